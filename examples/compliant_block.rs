@@ -15,7 +15,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use nalgebra::{DMatrix, DVector};
 use plotters::prelude::*;
-use saltation::impact::{ExactPlanar, Failure, ImpactProblem, OutcomeSet};
+use saltation::impact::{ExactPlanar, ImpactFailure, ImpactProblem, OutcomeSet};
 
 const HELP: &str = "\
 A block lands on two compliant corners: outcomes for many stiffness ratios and tilts, over the exact set of the rigid block.
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 
 /// The rigid block, 1 m by 2 m and 1 kg, that lands level with the speed of a fall of 1 cm. Velocities are those of the centre and
 /// the rate of the attitude; contacts are the left corner A and the right corner B.
-fn block() -> Result<ImpactProblem, Failure> {
+fn block() -> Result<ImpactProblem, ImpactFailure> {
     let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, 1.0, 5.0 / 12.0]));
     let jacobian = [0.0, 1.0, -0.5, 0.0, 1.0, 0.5, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0];
     let velocity = DVector::from_vec(vec![0.0, -(2.0f64 * 9.81 * 0.01).sqrt(), 0.0]);

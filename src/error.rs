@@ -39,16 +39,16 @@ pub enum Error {
     Breakdown(Breakdown),
     /// An impact could not be resolved.
     #[error(transparent)]
-    Impact(impact::Failure),
+    Impact(impact::ImpactFailure),
     /// A linear complementarity problem was not solved.
     #[error(transparent)]
-    Lcp(lcp::Failure),
+    Lcp(lcp::LcpFailure),
     /// A step of the variational integrator could not be made.
     #[error(transparent)]
-    Variational(variational::Failure),
+    Variational(variational::VariationalFailure),
     /// A compliant step could not be made.
     #[error(transparent)]
-    Compliant(compliant::Failure),
+    Compliant(compliant::CompliantFailure),
 }
 
 impl From<Stop> for Error {
@@ -79,42 +79,42 @@ impl From<Breakdown> for Error {
     }
 }
 
-impl From<impact::Failure> for Error {
-    fn from(failure: impact::Failure) -> Self {
+impl From<impact::ImpactFailure> for Error {
+    fn from(failure: impact::ImpactFailure) -> Self {
         match failure {
-            impact::Failure::Input(error) => Self::Input(error),
-            impact::Failure::Interrupted => Self::Interrupted,
-            impact::Failure::Lcp(failure) => failure.into(),
+            impact::ImpactFailure::Input(error) => Self::Input(error),
+            impact::ImpactFailure::Interrupted => Self::Interrupted,
+            impact::ImpactFailure::Lcp(failure) => failure.into(),
             failure => Self::Impact(failure),
         }
     }
 }
 
-impl From<lcp::Failure> for Error {
-    fn from(failure: lcp::Failure) -> Self {
+impl From<lcp::LcpFailure> for Error {
+    fn from(failure: lcp::LcpFailure) -> Self {
         match failure {
-            lcp::Failure::Input(error) => Self::Input(error),
-            lcp::Failure::Interrupted => Self::Interrupted,
+            lcp::LcpFailure::Input(error) => Self::Input(error),
+            lcp::LcpFailure::Interrupted => Self::Interrupted,
             failure => Self::Lcp(failure),
         }
     }
 }
 
-impl From<variational::Failure> for Error {
-    fn from(failure: variational::Failure) -> Self {
+impl From<variational::VariationalFailure> for Error {
+    fn from(failure: variational::VariationalFailure) -> Self {
         match failure {
-            variational::Failure::Input(error) => Self::Input(error),
-            variational::Failure::Interrupted => Self::Interrupted,
+            variational::VariationalFailure::Input(error) => Self::Input(error),
+            variational::VariationalFailure::Interrupted => Self::Interrupted,
             failure => Self::Variational(failure),
         }
     }
 }
 
-impl From<compliant::Failure> for Error {
-    fn from(failure: compliant::Failure) -> Self {
+impl From<compliant::CompliantFailure> for Error {
+    fn from(failure: compliant::CompliantFailure) -> Self {
         match failure {
-            compliant::Failure::Input(error) => Self::Input(error),
-            compliant::Failure::Interrupted => Self::Interrupted,
+            compliant::CompliantFailure::Input(error) => Self::Input(error),
+            compliant::CompliantFailure::Interrupted => Self::Interrupted,
             failure => Self::Compliant(failure),
         }
     }

@@ -107,8 +107,8 @@
 //! Bad input is refused before any work begins, with an [`InputError`]. What a run meets on its way
 //! ends it with [`Status::Refused`] and a [`Stop`], which says where; a reset may refuse with a
 //! reason of its own ([`Stop::model`]). Each room has one error of its own beside these:
-//! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::Failure`], [`compliant::Failure`],
-//! [`impact::Failure`], [`lcp::Failure`]. [`Error`] is over all of them, for `?`.
+//! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::VariationalFailure`], [`compliant::CompliantFailure`],
+//! [`impact::ImpactFailure`], [`lcp::LcpFailure`]. [`Error`] is over all of them, for `?`.
 //!
 //! # When not to use it
 //!

@@ -86,17 +86,17 @@ fn an_interrupt_is_one_variant_whichever_room_it_came_through() {
     interrupt.set();
     let (w, q) = (DMatrix::identity(2, 2), [-1.0, -1.0]);
     let lcp = enumerate_until(&w, &q, &interrupt).unwrap_err();
-    assert_eq!(lcp, lcp::Failure::Interrupted);
+    assert_eq!(lcp, lcp::LcpFailure::Interrupted);
     assert_eq!(
-        impact::Failure::from(lcp.clone()),
-        impact::Failure::Interrupted
+        impact::ImpactFailure::from(lcp.clone()),
+        impact::ImpactFailure::Interrupted
     );
     assert_eq!(Error::from(lcp), Error::Interrupted);
 
     let problem = ImpactProblem::new(w, DVector::from_vec(vec![-1.0, -1.0])).unwrap();
     let problem = problem.with_interrupt(&interrupt);
     let failure = MinimalOutcomes::new().resolve(&problem).unwrap_err();
-    assert_eq!(failure, impact::Failure::Interrupted);
+    assert_eq!(failure, impact::ImpactFailure::Interrupted);
     assert_eq!(Error::from(failure), Error::Interrupted);
 
     let mut integrator = Integrator::new(Hopper::default())
@@ -152,7 +152,7 @@ fn bad_input_is_one_variant_whichever_room_it_came_through() {
         stop_of(Refuses(|| {
             let w = DMatrix::identity(1, 1);
             match LcpSolver::new(1).solve(&w, &[f64::NAN]) {
-                Err(lcp::Failure::Input(error)) => error.into(),
+                Err(lcp::LcpFailure::Input(error)) => error.into(),
                 _ => Stop::Interrupted,
             }
         }))
@@ -231,6 +231,6 @@ fn errors_are_small_and_go_from_thread_to_thread() {
     small::<Stop>();
     small::<NoDerivative>();
     small::<Breakdown>();
-    small::<impact::Failure>();
-    small::<lcp::Failure>();
+    small::<impact::ImpactFailure>();
+    small::<lcp::LcpFailure>();
 }

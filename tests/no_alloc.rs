@@ -214,7 +214,7 @@ fn complementarity_problems_allocate_nothing() {
         let found = allocations(|| failure = solver.solve(&w, &[-2.0, -1.0]).err());
         assert_eq!(
             (found, failure),
-            (0, Some(saltation::lcp::Failure::Ray { infeasible }))
+            (0, Some(saltation::lcp::LcpFailure::Ray { infeasible }))
         );
     }
     // More pivots than are kept: the basis is made anew.

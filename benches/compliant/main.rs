@@ -15,7 +15,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use heap::{Snapshot, solver, stepper};
-use saltation::compliant::{Guess, Solution, Solver};
+use saltation::compliant::{Guess, Solver, StepSolution};
 use saltation::models::Clutter;
 
 /// The problems of the reference, from its guesses.
@@ -26,7 +26,7 @@ fn stored(c: &mut Criterion) {
         group.bench_function(&case.name, |b| {
             b.iter(|| {
                 let solution = solver.solve(black_box(&case.problem), &case.guess);
-                solution.map(Solution::cost)
+                solution.map(StepSolution::cost)
             });
         });
     }

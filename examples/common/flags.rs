@@ -54,10 +54,10 @@ fn is_of_library(error: &(dyn Error + 'static)) -> bool {
         || error.is::<saltation::Stop>()
         || error.is::<saltation::NoDerivative>()
         || error.is::<saltation::event_driven::Breakdown>()
-        || error.is::<saltation::impact::Failure>()
-        || error.is::<saltation::lcp::Failure>()
-        || error.is::<saltation::variational::Failure>()
-        || error.is::<saltation::compliant::Failure>()
+        || error.is::<saltation::impact::ImpactFailure>()
+        || error.is::<saltation::lcp::LcpFailure>()
+        || error.is::<saltation::variational::VariationalFailure>()
+        || error.is::<saltation::compliant::CompliantFailure>()
 }
 
 /// Who pipes the table into `head` is not told about it.

@@ -1,6 +1,6 @@
 //! The models: each with its impact, the settings of its paper, and what is drawn of it.
 
-use saltation::impact::{BoundLaw, Failure, ImpactProblem};
+use saltation::impact::{BoundLaw, ImpactFailure, ImpactProblem};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{BoxAndWall, CompassGait, DiskStack, RamOne, RockingBlock, Wedge};
 use saltation::nalgebra::DMatrix;
@@ -161,7 +161,7 @@ fn least_mass(system: &impl MechanicalSystem, q: &[f64]) -> f64 {
     mass.symmetric_eigenvalues().min()
 }
 
-fn block(changes: &Changes) -> Result<Case, Failure> {
+fn block(changes: &Changes) -> Result<Case, ImpactFailure> {
     let mut block = RockingBlock::default();
     changes.friction(&mut block.friction);
     changes.measure("width", &mut block.width);
@@ -181,7 +181,7 @@ fn block(changes: &Changes) -> Result<Case, Failure> {
     })
 }
 
-fn gait(changes: &Changes) -> Result<Case, Failure> {
+fn gait(changes: &Changes) -> Result<Case, ImpactFailure> {
     let mut gait = CompassGait::default();
     changes.friction(&mut gait.friction);
     changes.measure("leg", &mut gait.leg);
@@ -202,7 +202,7 @@ fn gait(changes: &Changes) -> Result<Case, Failure> {
     })
 }
 
-fn box_and_wall(changes: &Changes) -> Result<Case, Failure> {
+fn box_and_wall(changes: &Changes) -> Result<Case, ImpactFailure> {
     let mut sliding = BoxAndWall::default();
     changes.friction(&mut sliding.friction);
     changes.measure("side", &mut sliding.side);
@@ -221,7 +221,7 @@ fn box_and_wall(changes: &Changes) -> Result<Case, Failure> {
     })
 }
 
-fn ramone(changes: &Changes) -> Result<Case, Failure> {
+fn ramone(changes: &Changes) -> Result<Case, ImpactFailure> {
     let mut robot = RamOne::default();
     changes.friction(&mut robot.friction);
     changes.measure("foot", &mut robot.foot);
@@ -239,7 +239,7 @@ fn ramone(changes: &Changes) -> Result<Case, Failure> {
     })
 }
 
-fn disks(changes: &Changes, as_coded: bool) -> Result<Case, Failure> {
+fn disks(changes: &Changes, as_coded: bool) -> Result<Case, ImpactFailure> {
     let mut stack = DiskStack::default();
     changes.friction(&mut stack.friction);
     changes.measure("radius", &mut stack.radius);
@@ -273,7 +273,7 @@ fn disks(changes: &Changes, as_coded: bool) -> Result<Case, Failure> {
     })
 }
 
-fn wedge(changes: &Changes) -> Result<Case, Failure> {
+fn wedge(changes: &Changes) -> Result<Case, ImpactFailure> {
     let mut wedge = Wedge::default();
     changes.friction(&mut wedge.friction);
     changes.measure("radius", &mut wedge.radius);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use saltation::impact::ExactPlanar;
 use saltation::impact::{
-    AnitescuPotra, BoundLaw, ContactCone, EventExact, Failure, ImpactLaw, ImpactProblem, InOrder,
-    LcpSteps, OutcomeSet, Outcomes, SampleStatistics, Sampler, Samples, SolutionRule,
+    AnitescuPotra, BoundLaw, ContactCone, EventExact, ImpactFailure, ImpactLaw, ImpactProblem,
+    InOrder, LcpSteps, OutcomeSet, Outcomes, SampleStatistics, Sampler, Samples, SolutionRule,
 };
 
 use crate::cases::{Case, letter};
@@ -74,7 +74,7 @@ pub(crate) struct Study<'a> {
 }
 
 impl Settings {
-    fn sampler<'p>(&self, case: &'p Case, steps: usize) -> Result<Sampler<'p>, Failure> {
+    fn sampler<'p>(&self, case: &'p Case, steps: usize) -> Result<Sampler<'p>, ImpactFailure> {
         let problem = &case.problem;
         let bound = self.bound.unwrap_or(case.bound);
         let method = self.method_of(case);
@@ -152,14 +152,14 @@ impl Settings {
 }
 
 impl<'a> Study<'a> {
-    pub(crate) fn of(case: &'a Case, settings: &Settings) -> Result<Self, Failure> {
+    pub(crate) fn of(case: &'a Case, settings: &Settings) -> Result<Self, ImpactFailure> {
         let problem = &case.problem;
         let cap = settings.cap.unwrap_or(1000);
         let is_asked = settings.cap.is_some() || case.contacts() <= EXACT;
         let exact = is_asked.then(|| {
             let start = Instant::now();
             let set = ExactPlanar::new().cap(cap).resolve(problem)?;
-            Ok::<_, Failure>((set, start.elapsed()))
+            Ok::<_, ImpactFailure>((set, start.elapsed()))
         });
         let rows = problem.speeds().len();
         let mut statistics = SampleStatistics::new(rows, f64::INFINITY)?;
@@ -214,7 +214,7 @@ impl<'a> Study<'a> {
 }
 
 /// Both orders of two contacts; of more, the orders that begin with each.
-fn sequences(problem: &ImpactProblem) -> Result<Vec<Sequence>, Failure> {
+fn sequences(problem: &ImpactProblem) -> Result<Vec<Sequence>, ImpactFailure> {
     let m = problem.contacts();
     let before = problem.speeds().as_slice().to_vec();
     let sequence = |first: usize| {
@@ -247,7 +247,7 @@ fn sequences(problem: &ImpactProblem) -> Result<Vec<Sequence>, Failure> {
 }
 
 /// The first samples step by step: a sample with fewer steps is the beginning of the same one. None may have ended yet.
-fn paths(case: &Case, settings: &Settings) -> Result<Vec<Vec<Vec<f64>>>, Failure> {
+fn paths(case: &Case, settings: &Settings) -> Result<Vec<Vec<Vec<f64>>>, ImpactFailure> {
     let before = case.problem.speeds().as_slice().to_vec();
     let count = settings.paths.min(settings.samples_of(case));
     let mut paths = vec![vec![before]; usize::try_from(count).unwrap_or(0)];

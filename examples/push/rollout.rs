@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, Vector2};
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Axis, Coupling, Failure, Solver, TimeStepper};
+use saltation::compliant::{Axis, CompliantFailure, JointCoupling, Solver, TimeStepper};
 
 /// A box on the ground, and two fingers beside it, balls on rails along x, pushed by forces.
 pub(crate) struct Task {
@@ -44,7 +44,7 @@ impl Task {
                 coordinate: 7 * (finger + 1) + 1,
                 velocity: 6 * (finger + 1) + 4,
             };
-            stepper = stepper.term(Coupling::new(&[(across, 1.0)], y));
+            stepper = stepper.term(JointCoupling::new(&[(across, 1.0)], y));
         }
         Ok(Self {
             stepper: stepper.solver(Solver::new().rtol(1e-10)),
@@ -56,7 +56,7 @@ impl Task {
     }
 
     /// The run under the forces (N) on both fingers, one pair for each part of the time.
-    pub(crate) fn roll(&mut self, forces: &[f64]) -> Result<Rollout, Failure> {
+    pub(crate) fn roll(&mut self, forces: &[f64]) -> Result<Rollout, CompliantFailure> {
         let (q, v) = self.stepper.system().start();
         self.stepper.start(0.0, &q, &v)?;
         let mut columns = DMatrix::zeros(q.len() + v.len(), forces.len());
@@ -95,7 +95,7 @@ impl Task {
         &mut self,
         forces: &mut Vec<f64>,
         most: usize,
-    ) -> Result<Vec<Rollout>, Failure> {
+    ) -> Result<Vec<Rollout>, CompliantFailure> {
         let mut found = vec![self.roll(forces)?];
         let mut step = 20.0;
         while found.len() <= most && step > 1e-6 {

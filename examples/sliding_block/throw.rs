@@ -1,7 +1,7 @@
 //! A block that is thrown along a slope: its closed form, its runs and their errors.
 
 use saltation::models::SlidingBlock;
-use saltation::variational::{Failure, Variational, VariationalRun};
+use saltation::variational::{Variational, VariationalFailure, VariationalRun};
 
 /// Speeds between the one that was asked for and a tenth more, for errors.
 pub(crate) const PHASES: u32 = 16;
@@ -96,7 +96,7 @@ impl Throw {
     }
 
     /// The run with a step (s).
-    pub(crate) fn run(&self, step: f64) -> Result<VariationalRun, Failure> {
+    pub(crate) fn run(&self, step: f64) -> Result<VariationalRun, VariationalFailure> {
         Variational::new(self.block())?
             .time_step(step)
             .frictionless_impacts()
@@ -106,7 +106,11 @@ impl Throw {
 
     /// The errors with `step` and its halves. They depend on where within a step the block stops,
     /// so that they are the largest of throws at `PHASES` speeds.
-    pub(crate) fn errors(&self, step: f64, halvings: u32) -> Result<Vec<Errors>, Failure> {
+    pub(crate) fn errors(
+        &self,
+        step: f64,
+        halvings: u32,
+    ) -> Result<Vec<Errors>, VariationalFailure> {
         (0..=halvings)
             .map(|k| {
                 let step = step * 0.5f64.powi(k.cast_signed());

@@ -6,7 +6,7 @@ use saltation::mechanics::{
 };
 use saltation::models::Trex;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::variational::{Failure, OrthogonalDesign, Orthogonality};
+use saltation::variational::{OrthogonalDesign, Orthogonality, VariationalFailure};
 use saltation::{Error, InputError};
 
 use crate::common::flags::Outcome;
@@ -92,7 +92,7 @@ impl Robot {
 
     /// The nearest posture and design with orthogonal contacts: 0.1 rad is worth as much as 1 cm,
     /// the abscissa is held.
-    pub(crate) fn orthogonal(&self) -> Result<OrthogonalDesign, Failure> {
+    pub(crate) fn orthogonal(&self) -> Result<OrthogonalDesign, VariationalFailure> {
         let mut bounds = [[f64::NEG_INFINITY, f64::INFINITY]; 12];
         for (bounds, least) in bounds[8..].iter_mut().zip([2.5, 2.0, 4.0, 4.0]) {
             bounds[0] = least;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
-use saltation::event_driven::Coupling;
+use saltation::event_driven::InertialCoupling;
 
 use crate::common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use crate::common::flags::Outcome;
@@ -68,9 +68,9 @@ pub(crate) fn kink(folder: &Path, study: &Study) -> Outcome<PathBuf> {
 /// What the verdict says of the outcome.
 fn kind(study: &Study) -> &'static str {
     match study.decoupling.verdict {
-        Coupling::Decoupled | Coupling::SmoothHere => "is smooth",
-        Coupling::Discontinuous { .. } => "jumps",
-        Coupling::PiecewiseSmooth => "has a kink",
+        InertialCoupling::Decoupled | InertialCoupling::SmoothHere => "is smooth",
+        InertialCoupling::Discontinuous { .. } => "jumps",
+        InertialCoupling::PiecewiseSmooth => "has a kink",
         _ => "is continuous",
     }
 }

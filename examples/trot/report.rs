@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use saltation::event_driven::{ContinuityClass, Coupling};
+use saltation::event_driven::{ContinuityClass, InertialCoupling};
 
 use crate::common::flags::Outcome;
 use crate::stride::{PITCH_RATE, Quantity, Stride, Study, Trot, VERTICAL, sequence};
@@ -104,15 +104,15 @@ fn plain(value: f64) -> f64 {
 }
 
 /// A verdict in words.
-fn told(verdict: Coupling) -> String {
+fn told(verdict: InertialCoupling) -> String {
     match verdict {
-        Coupling::Decoupled => "decoupled, smooth".to_owned(),
-        Coupling::SmoothHere => "smooth here".to_owned(),
-        Coupling::PiecewiseSmooth => "impulses do not, forces do: a kink".to_owned(),
-        Coupling::ContinuousOnly(ContinuityClass::ObtusePlastic) => {
+        InertialCoupling::Decoupled => "decoupled, smooth".to_owned(),
+        InertialCoupling::SmoothHere => "smooth here".to_owned(),
+        InertialCoupling::PiecewiseSmooth => "impulses do not, forces do: a kink".to_owned(),
+        InertialCoupling::ContinuousOnly(ContinuityClass::ObtusePlastic) => {
             "continuous, plastic feet at an obtuse angle".to_owned()
         }
-        Coupling::Discontinuous { jump } => {
+        InertialCoupling::Discontinuous { jump } => {
             format!("impulses do: velocities jump by {jump:.4}")
         }
         other => format!("{other:?}"),

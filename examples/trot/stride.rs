@@ -1,7 +1,7 @@
 //! Strides of a model: runs from several pitches, and the limits and slopes to either side of the
 //! level start.
 
-use saltation::event_driven::{ContactMode, DecouplingReport, EventDriven, Simulation};
+use saltation::event_driven::{DecouplingReport, EventDriven, Phase, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Error, Guard, Integrator};
@@ -92,7 +92,7 @@ pub(crate) struct End {
     /// Pitch at the start [rad].
     pub(crate) theta: f64,
     pub(crate) rates: Rates,
-    pub(crate) modes: Vec<ContactMode>,
+    pub(crate) modes: Vec<Phase>,
     /// `(q, v)` just before the first touch-down, and its time.
     before: Option<(f64, Vec<f64>)>,
 }
@@ -187,8 +187,8 @@ impl Study {
 }
 
 /// The contact modes of a run, feet numbered from 1 as in the paper: `{}>{1}>{12}`.
-pub(crate) fn sequence(modes: &[ContactMode]) -> String {
-    let braces = |mode: &ContactMode| {
+pub(crate) fn sequence(modes: &[Phase]) -> String {
+    let braces = |mode: &Phase| {
         let feet: String = mode.closed.iter().map(|j| (j + 1).to_string()).collect();
         format!("{{{feet}}}")
     };

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use common::flags::{Flags, Outcome, ensure};
-use saltation::event_driven::{EventDriven, PieceKind, Timeline, TimelineRun};
+use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::models::RockingBlock;
 
@@ -104,17 +104,20 @@ fn impacts(run: &TimelineRun, rows: usize, out: &mut dyn Write) -> Outcome<()> {
         "{:>8}{:>16}{:>16}{:>16}{:>14}",
         "impact", "t [s]", "impulse [N s]", "s after", "rate [rad/s]"
     )?;
-    let struck = |kind: &PieceKind| matches!(kind, PieceKind::Impact { .. });
-    let impacts = run.pieces().iter().filter(|piece| struck(&piece.kind));
-    for (k, piece) in impacts.enumerate().take(rows) {
+    let struck = |kind: &StretchKind| matches!(kind, StretchKind::Impact { .. });
+    let impacts = run
+        .stretches()
+        .iter()
+        .filter(|stretch| struck(&stretch.kind));
+    for (k, stretch) in impacts.enumerate().take(rows) {
         writeln!(
             out,
             "{:>8}{:>16.12}{:>16.12}{:>16.10}{:>14.8}",
             k + 1,
-            piece.t[0],
-            piece.normal_impulse(),
-            piece.s[1],
-            piece.v[1][2]
+            stretch.t[0],
+            stretch.normal_impulse(),
+            stretch.s[1],
+            stretch.v[1][2]
         )?;
     }
     Ok(())
@@ -122,13 +125,13 @@ fn impacts(run: &TimelineRun, rows: usize, out: &mut dyn Write) -> Outcome<()> {
 
 /// The accumulation, and how the run ended.
 fn end(run: &TimelineRun, out: &mut dyn Write) -> Outcome<()> {
-    for (i, piece) in run.pieces().iter().enumerate() {
-        let PieceKind::Rest { ratio, bounds, .. } = &piece.kind else {
+    for (i, stretch) in run.stretches().iter().enumerate() {
+        let StretchKind::Rest { ratio, bounds, .. } = &stretch.kind else {
             continue;
         };
-        let before = run.pieces()[..i].iter();
+        let before = run.stretches()[..i].iter();
         let count = before
-            .filter(|p| matches!(p.kind, PieceKind::Impact { .. }))
+            .filter(|p| matches!(p.kind, StretchKind::Impact { .. }))
             .count();
         writeln!(
             out,
@@ -137,12 +140,12 @@ fn end(run: &TimelineRun, out: &mut dyn Write) -> Outcome<()> {
         writeln!(
             out,
             "  t* = {:.12} s, bound of the error {:.1e}",
-            piece.t[1], bounds[0]
+            stretch.t[1], bounds[0]
         )?;
         writeln!(
             out,
             "  s* = {:.11}, bound of the error {:.1e}",
-            piece.s[1], bounds[1]
+            stretch.s[1], bounds[1]
         )?;
     }
     match run.breakdown() {

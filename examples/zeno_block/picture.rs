@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
-use saltation::event_driven::{PieceKind, TimelineRun};
+use saltation::event_driven::{StretchKind, TimelineRun};
 
 use crate::common::chart::{Area, Key, PALETTE, chart, headline, picture};
 use crate::common::flags::Outcome;
@@ -15,7 +15,7 @@ const REST: RGBColor = PALETTE[3];
 
 /// Points of a curve over arclength.
 const POINTS: u32 = 4000;
-/// Points of a smooth piece over time.
+/// Points of a smooth stretch over time.
 const PIECE: u32 = 120;
 
 /// A stretch of a curve, and its colour.
@@ -37,10 +37,10 @@ pub(crate) fn draw(folder: &Path, run: &TimelineRun) -> Outcome<PathBuf> {
         let below = headline(area, title, &keys)?;
         let stretches = stretches(run)?;
         let limit = run
-            .pieces()
+            .stretches()
             .iter()
-            .find(|piece| matches!(piece.kind, PieceKind::Rest { .. }));
-        let limit = limit.map(|piece| [piece.t[1], piece.s[1]]);
+            .find(|stretch| matches!(stretch.kind, StretchKind::Rest { .. }));
+        let limit = limit.map(|stretch| [stretch.t[1], stretch.s[1]]);
         let ends = [run.t(), run.s()];
         let (above, under) = below.split_vertically(612);
         for (row, (area, label)) in [(above, "tilt [rad]"), (under, "rate [rad/s]")]
@@ -64,25 +64,25 @@ pub(crate) fn draw(folder: &Path, run: &TimelineRun) -> Outcome<PathBuf> {
 /// Time, arclength, tilt and rate, stretch by stretch.
 fn stretches(run: &TimelineRun) -> Outcome<Vec<Stretch>> {
     let mut all = Vec::new();
-    for piece in run.pieces() {
-        let colour = if matches!(piece.kind, PieceKind::Impact { .. }) {
+    for stretch in run.stretches() {
+        let colour = if matches!(stretch.kind, StretchKind::Impact { .. }) {
             IMPACT
         } else {
             SMOOTH
         };
-        let length = piece.s[1] - piece.s[0];
+        let length = stretch.s[1] - stretch.s[0];
         let parts = (f64::from(POINTS) * length / run.s())
             .clamp(2.0, f64::from(PIECE))
             .ceil();
-        let mut points = vec![[piece.t[0], piece.s[0], piece.q[0][2], piece.v[0][2]]];
+        let mut points = vec![[stretch.t[0], stretch.s[0], stretch.q[0][2], stretch.v[0][2]]];
         let mut k = 1.0;
         while k < parts {
-            let s = piece.s[0] + length * k / parts;
+            let s = stretch.s[0] + length * k / parts;
             let (t, state) = run.at_arclength(s)?;
             points.push([t, s, state[2], state[5]]);
             k += 1.0;
         }
-        points.push([piece.t[1], piece.s[1], piece.q[1][2], piece.v[1][2]]);
+        points.push([stretch.t[1], stretch.s[1], stretch.q[1][2], stretch.v[1][2]]);
         all.push((colour, points));
     }
     Ok(all)

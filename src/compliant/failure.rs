@@ -6,7 +6,7 @@ use crate::interrupt::Interrupted;
 /// Why a solution or a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum CompliantFailure {
     /// Bad input.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -76,7 +76,7 @@ pub enum Failure {
     Interrupted,
 }
 
-impl From<Interrupted> for Failure {
+impl From<Interrupted> for CompliantFailure {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
     }

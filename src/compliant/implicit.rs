@@ -1,6 +1,6 @@
 //! The derivative of the last solution and its transpose, as a user asks for them.
 
-use super::failure::Failure;
+use super::failure::CompliantFailure;
 use super::gradient::State;
 use super::newton::IslandSolver;
 use super::newton::graph::ALONE;
@@ -37,20 +37,20 @@ impl Solver {
     /// let mut found = SolutionVariation::default();
     /// solver.derivative(&problem, &change, &mut found)?;
     /// assert!((found.v[0] + v * 5e-5 / 1.5).abs() < 1e-12); // −v (dt²/m)/(1 + k dt²/m)
-    /// # Ok::<(), saltation::compliant::Failure>(())
+    /// # Ok::<(), saltation::compliant::CompliantFailure>(())
     /// ```
     ///
     /// # Errors
-    /// [`Failure::NoDerivative`] when `problem` is not the one that was solved last (sizes, `v*`
+    /// [`CompliantFailure::NoDerivative`] when `problem` is not the one that was solved last (sizes, `v*`
     /// and laws are compared), when the solution did not converge, or when its Hessian cannot be
-    /// factorised, or when the derivative overflows; [`Failure::Input`] for a change of another size
+    /// factorised, or when the derivative overflows; [`CompliantFailure::Input`] for a change of another size
     /// or with numbers that are not finite.
     pub fn derivative(
         &mut self,
         problem: &Problem,
         change: &Variation,
         found: &mut SolutionVariation,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         validate::length("variation of v*", problem.dof(), change.free.len())?;
         validate::length(
             "variation of momentum",
@@ -76,7 +76,7 @@ impl Solver {
         if found.is_finite() {
             return Ok(());
         }
-        Err(Failure::NoDerivative { why: OVERFLOW })
+        Err(CompliantFailure::NoDerivative { why: OVERFLOW })
     }
 
     /// The derivative of the objective `Σ weights · (v, γ)` of the last solution by all data of its
@@ -117,7 +117,7 @@ impl Solver {
         problem: &Problem,
         weights: &SolutionVariation,
         found: &mut Variation,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         let impulses = weights.impulses.len();
         validate::length("weights of velocities", problem.dof(), weights.v.len())?;
         validate::length("weights of impulses", problem.contacts(), impulses)?;
@@ -141,12 +141,12 @@ impl Solver {
         if found.validate().is_ok() {
             return Ok(());
         }
-        Err(Failure::NoDerivative { why: OVERFLOW })
+        Err(CompliantFailure::NoDerivative { why: OVERFLOW })
     }
 
     /// Checks that there is a solution of `problem`, and factorises the Hessians there.
-    fn factorise_at_solution(&mut self, problem: &Problem) -> Result<(), Failure> {
-        let refuse = |why| Err(Failure::NoDerivative { why });
+    fn factorise_at_solution(&mut self, problem: &Problem) -> Result<(), CompliantFailure> {
+        let refuse = |why| Err(CompliantFailure::NoDerivative { why });
         if self.gradient.state == State::Unsolved {
             return refuse("no problem has been solved");
         }

@@ -2,7 +2,7 @@
 
 use super::law::{Friction, Region};
 use super::problem::Problem;
-use super::solution::Solution;
+use super::solution::StepSolution;
 use crate::linalg::dot;
 
 /// How far from the ground a sliding contact rides (Castro et al., section VIII): the price of a
@@ -56,7 +56,7 @@ impl super::problem::ContactTerm {
     }
 }
 
-impl Solution {
+impl StepSolution {
     /// How far contact `i` of the problem that was solved rides from the ground; none for a contact
     /// that does not slide, and for another problem.
     ///

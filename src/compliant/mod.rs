@@ -31,17 +31,17 @@ mod stepping;
 mod terms;
 mod variation;
 
-pub use failure::Failure;
+pub use failure::CompliantFailure;
 pub use law::{ContactLaw, ContactPoint, Region, RowLaw};
 pub use metrics::Gliding;
 pub use problem::Problem;
 pub use regularisation::Softness;
 pub use settings::{Guess, LineSearch};
-pub use solution::{Convergence, IslandReport, Solution};
+pub use solution::{Convergence, IslandReport, StepSolution};
 pub use solver::Solver;
 pub use stepping::{Scheme, StepRun, StepState, StepStatistics, StepTerm, StepTimes, TimeStepper};
 pub use terms::{
-    Anchor, Axis, BallJoint, Compliance, Coupling, DistanceJoint, FreeBody, JointFriction,
+    Anchor, Axis, BallJoint, Compliance, DistanceJoint, FreeBody, JointCoupling, JointFriction,
     JointLimit, Motor, MotorGoal, Weld,
 };
 pub use variation::{ContactVariation, RowVariation, SolutionVariation, Variation};

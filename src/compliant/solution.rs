@@ -77,7 +77,7 @@ impl IslandReport {
 
 /// The solution of a [`Problem`](super::Problem).
 #[derive(Clone, Debug, Default)]
-pub struct Solution {
+pub struct StepSolution {
     pub(super) v: Vec<f64>,
     pub(super) impulses: Vec<[f64; 3]>,
     pub(super) regions: Vec<Region>,
@@ -86,7 +86,7 @@ pub struct Solution {
     pub(super) complementarity: f64,
 }
 
-impl Solution {
+impl StepSolution {
     /// Velocities at the end of the step.
     pub fn v(&self) -> &[f64] {
         &self.v

@@ -1,14 +1,14 @@
 //! The solver of one step: islands, each by Newton's method, one after the other or on several
 //! threads.
 
-use super::failure::Failure;
+use super::failure::CompliantFailure;
 use super::gradient::Gradient;
 use super::law::Region;
 use super::newton::IslandSolver;
 use super::newton::graph::{ALONE, Islands};
 use super::problem::Problem;
 use super::settings::{Guess, LineSearch, SolverSettings};
-use super::solution::{IslandReport, Solution};
+use super::solution::{IslandReport, StepSolution};
 use crate::interrupt::Interrupted;
 use crate::{Interrupt, validate};
 
@@ -28,7 +28,7 @@ pub struct Solver {
     pub(crate) settings: SolverSettings,
     pub(super) islands: Islands,
     pub(super) solvers: Vec<IslandSolver>,
-    pub(super) solution: Solution,
+    pub(super) solution: StepSolution,
     pub(super) gradient: Gradient,
     #[cfg(feature = "parallel")]
     pool: super::newton::parallel::Pool,
@@ -109,11 +109,15 @@ impl Solver {
     /// The velocities at the end of the step, from the guess `v0`: the velocities at its start.
     ///
     /// # Errors
-    /// [`Failure::Input`] for another length, a guess that is not finite, settings that make no
+    /// [`CompliantFailure::Input`] for another length, a guess that is not finite, settings that make no
     /// sense, or a problem with numbers so large that its velocities, impulses or cost overflow;
-    /// [`Failure::Interrupted`]. That an island did not converge is no error here: look at
-    /// [`Solution::is_converged`].
-    pub fn solve(&mut self, problem: &Problem, v0: &[f64]) -> Result<&Solution, Failure> {
+    /// [`CompliantFailure::Interrupted`]. That an island did not converge is no error here: look at
+    /// [`StepSolution::is_converged`].
+    pub fn solve(
+        &mut self,
+        problem: &Problem,
+        v0: &[f64],
+    ) -> Result<&StepSolution, CompliantFailure> {
         self.settings.validate()?;
         validate::length("guess", problem.dof(), v0.len())?;
         validate::finite("guess", v0)?;
@@ -130,7 +134,7 @@ impl Solver {
         self.collect(problem);
         if let Err(overflow) = self.solution.check_finite() {
             self.solution.clear();
-            return Err(Failure::Input(overflow));
+            return Err(CompliantFailure::Input(overflow));
         }
         self.gradient.solved();
         Ok(&self.solution)
@@ -194,7 +198,7 @@ impl Solver {
     }
 
     /// The last solution; empty where it overflowed.
-    pub fn solution(&self) -> &Solution {
+    pub fn solution(&self) -> &StepSolution {
         &self.solution
     }
 }

@@ -1,9 +1,9 @@
 //! Small changes of the data of a problem, and of its solution: what derivatives act on.
 
-use super::failure::Failure;
+use super::failure::CompliantFailure;
 use super::law::{ContactLaw, Friction};
 use super::problem::{Links, Problem};
-use super::solution::Solution;
+use super::solution::StepSolution;
 use crate::linalg::dot;
 use crate::validate;
 
@@ -119,15 +119,15 @@ impl Variation {
     /// included.
     ///
     /// # Errors
-    /// [`Failure::NoDerivative`] when the problems do not have the same trees and terms, or when
+    /// [`CompliantFailure::NoDerivative`] when the problems do not have the same trees and terms, or when
     /// only one of them has lagged friction.
     pub fn set_difference(
         &mut self,
         low: &Problem,
         high: &Problem,
         factor: f64,
-        solution: &Solution,
-    ) -> Result<(), Failure> {
+        solution: &StepSolution,
+    ) -> Result<(), CompliantFailure> {
         let sizes = (high.dof(), high.contacts(), high.rows());
         let of_solution = (
             solution.v.len(),
@@ -135,7 +135,7 @@ impl Variation {
             solution.row_impulses.len(),
         );
         if !same_structure(low, high) || sizes != of_solution {
-            return Err(Failure::NoDerivative {
+            return Err(CompliantFailure::NoDerivative {
                 why: "the problems of a difference have other trees or terms than the solution",
             });
         }
@@ -148,7 +148,7 @@ impl Variation {
         let zipped = low.contacts.iter().zip(&high.contacts);
         for (i, (a, b)) in zipped.enumerate() {
             let Some(laws) = law_difference(&a.law, &b.law, factor) else {
-                return Err(Failure::NoDerivative {
+                return Err(CompliantFailure::NoDerivative {
                     why: "only one of the problems of a difference has lagged friction",
                 });
             };
@@ -323,7 +323,7 @@ fn law_difference(low: &ContactLaw, high: &ContactLaw, factor: f64) -> Option<Co
 
 impl Variation {
     /// Refuses numbers that are not finite.
-    pub(super) fn validate(&self) -> Result<(), Failure> {
+    pub(super) fn validate(&self) -> Result<(), CompliantFailure> {
         validate::finite("variation of v*", &self.free)?;
         validate::finite("variation of momentum", &self.momentum)?;
         for (i, contact) in self.contacts.iter().enumerate() {

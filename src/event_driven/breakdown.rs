@@ -95,7 +95,7 @@ pub enum Breakdown {
         /// The contacts that took part. `reason` counts them from 0, in this order.
         contacts: Vec<usize>,
         /// What the law of impact said.
-        reason: Box<impact::Failure>,
+        reason: Box<impact::ImpactFailure>,
         /// Time (s).
         t: f64,
         /// `(q, v)` just before.
@@ -232,13 +232,13 @@ impl Breakdown {
 
     /// What the law of impact said of `contacts` at time `t` and the state just before.
     pub(crate) fn of_impact(
-        reason: impact::Failure,
+        reason: impact::ImpactFailure,
         contacts: &[usize],
         t: f64,
         state: Vec<f64>,
     ) -> Self {
         match reason {
-            impact::Failure::Interrupted => Self::Stop(Stop::Interrupted),
+            impact::ImpactFailure::Interrupted => Self::Stop(Stop::Interrupted),
             reason => Self::Impact {
                 contacts: contacts.to_vec(),
                 reason: Box::new(reason),

@@ -3,7 +3,7 @@
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
 use crate::impact::{
-    Failure, ImpactLaw, ImpactProblem, Occasion, Order, Remark, Selection, Unilateral,
+    ImpactFailure, ImpactLaw, ImpactProblem, Occasion, Order, Remark, Selection, Unilateral,
 };
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_zeros;
@@ -93,7 +93,7 @@ impl Model<'_> {
         contacts: &Contacts,
         momentum: f64,
         response: &mut [f64],
-    ) -> Result<Result<ImpactProblem, Failure>, Trouble> {
+    ) -> Result<Result<ImpactProblem, ImpactFailure>, Trouble> {
         with_zeros(v.len() * v.len(), |space| {
             let mass = self.bodies.mass(q, space)?;
             let motion = (v, momentum);
@@ -148,7 +148,7 @@ impl Model<'_> {
         occasion: Occasion,
         problem: ImpactProblem,
         event: &mut Event,
-    ) -> Result<Option<f64>, Failure> {
+    ) -> Result<Option<f64>, ImpactFailure> {
         let fresh: Vec<usize> = (0..event.new.len()).filter(|&i| event.new[i]).collect();
         let problem = problem.with_new_contacts(&fresh)?;
         let noise = (!problem.dependent().is_empty()).then(|| problem.noise());

@@ -2,7 +2,7 @@
 //! of all outcomes, say of it.
 
 use super::EventDriven;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::mechanics::log::ContactEvent;
 use crate::mechanics::{ContactSet, MechanicalSystem, UnilateralConstraints};
 use crate::validate;
@@ -36,7 +36,7 @@ where
     /// [`InputError::WrongLength`](crate::InputError::WrongLength),
     /// [`InputError::NoContacts`](crate::InputError::NoContacts) where none touches, and those of
     /// [`ImpactProblem::of_system`].
-    pub fn impact_at(&self, state: &[f64]) -> Result<ImpactProblem, Failure> {
+    pub fn impact_at(&self, state: &[f64]) -> Result<ImpactProblem, ImpactFailure> {
         self.impact_of_contacts(state, ContactSet::Within(self.gap_tolerance))
     }
 
@@ -46,7 +46,7 @@ where
     /// # Errors
     /// [`InputError::NoContacts`](crate::InputError::NoContacts) for an event without an impact, and
     /// those of [`impact_at`](Self::impact_at).
-    pub fn impact_of(&self, event: &ContactEvent) -> Result<ImpactProblem, Failure> {
+    pub fn impact_of(&self, event: &ContactEvent) -> Result<ImpactProblem, ImpactFailure> {
         // Releases and touches have contacts, but no impact.
         let contacts = match event.order {
             Some(_) => &event.contacts[..],
@@ -62,7 +62,7 @@ where
         &self,
         state: &[f64],
         contacts: ContactSet<'_>,
-    ) -> Result<ImpactProblem, Failure> {
+    ) -> Result<ImpactProblem, ImpactFailure> {
         let system = self.system();
         let size = system.coordinates() + system.dof();
         validate::length("state", size, state.len())?;

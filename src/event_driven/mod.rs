@@ -39,10 +39,10 @@ mod simulation;
 mod system;
 mod zeno;
 
-pub use crate::mechanics::log::{ContactEvent, ContactEventKind, ContactMode};
+pub use crate::mechanics::log::{ContactEvent, ContactEventKind, Phase};
 pub use breakdown::Breakdown;
-pub use decoupling::{ContinuityClass, Coupling, DecouplingReport, OrderOutcome};
-pub use friction::{Piece, PieceKind, Timeline, TimelineRun};
+pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
+pub use friction::{Stretch, StretchKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
 pub use initial::Start;
 pub use motion::Multipliers;

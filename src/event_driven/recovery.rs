@@ -5,7 +5,7 @@ use super::breakdown::Breakdown;
 use super::impact::Event;
 use super::zeno::Accumulation;
 use crate::event_driven::Model;
-use crate::impact::{Failure, Occasion};
+use crate::impact::{ImpactFailure, Occasion};
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::rates::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -234,8 +234,8 @@ impl Model<'_> {
         };
         let (q, v) = self.parts(state);
         match **reason {
-            Failure::Squeezed { .. } | Failure::NoFeasibleInterior { .. } => true,
-            Failure::ReflectionCap { .. } => contacts
+            ImpactFailure::Squeezed { .. } | ImpactFailure::NoFeasibleInterior { .. } => true,
+            ImpactFailure::ReflectionCap { .. } => contacts
                 .iter()
                 .all(|&j| self.system().restitution(j, q, v) < 1.0),
             _ => false,

@@ -1,7 +1,7 @@
 //! What a run of the event-driven driver computed.
 
 use super::breakdown::Breakdown;
-use crate::mechanics::log::{ContactEvent, ContactMode, sequence};
+use crate::mechanics::log::{ContactEvent, Phase, sequence};
 use crate::{Status, Trajectory};
 
 /// Everything a mechanical run computed: complete up to the time at which it ended, whatever the
@@ -70,7 +70,7 @@ impl MechanicalRun {
 
     /// The contact mode sequence `ω`: modes in which positive time is spent. A rebound begins a new
     /// mode, even with the same contacts.
-    pub fn modes(&self) -> Vec<ContactMode> {
+    pub fn modes(&self) -> Vec<Phase> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
         sequence((start, self.trajectory.t()), &self.initial, &self.events)

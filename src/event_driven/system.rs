@@ -132,7 +132,7 @@ where
 
     /// Which outcome is taken where the law has several. Default [`Selection::Single`]: a run in
     /// which there is more than one ends with
-    /// [`impact::Failure::NotSingle`](crate::impact::Failure::NotSingle).
+    /// [`impact::ImpactFailure::NotSingle`](crate::impact::ImpactFailure::NotSingle).
     #[must_use]
     pub fn selection(mut self, selection: Selection) -> Self {
         self.selection = selection;

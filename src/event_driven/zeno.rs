@@ -17,10 +17,10 @@ pub enum Zeno {
     /// An accumulation at one instant is absorbed too: impacts within the resolution of time that
     /// one impact of all touching contacts does not end, and an impact without an end by its law,
     /// because contacts squeeze a body
-    /// ([`impact::Failure::Squeezed`](crate::impact::Failure::Squeezed),
-    /// [`impact::Failure::NoFeasibleInterior`](crate::impact::Failure::NoFeasibleInterior)) or lose
+    /// ([`impact::ImpactFailure::Squeezed`](crate::impact::ImpactFailure::Squeezed),
+    /// [`impact::ImpactFailure::NoFeasibleInterior`](crate::impact::ImpactFailure::NoFeasibleInterior)) or lose
     /// energy stage after stage up to the cap
-    /// ([`impact::Failure::ReflectionCap`](crate::impact::Failure::ReflectionCap), restitutions
+    /// ([`impact::ImpactFailure::ReflectionCap`](crate::impact::ImpactFailure::ReflectionCap), restitutions
     /// below 1).
     Absorb,
     /// End the run at the accumulation time, without an error and with the contacts still open.

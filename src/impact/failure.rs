@@ -6,7 +6,7 @@ use crate::{InputError, lcp};
 /// Why an impact could not be resolved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum ImpactFailure {
     /// Contacts depend on each other where forces or impulses have to be unique.
     #[error(
         "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces or bilateral impulses are not unique; drop a redundant contact, or take least squares for forces (EventDriven::redundant) and a unilateral or propagative law for impulses"
@@ -140,7 +140,7 @@ pub enum Failure {
 
     /// The complementarity problem of the impact was not solved.
     #[error(transparent)]
-    Lcp(lcp::Failure),
+    Lcp(lcp::LcpFailure),
 
     /// An [`Interrupt`](crate::Interrupt) was set.
     #[error("interrupted")]
@@ -151,17 +151,17 @@ pub enum Failure {
     Input(#[from] InputError),
 }
 
-impl From<lcp::Failure> for Failure {
-    fn from(failure: lcp::Failure) -> Self {
+impl From<lcp::LcpFailure> for ImpactFailure {
+    fn from(failure: lcp::LcpFailure) -> Self {
         match failure {
-            lcp::Failure::Interrupted => Self::Interrupted,
-            lcp::Failure::Input(error) => Self::Input(error),
+            lcp::LcpFailure::Interrupted => Self::Interrupted,
+            lcp::LcpFailure::Input(error) => Self::Input(error),
             failure => Self::Lcp(failure),
         }
     }
 }
 
-impl From<Interrupted> for Failure {
+impl From<Interrupted> for ImpactFailure {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Failure;
+use super::ImpactFailure;
 use super::{ImpactProblem, Outcome};
 
 /// A rule for what happens to velocities when contacts close: from a problem to a set of outcomes.
@@ -37,13 +37,13 @@ pub trait ImpactLaw {
     /// The reasons for which the law has no outcome; each law documents its own.
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for a problem with
     /// friction, by a law that ignores it.
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure>;
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure>;
 
     /// The only outcome.
     ///
     /// # Errors
-    /// Those of [`resolve`](Self::resolve), and [`Failure::NotSingle`].
-    fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, Failure> {
+    /// Those of [`resolve`](Self::resolve), and [`ImpactFailure::NotSingle`].
+    fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, ImpactFailure> {
         self.resolve(problem)?.single()
     }
 }
@@ -63,11 +63,11 @@ macro_rules! forward {
                 (**self).honours_restitution()
             }
 
-            fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+            fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
                 (**self).resolve(problem)
             }
 
-            fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, Failure> {
+            fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, ImpactFailure> {
                 (**self).outcome(problem)
             }
         }
@@ -111,12 +111,12 @@ impl Outcomes {
     /// The only outcome.
     ///
     /// # Errors
-    /// [`Failure::NotSingle`] when there are more or none, or when the search stopped at a cap.
-    pub fn single(mut self) -> Result<Outcome, Failure> {
+    /// [`ImpactFailure::NotSingle`] when there are more or none, or when the search stopped at a cap.
+    pub fn single(mut self) -> Result<Outcome, ImpactFailure> {
         let count = self.list.len();
         match self.list.pop() {
             Some(outcome) if count == 1 && self.is_complete => Ok(outcome),
-            _ => Err(Failure::NotSingle { count }),
+            _ => Err(ImpactFailure::NotSingle { count }),
         }
     }
 
@@ -210,11 +210,11 @@ mod tests {
         fn honours_restitution(&self) -> bool {
             false
         }
-        fn resolve(&self, _problem: &ImpactProblem) -> Result<Outcomes, Failure> {
-            Err(Failure::NotSingle { count: 7 })
+        fn resolve(&self, _problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+            Err(ImpactFailure::NotSingle { count: 7 })
         }
-        fn outcome(&self, _problem: &ImpactProblem) -> Result<Outcome, Failure> {
-            Err(Failure::NotSingle { count: 8 })
+        fn outcome(&self, _problem: &ImpactProblem) -> Result<Outcome, ImpactFailure> {
+            Err(ImpactFailure::NotSingle { count: 8 })
         }
     }
 
@@ -225,7 +225,7 @@ mod tests {
             let problem = ImpactProblem::new(one, nalgebra::DVector::zeros(1)).unwrap();
             assert_eq!((law.name(), law.honours_friction()), ("own", true));
             assert!(!law.honours_restitution());
-            let refused = |count| Failure::NotSingle { count };
+            let refused = |count| ImpactFailure::NotSingle { count };
             assert_eq!(law.resolve(&problem).unwrap_err(), refused(7));
             assert_eq!(law.outcome(&problem).unwrap_err(), refused(8));
         }

@@ -30,7 +30,7 @@ mod selection;
 mod sets;
 mod velocity;
 
-pub use failure::Failure;
+pub use failure::ImpactFailure;
 pub use frictional::{
     BoundLaw, Branch, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
     ExactPlanar, ExtremeOutcome, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet,
@@ -42,7 +42,7 @@ pub use laws::{
     AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
     Unilateral,
 };
-pub use outcome::{ContactMode, Order, Outcome, Remark};
+pub use outcome::{Contacting, Order, Outcome, Remark};
 pub use problem::ImpactProblem;
 pub use selection::{Occasion, Selection, SelectionFn};
 #[doc(hidden)]

@@ -13,7 +13,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Failure;
+use super::ImpactFailure;
 use crate::linalg::spectrum::{Spectrum, unit_diagonal};
 use crate::{InputError, MatrixFault};
 
@@ -65,11 +65,11 @@ impl ContactSpace {
         delassus: &DMatrix<f64>,
         speeds: &[f64],
         source: Source,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         let (gram, roots) = unit_diagonal(delassus);
         let scaled = DVector::from_fn(roots.len(), |i, _| speeds[i] / roots[i]);
         let finite = |scaled: &DVector<f64>| match scaled.iter().position(|s| !s.is_finite()) {
-            Some(contact) => Err(Failure::Overflow {
+            Some(contact) => Err(ImpactFailure::Overflow {
                 quantity: "scaled speed",
                 contact,
                 value: scaled[contact],
@@ -97,11 +97,11 @@ impl ContactSpace {
     }
 
     /// Refuses a norm so large that a reflection overflows.
-    fn of_finite_norm(self) -> Result<Self, Failure> {
+    fn of_finite_norm(self) -> Result<Self, ImpactFailure> {
         if self.norm <= 0.25 * f64::MAX {
             return Ok(self);
         }
-        Err(Failure::Overflow {
+        Err(ImpactFailure::Overflow {
             quantity: "momentum",
             contact: self.speeds.iamax(),
             value: self.norm,
@@ -160,11 +160,11 @@ impl ContactSpace {
     }
 
     /// Refuses dependent contacts.
-    pub(crate) fn independent(&self) -> Result<(), Failure> {
+    pub(crate) fn independent(&self) -> Result<(), ImpactFailure> {
         if self.dependent.is_empty() {
             return Ok(());
         }
-        Err(Failure::DependentContacts {
+        Err(ImpactFailure::DependentContacts {
             set: self.dependent.clone(),
             rcond: self.rcond(),
         })
@@ -174,7 +174,7 @@ impl ContactSpace {
     ///
     /// Along an eigenvector with eigenvalue `λ` a motion with momentum `p` has speeds up to
     /// `√λ ‖p‖`. Where `λ` is rounding, speeds up to the root of that rounding are possible.
-    fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, Failure> {
+    fn measure(&self, spectrum: &Spectrum, source: Source) -> Result<f64, ImpactFailure> {
         // in units of the greatest: squares of finite speeds may overflow
         let unit = self.speeds.amax();
         if unit == 0.0 {
@@ -193,7 +193,7 @@ impl ContactSpace {
         }
         let allowed = (noise * sum).sqrt().max(INCONSISTENT);
         if source == Source::Given && off > allowed {
-            return Err(Failure::Input(InputError::InconsistentSpeeds {
+            return Err(ImpactFailure::Input(InputError::InconsistentSpeeds {
                 set: self.dependent.clone(),
                 by: off * unit,
             }));
@@ -210,15 +210,18 @@ pub(crate) fn least_momentum(
     delassus: &DMatrix<f64>,
     speeds: &[f64],
     contacts: usize,
-) -> Result<f64, Failure> {
+) -> Result<f64, ImpactFailure> {
     match ContactSpace::new(delassus, speeds, Source::Given) {
         Ok(space) => Ok(space.norm),
-        Err(Failure::Input(InputError::InconsistentSpeeds { set, by })) => {
+        Err(ImpactFailure::Input(InputError::InconsistentSpeeds { set, by })) => {
             let owner = |&row: &usize| contact_of(row, contacts, speeds.len());
             let mut set: Vec<usize> = set.iter().map(owner).collect();
             set.sort_unstable();
             set.dedup();
-            Err(Failure::Input(InputError::InconsistentSpeeds { set, by }))
+            Err(ImpactFailure::Input(InputError::InconsistentSpeeds {
+                set,
+                by,
+            }))
         }
         Err(failure) => Err(failure),
     }
@@ -268,9 +271,9 @@ fn dependent(spectrum: &Spectrum, least: f64) -> Vec<usize> {
 pub(crate) fn positive_spectrum(
     name: &'static str,
     matrix: &DMatrix<f64>,
-) -> Result<Spectrum, Failure> {
+) -> Result<Spectrum, ImpactFailure> {
     let refuse = |value| {
-        Err(Failure::Input(InputError::BadMatrix {
+        Err(ImpactFailure::Input(InputError::BadMatrix {
             name,
             fault: MatrixFault::NotPositive { value },
         }))
@@ -300,7 +303,7 @@ pub(crate) fn positive_spectrum(
 mod tests {
     use super::*;
 
-    fn space(rows: usize, entries: &[f64], speeds: &[f64]) -> Result<ContactSpace, Failure> {
+    fn space(rows: usize, entries: &[f64], speeds: &[f64]) -> Result<ContactSpace, ImpactFailure> {
         let matrix = DMatrix::from_row_slice(rows, rows, entries);
         ContactSpace::new(&matrix, speeds, Source::Given)
     }
@@ -323,12 +326,12 @@ mod tests {
         let found = space(3, &entries, &[1.0, 5.0, -1.0]).unwrap();
         assert_eq!(found.dependent, [0, 2]);
         assert!(
-            matches!(found.independent(), Err(Failure::DependentContacts { set, .. }) if set == [0, 2])
+            matches!(found.independent(), Err(ImpactFailure::DependentContacts { set, .. }) if set == [0, 2])
         );
         assert!((found.norm - 26f64.sqrt()).abs() < 1e-13);
         let refused = space(3, &entries, &[1.0, 5.0, 1.0]);
         assert!(
-            matches!(refused, Err(Failure::Input(InputError::InconsistentSpeeds { by, .. })) if (by - 2f64.sqrt()).abs() < 1e-13)
+            matches!(refused, Err(ImpactFailure::Input(InputError::InconsistentSpeeds { by, .. })) if (by - 2f64.sqrt()).abs() < 1e-13)
         );
     }
 
@@ -351,7 +354,7 @@ mod tests {
         let refused = ContactSpace::new(&matrix, &speeds, Source::Given);
         assert!(matches!(
             refused,
-            Err(Failure::Input(InputError::InconsistentSpeeds { .. }))
+            Err(ImpactFailure::Input(InputError::InconsistentSpeeds { .. }))
         ));
         assert!(ContactSpace::new(&matrix, &speeds, Source::Motion).is_ok());
     }
@@ -362,13 +365,13 @@ mod tests {
             let refused = space(2, &entries, &[1.7e308, 1.7e308]);
             let quantity = "momentum";
             assert!(
-                matches!(refused, Err(Failure::Overflow { quantity: q, .. }) if q == quantity),
+                matches!(refused, Err(ImpactFailure::Overflow { quantity: q, .. }) if q == quantity),
                 "{refused:?}"
             );
         }
         // Each speed can be reflected, the two together cannot.
         let fast = space(2, &[1.0, 0.0, 0.0, 1.0], &[0.4e308, 0.4e308]);
-        assert!(matches!(fast, Err(Failure::Overflow { .. })));
+        assert!(matches!(fast, Err(ImpactFailure::Overflow { .. })));
     }
 
     #[test]
@@ -380,7 +383,7 @@ mod tests {
         ] {
             assert!(matches!(
                 space(2, &entries, &[0.0, 0.0]),
-                Err(Failure::Input(InputError::BadMatrix {
+                Err(ImpactFailure::Input(InputError::BadMatrix {
                     fault: MatrixFault::NotPositive { .. },
                     ..
                 }))

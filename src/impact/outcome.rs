@@ -4,7 +4,7 @@ use std::fmt;
 
 use nalgebra::DVector;
 
-use super::Failure;
+use super::ImpactFailure;
 use super::ImpactProblem;
 #[cfg(doc)]
 use crate::InputError;
@@ -41,13 +41,13 @@ pub enum Order {
     /// In groups one after another.
     Stages(Vec<Vec<usize>>),
     /// All at once, each contact in a mode.
-    Modes(Vec<ContactMode>),
+    Modes(Vec<Contacting>),
 }
 
 /// What a contact in the plane does at the end of an impact. Printed as `O`, `S`, `+` and `-`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ContactMode {
+pub enum Contacting {
     /// Does not push.
     Open,
     /// Pushes and does not slip.
@@ -58,7 +58,7 @@ pub enum ContactMode {
     SlipBackward,
 }
 
-impl fmt::Display for ContactMode {
+impl fmt::Display for Contacting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "O",
@@ -122,7 +122,7 @@ impl Outcome {
         scaled_impulses: &[f64],
         order: Order,
         remarks: Vec<Remark>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         let roots = &problem.space().roots;
         let impulses = DVector::from_fn(problem.speeds().len(), |i, _| {
             match (scaled_impulses.get(i), roots.get(i)) {
@@ -141,7 +141,7 @@ impl Outcome {
         impulses: DVector<f64>,
         order: Order,
         mut remarks: Vec<Remark>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         let roots = &problem.space().roots;
         let before = problem.speeds();
         let speeds = before + problem.delassus() * &impulses;
@@ -247,16 +247,16 @@ impl ImpactProblem {
     /// # Errors
     /// [`InputError::OnlyContactSpace`] for a problem given in contact space;
     /// [`InputError::WrongLength`] for an outcome of another problem.
-    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, Failure> {
+    pub fn velocity_after(&self, outcome: &Outcome) -> Result<DVector<f64>, ImpactFailure> {
         Ok(self.velocity_after_impulses(&outcome.impulses)?)
     }
 }
 
 /// Refuses numbers that overflow, by their rows.
-pub(super) fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(), Failure> {
+pub(super) fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(), ImpactFailure> {
     match values.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
-        Some(contact) => Err(Failure::Overflow {
+        Some(contact) => Err(ImpactFailure::Overflow {
             quantity,
             contact,
             value: values[contact],
@@ -338,7 +338,7 @@ mod tests {
         let refused = Outcome::new(&problem, &[4e300], Order::Together, Vec::new());
         assert!(matches!(
             refused,
-            Err(Failure::Overflow {
+            Err(ImpactFailure::Overflow {
                 quantity: "energy change",
                 ..
             })

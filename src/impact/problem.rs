@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Failure;
+use super::ImpactFailure;
 use super::normal_space::{ContactSpace, Source, least_momentum};
 use crate::linalg::decompose::cholesky;
 use crate::linalg::spectrum::unit_diagonal;
@@ -77,11 +77,11 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::NoContacts`], [`InputError::WrongLength`], [`InputError::NotFinite`],
-    /// [`InputError::BadMatrix`] (`Delassus`), [`Failure::Overflow`] for a momentum that is
+    /// [`InputError::BadMatrix`] (`Delassus`), [`ImpactFailure::Overflow`] for a momentum that is
     /// infinite, and [`InputError::InconsistentSpeeds`] when contacts are dependent and no motion
     /// has these speeds. [`from_mechanics`](Self::from_mechanics) is given the motion and makes no
     /// such check.
-    pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, Failure> {
+    pub fn new(delassus: DMatrix<f64>, speeds: DVector<f64>) -> Result<Self, ImpactFailure> {
         let contacts = delassus.nrows();
         Self::with_rows(delassus, speeds, vec![0.0; contacts], Source::Given)
     }
@@ -98,7 +98,7 @@ impl ImpactProblem {
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
         friction: &[f64],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
     }
 
@@ -109,7 +109,7 @@ impl ImpactProblem {
     pub(crate) fn of_motion(
         (mut delassus, speeds, mut friction): (DMatrix<f64>, DVector<f64>, Vec<f64>),
         momentum: f64,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         let contacts = friction.len();
         let tangents = (delassus.nrows() / contacts.max(1)).saturating_sub(1);
         for (i, friction) in friction.iter_mut().enumerate() {
@@ -137,9 +137,9 @@ impl ImpactProblem {
         self
     }
 
-    fn with_momentum(mut self, momentum: f64) -> Result<Self, Failure> {
+    fn with_momentum(mut self, momentum: f64) -> Result<Self, ImpactFailure> {
         if !momentum.is_finite() {
-            return Err(Failure::Overflow {
+            return Err(ImpactFailure::Overflow {
                 quantity: "momentum",
                 contact: 0,
                 value: momentum,
@@ -161,7 +161,7 @@ impl ImpactProblem {
         mass: &DMatrix<f64>,
         jacobian: &DMatrix<f64>,
         velocity: &DVector<f64>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         let friction = vec![0.0; jacobian.nrows()];
         Self::with_motion(mass, jacobian, velocity, friction)
     }
@@ -178,7 +178,7 @@ impl ImpactProblem {
         jacobian: &DMatrix<f64>,
         velocity: &DVector<f64>,
         friction: &[f64],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         Self::with_motion(mass, jacobian, velocity, friction.to_vec())
     }
 
@@ -187,9 +187,9 @@ impl ImpactProblem {
         jacobian: &DMatrix<f64>,
         velocity: &DVector<f64>,
         friction: Vec<f64>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         if mass.is_empty() {
-            return Err(Failure::Input(InputError::EmptySystem));
+            return Err(ImpactFailure::Input(InputError::EmptySystem));
         }
         check_symmetric("mass", mass)?;
         validate::length("velocity", mass.nrows(), velocity.len())?;
@@ -201,7 +201,7 @@ impl ImpactProblem {
         let roots = DVector::from_vec(roots);
         let Some(factor) = cholesky(scaled.clone()) else {
             let value = super::normal_space::positive_spectrum("mass", &scaled)?.least();
-            return Err(Failure::Input(InputError::BadMatrix {
+            return Err(ImpactFailure::Input(InputError::BadMatrix {
                 name: "mass",
                 fault: MatrixFault::NotPositive { value },
             }));
@@ -227,11 +227,11 @@ impl ImpactProblem {
         speeds: DVector<f64>,
         friction: Vec<f64>,
         source: Source,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         let contacts = friction.len();
         let rows = delassus.nrows();
         if contacts == 0 {
-            return Err(Failure::Input(InputError::NoContacts));
+            return Err(ImpactFailure::Input(InputError::NoContacts));
         }
         validate::length("contact speeds", rows, speeds.len())?;
         // 1, 2 or 3 rows a contact; the nearest is what is expected.
@@ -245,7 +245,7 @@ impl ImpactProblem {
         let least = if source == Source::Given && rows > contacts {
             // Laws that need a motion refuse what has none.
             match least_momentum(&delassus, speeds.as_slice(), contacts) {
-                Err(Failure::Input(_)) => space.norm,
+                Err(ImpactFailure::Input(_)) => space.norm,
                 least => least?.max(space.norm),
             }
         } else {
@@ -270,7 +270,7 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::BadSetting`].
-    pub fn with_restitution(self, restitution: f64) -> Result<Self, Failure> {
+    pub fn with_restitution(self, restitution: f64) -> Result<Self, ImpactFailure> {
         let all = vec![restitution; self.contacts()];
         self.with_restitutions(&all)
     }
@@ -279,7 +279,7 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::BadSetting`].
-    pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, Failure> {
+    pub fn with_restitutions(self, restitution: &[f64]) -> Result<Self, ImpactFailure> {
         let rule = "must lie in [0, 1]; with_any_restitutions accepts others";
         validate::accepted("restitution", restitution, rule, |e| {
             (0.0..=1.0).contains(&e)
@@ -292,7 +292,7 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::BadSetting`] for one that is not finite.
-    pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, Failure> {
+    pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, ImpactFailure> {
         validate::length("restitution", self.contacts(), restitution.len())?;
         validate::accepted("restitution", restitution, "must be finite", |_| true)?;
         self.restitution.copy_from_slice(restitution);
@@ -303,14 +303,14 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::NoSuch`].
-    pub fn with_new_contacts(mut self, new: &[usize]) -> Result<Self, Failure> {
+    pub fn with_new_contacts(mut self, new: &[usize]) -> Result<Self, ImpactFailure> {
         let count = self.contacts();
         self.is_new.fill(false);
         for &contact in new {
             *self
                 .is_new
                 .get_mut(contact)
-                .ok_or(Failure::Input(InputError::NoSuch {
+                .ok_or(ImpactFailure::Input(InputError::NoSuch {
                     what: "contact",
                     index: contact,
                     count,
@@ -325,7 +325,7 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::BadSetting`] unless it lies in [0, 0.1].
-    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, Failure> {
+    pub fn with_tolerance(mut self, tolerance: f64) -> Result<Self, ImpactFailure> {
         let kept = (0.0..=0.1).contains(&tolerance);
         validate::unless(kept, "tolerance", tolerance, "must lie in [0, 0.1]")?;
         self.tolerance = tolerance;
@@ -340,7 +340,7 @@ impl ImpactProblem {
         self
     }
 
-    /// Ends searches on this problem with [`Failure::Interrupted`] when `interrupt` is set: those
+    /// Ends searches on this problem with [`ImpactFailure::Interrupted`] when `interrupt` is set: those
     /// of [`AllOutcomes`](super::AllOutcomes), [`MinimalOutcomes`](super::MinimalOutcomes),
     /// [`Sequential`](super::Sequential), [`indeterminacy`](super::indeterminacy) and
     /// [`ExactPlanar`](super::ExactPlanar), and samples.
@@ -355,7 +355,7 @@ impl ImpactProblem {
     /// # Errors
     /// [`InputError::BadSetting`] when it is not finite or less than the least of a motion with
     /// these contact speeds.
-    pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, Failure> {
+    pub fn with_kinetic_energy(mut self, energy: f64) -> Result<Self, ImpactFailure> {
         // √(2T), where 2T may overflow
         let momentum = 2.0 * (0.5 * energy).sqrt();
         let least = self.least * (1.0 - 1e-9);
@@ -472,7 +472,7 @@ impl ImpactProblem {
     }
 
     /// Refuses contact speeds that were given and that no motion has.
-    pub(super) fn refuse_speeds_of_no_motion(&self) -> Result<(), Failure> {
+    pub(super) fn refuse_speeds_of_no_motion(&self) -> Result<(), ImpactFailure> {
         if self.motion.is_none() && self.tangents() > 0 {
             least_momentum(&self.delassus, self.speeds.as_slice(), self.contacts())?;
         }
@@ -481,10 +481,10 @@ impl ImpactProblem {
 
     /// Refuses friction on behalf of a law that ignores it.
     #[inline]
-    pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), Failure> {
+    pub(super) fn refuse_friction(&self, law: &'static str) -> Result<(), ImpactFailure> {
         match self.friction.iter().position(|&mu| mu != 0.0) {
             None => Ok(()),
-            Some(contact) => Err(Failure::Input(InputError::FrictionIgnored {
+            Some(contact) => Err(ImpactFailure::Input(InputError::FrictionIgnored {
                 law,
                 contact,
                 friction: self.friction[contact],
@@ -496,7 +496,7 @@ impl ImpactProblem {
     pub(super) fn refuse_friction_without_tangents(
         &self,
         law: &'static str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ImpactFailure> {
         if self.tangents() > 0 {
             return Ok(());
         }
@@ -512,9 +512,9 @@ impl ImpactProblem {
         self.interrupt.as_ref()
     }
 
-    /// [`Failure::Interrupted`] when the interrupt is set.
+    /// [`ImpactFailure::Interrupted`] when the interrupt is set.
     #[inline]
-    pub(super) fn check_interrupt(&self) -> Result<(), Failure> {
+    pub(super) fn check_interrupt(&self) -> Result<(), ImpactFailure> {
         if let Some(interrupt) = &self.interrupt {
             interrupt.check()?;
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Failure;
+use super::ImpactFailure;
 use super::{Outcome, Outcomes};
 use crate::random::below;
 
@@ -36,7 +36,7 @@ use crate::random::below;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Selection {
-    /// The only one: more, none, or an incomplete set end the run with [`Failure::NotSingle`].
+    /// The only one: more, none, or an incomplete set end the run with [`ImpactFailure::NotSingle`].
     #[default]
     Single,
     /// The first in the order of the set, complete or not.
@@ -45,7 +45,7 @@ pub enum Selection {
     /// gives the same run.
     Keyed(u64),
     /// A function of the set and the occasion that returns the number of the outcome, from 0. None
-    /// ends the run with [`Failure::NoSuchOutcome`]. The function decides what to do with
+    /// ends the run with [`ImpactFailure::NoSuchOutcome`]. The function decides what to do with
     /// incomplete sets ([`Outcomes::is_complete`]).
     By(SelectionFn),
 }
@@ -74,20 +74,24 @@ impl Selection {
     /// The outcome that it takes.
     ///
     /// # Errors
-    /// [`Failure::NotSingle`] by `Single`, and by the others where there is none;
-    /// [`Failure::NoSuchOutcome`] by a function that chooses none.
-    pub fn select(&self, mut outcomes: Outcomes, occasion: Occasion) -> Result<Outcome, Failure> {
+    /// [`ImpactFailure::NotSingle`] by `Single`, and by the others where there is none;
+    /// [`ImpactFailure::NoSuchOutcome`] by a function that chooses none.
+    pub fn select(
+        &self,
+        mut outcomes: Outcomes,
+        occasion: Occasion,
+    ) -> Result<Outcome, ImpactFailure> {
         let count = outcomes.list.len();
         let chosen = match self {
             Self::Single => return outcomes.single(),
-            _ if count == 0 => return Err(Failure::NotSingle { count }),
+            _ if count == 0 => return Err(ImpactFailure::NotSingle { count }),
             Self::First => Some(0),
             Self::Keyed(seed) => Some(below(*seed, occasion.number as u64, count)),
             Self::By(choose) => choose(&outcomes, occasion),
         };
         match chosen {
             Some(chosen) if chosen < count => Ok(outcomes.list.swap_remove(chosen)),
-            _ => Err(Failure::NoSuchOutcome { chosen, count }),
+            _ => Err(ImpactFailure::NoSuchOutcome { chosen, count }),
         }
     }
 }
@@ -132,7 +136,7 @@ mod tests {
             single.select(one(), at(1.0, 1)).as_ref(),
             Ok(&one().list[0])
         );
-        let refused = |count| Err(Failure::NotSingle { count });
+        let refused = |count| Err(ImpactFailure::NotSingle { count });
         assert_eq!(single.select(two(), at(1.0, 1)), refused(2));
         let mut incomplete = one();
         incomplete.is_complete = false;
@@ -165,11 +169,11 @@ mod tests {
         let late = Selection::by(|_, at| (at.t > 1.0).then_some(0));
         assert!(late.select(two(), at(2.0, 1)).is_ok());
         let (chosen, count) = (None, 2);
-        let refused = Err(Failure::NoSuchOutcome { chosen, count });
+        let refused = Err(ImpactFailure::NoSuchOutcome { chosen, count });
         assert_eq!(late.select(two(), at(0.5, 1)), refused);
         let beyond = Selection::by(|outcomes, _| Some(outcomes.list.len()));
         let chosen = Some(2);
-        let refused = Err(Failure::NoSuchOutcome { chosen, count });
+        let refused = Err(ImpactFailure::NoSuchOutcome { chosen, count });
         assert_eq!(beyond.select(two(), at(0.5, 1)), refused);
         assert_eq!(
             format!("{beyond:?} {:?}", Selection::Keyed(5)),

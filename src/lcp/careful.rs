@@ -3,7 +3,7 @@
 //! The method and its rule for ties are those of `lemke`. Rounding is 1e-32 of the entries, so that
 //! much smaller pivots and ties are distinguished from zero.
 
-use super::Failure;
+use super::LcpFailure;
 use super::blocks::Block;
 use super::lemke::End;
 use super::scaled::Scaled;
@@ -54,7 +54,7 @@ impl Careful {
         cover: &[Block],
         most: usize,
         interrupt: Option<&Interrupt>,
-    ) -> Result<End, Failure> {
+    ) -> Result<End, LcpFailure> {
         let n = problem.n;
         let most = most.min(PIVOTS * n);
         if n > MOST {

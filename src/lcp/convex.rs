@@ -8,7 +8,7 @@
 
 use nalgebra::DMatrixView;
 
-use super::Failure;
+use super::LcpFailure;
 use super::problem::largest;
 use super::scaled::inverse_power_of_two;
 use crate::Interrupt;
@@ -101,7 +101,7 @@ impl Convex {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         interrupt: Option<&Interrupt>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, LcpFailure> {
         if !self.load(w, q) {
             return Ok(false);
         }
@@ -210,7 +210,7 @@ impl Convex {
 
     /// `z ← argmin ½ zᵀ(S + δ) z + linear · z` over `z ≥ 0`, from the `z` and the passive set at
     /// hand. False when a factor does not exist: the matrix is indefinite.
-    fn minimise(&mut self, interrupt: Option<&Interrupt>) -> Result<bool, Failure> {
+    fn minimise(&mut self, interrupt: Option<&Interrupt>) -> Result<bool, LcpFailure> {
         let mut left = FACTORS * self.n + MORE_FACTORS;
         self.rejected.fill(false);
         if !self.descend(&mut left, interrupt)? {
@@ -237,7 +237,7 @@ impl Convex {
         &mut self,
         left: &mut usize,
         interrupt: Option<&Interrupt>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, LcpFailure> {
         while !self.passive.is_empty() && *left > 0 {
             *left -= 1;
             interrupt.map_or(Ok(()), Interrupt::check)?;
@@ -423,6 +423,6 @@ mod tests {
         interrupt.set();
         let w = DMatrix::identity(2, 2);
         let found = Convex::default().search(&(&w).into(), &[-1.0; 2], Some(&interrupt));
-        assert_eq!(found, Err(Failure::Interrupted));
+        assert_eq!(found, Err(LcpFailure::Interrupted));
     }
 }

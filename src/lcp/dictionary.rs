@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DMatrixView};
 
-use super::Failure;
+use super::LcpFailure;
 use super::check::Candidate;
 use super::problem::check_sizes;
 use super::scaled::Scaled;
@@ -65,7 +65,7 @@ impl BasisDictionary {
     /// # Errors
     /// [`InputError::WrongLength`](crate::InputError::WrongLength),
     /// [`InputError::NotFinite`](crate::InputError::NotFinite).
-    pub fn new<'w>(w: impl Into<DMatrixView<'w, f64>>) -> Result<Self, Failure> {
+    pub fn new<'w>(w: impl Into<DMatrixView<'w, f64>>) -> Result<Self, LcpFailure> {
         let w = w.into();
         let zeros = vec![0.0; w.nrows()];
         check_sizes(&w, &zeros)?;
@@ -126,7 +126,7 @@ impl BasisDictionary {
     /// # Errors
     /// [`InputError::WrongLength`](crate::InputError::WrongLength),
     /// [`InputError::NotFinite`](crate::InputError::NotFinite).
-    pub fn solve(&mut self, q: &[f64]) -> Result<Option<Solution<'_>>, Failure> {
+    pub fn solve(&mut self, q: &[f64]) -> Result<Option<Solution<'_>>, LcpFailure> {
         validate::length("q", self.z.len(), q.len())?;
         validate::finite("q", q)?;
         self.scaled.load_right(q);

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DMatrixView, DVector};
 
-use super::Failure;
+use super::LcpFailure;
 use super::check::Candidate;
 use super::principal::Principal;
 use super::problem::check_sizes;
@@ -62,23 +62,23 @@ pub struct Listed {
 /// # Errors
 /// Wrong sizes, numbers that are not finite,
 /// [`InputError::BadSetting`](crate::InputError::BadSetting) for n > 16, and
-/// [`Failure::TooManySolutions`] beyond 4096.
+/// [`LcpFailure::TooManySolutions`] beyond 4096.
 pub fn enumerate<'w>(
     w: impl Into<DMatrixView<'w, f64>>,
     q: &[f64],
-) -> Result<Vec<Listed>, Failure> {
+) -> Result<Vec<Listed>, LcpFailure> {
     enumerate_until(w, q, &Interrupt::new())
 }
 
 /// [`enumerate`], unless `interrupt` is set before it ends.
 ///
 /// # Errors
-/// Those of [`enumerate`], and [`Failure::Interrupted`].
+/// Those of [`enumerate`], and [`LcpFailure::Interrupted`].
 pub fn enumerate_until<'w>(
     w: impl Into<DMatrixView<'w, f64>>,
     q: &[f64],
     interrupt: &Interrupt,
-) -> Result<Vec<Listed>, Failure> {
+) -> Result<Vec<Listed>, LcpFailure> {
     let w = w.into();
     check_sizes(&w, q)?;
     validate::finite("q", q)?;
@@ -100,9 +100,9 @@ pub fn enumerate_until<'w>(
     let mut ended = Ok(());
     Subsets::new(&problem).any(|basis| {
         search.visit(basis);
-        ended = interrupt.check().map_err(Failure::from);
+        ended = interrupt.check().map_err(LcpFailure::from);
         if search.found.len().max(search.singular) > LISTED {
-            ended = Err(Failure::TooManySolutions { limit: LISTED });
+            ended = Err(LcpFailure::TooManySolutions { limit: LISTED });
         }
         ended.is_err()
     });

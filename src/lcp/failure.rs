@@ -6,7 +6,7 @@ use crate::interrupt::Interrupted;
 /// Why a linear complementarity problem was not solved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum LcpFailure {
     /// The path of Lemke's method ended in a ray, [`LcpSolver::ray`](crate::lcp::LcpSolver::ray),
     /// and no other attempt found a solution.
     #[error("the path of Lemke's method left along a ray{}",
@@ -63,7 +63,7 @@ pub enum Failure {
     Input(#[from] InputError),
 }
 
-impl From<Interrupted> for Failure {
+impl From<Interrupted> for LcpFailure {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
     }

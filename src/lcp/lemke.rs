@@ -6,7 +6,7 @@
 //! first; otherwise the rows of `[x B⁻¹]` decide, in which the columns of `B⁻¹` belong to `w`, and
 //! none to `z0`.
 
-use super::Failure;
+use super::LcpFailure;
 use super::blocks::{Block, blocks_of, largest, reset};
 use super::product::Product;
 use super::scaled::Scaled;
@@ -89,7 +89,7 @@ impl Lemke {
         cover: &[Block],
         most: usize,
         interrupt: Option<&Interrupt>,
-    ) -> Result<End, Failure> {
+    ) -> Result<End, LcpFailure> {
         self.start(problem, cover);
         let mut marked = None;
         while self.pivots < most {

@@ -5,7 +5,7 @@
 //! "The Linear Complementarity Problem", 4.4 and 4.9), the final basis solved afresh by LU with a
 //! refinement, and a ladder below it: other covering vectors, all bases of small problems, the
 //! convex program of a symmetric positive semidefinite `W`, and the method in twice the precision.
-//! **Solved means that [`residual`] is small, and nothing else**; anything else is a [`Failure`] by
+//! **Solved means that [`residual`] is small, and nothing else**; anything else is a [`LcpFailure`] by
 //! name. For copositive `W` (impacts with friction: Halm & Posa, equations 72–75) there is a
 //! solution and the method finds one. Of several it finds one whose basis has a positive
 //! determinant; the covering vector chooses. [`enumerate`] lists all, for n ≤ 16.
@@ -41,7 +41,7 @@ mod subsets;
 
 pub use dictionary::BasisDictionary;
 pub use enumerate::{Listed, enumerate, enumerate_until};
-pub use failure::Failure;
+pub use failure::LcpFailure;
 pub use problem::residual;
 pub(crate) use problem::residual_in;
 pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};

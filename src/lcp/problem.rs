@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrixView;
 
-use super::Failure;
+use super::LcpFailure;
 use crate::validate;
 
 /// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`,
@@ -23,7 +23,7 @@ pub fn residual<'w>(
     w: impl Into<DMatrixView<'w, f64>>,
     q: &[f64],
     z: &[f64],
-) -> Result<f64, Failure> {
+) -> Result<f64, LcpFailure> {
     let w = w.into();
     check_sizes(&w, q)?;
     validate::length("z", q.len(), z.len())?;
@@ -67,7 +67,7 @@ pub(super) fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |most, v| most.max(v.abs()))
 }
 
-pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Failure> {
+pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), LcpFailure> {
     validate::length("column of w", q.len(), w.nrows())?;
     validate::length("row of w", q.len(), w.ncols())?;
     Ok(())

@@ -6,7 +6,7 @@
 
 use nalgebra::DMatrixView;
 
-use super::Failure;
+use super::LcpFailure;
 use super::blocks::{Block, blocks_of, largest, reset};
 use crate::validate;
 
@@ -43,7 +43,7 @@ impl Scaled {
     }
 
     /// Takes a problem with `W` of size n × n and `q` of length n.
-    pub(super) fn load(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Failure> {
+    pub(super) fn load(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), LcpFailure> {
         let n = q.len();
         if self.is_given(w, n) {
             self.load_right(q);

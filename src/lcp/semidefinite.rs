@@ -3,7 +3,7 @@
 
 use nalgebra::DMatrixView;
 
-use super::Failure;
+use super::LcpFailure;
 use super::LcpSolver;
 use super::problem::check_sizes;
 use crate::linalg::cholesky;
@@ -24,7 +24,7 @@ pub(crate) fn solve_semidefinite(
     q: &[f64],
     noise: f64,
     interrupt: Option<&Interrupt>,
-) -> Result<Vec<f64>, Failure> {
+) -> Result<Vec<f64>, LcpFailure> {
     check_sizes(&w, q)?;
     validate::finite("q", q)?;
     for j in 0..q.len() {
@@ -49,7 +49,7 @@ pub(crate) fn solve_semidefinite(
 pub(crate) fn proof_of_none(w: DMatrixView<'_, f64>, q: &[f64], noise: f64) -> Option<Vec<f64>> {
     let mut solver = LcpSolver::growing().noise(noise);
     match solver.solve(w, q) {
-        Err(Failure::Ray { infeasible: true }) => solver.ray().map(<[f64]>::to_vec),
+        Err(LcpFailure::Ray { infeasible: true }) => solver.ray().map(<[f64]>::to_vec),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrixView;
 
-use super::Failure;
+use super::LcpFailure;
 use super::blocks::{Block, blocks_of, reset};
 use super::careful::Careful;
 use super::certificate::{Proof, bring_to_one, proof_by};
@@ -147,7 +147,7 @@ impl LcpSolver {
         self
     }
 
-    /// Ends a solve with [`Failure::Interrupted`] when `interrupt` is set; checked once a pivot.
+    /// Ends a solve with [`LcpFailure::Interrupted`] when `interrupt` is set; checked once a pivot.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
         self.interrupt = Some(interrupt.clone());
@@ -170,13 +170,13 @@ impl LcpSolver {
     /// [`InputError::WrongLength`](crate::InputError::WrongLength),
     /// [`InputError::NotFinite`](crate::InputError::NotFinite);
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad tolerance;
-    /// [`Failure::Ray`] when a ray proves that there is no solution; otherwise the failure of
-    /// Lemke's method, when no other attempt solved the problem. [`Failure::Interrupted`].
+    /// [`LcpFailure::Ray`] when a ray proves that there is no solution; otherwise the failure of
+    /// Lemke's method, when no other attempt solved the problem. [`LcpFailure::Interrupted`].
     pub fn solve<'w>(
         &mut self,
         w: impl Into<DMatrixView<'w, f64>>,
         q: &[f64],
-    ) -> Result<Solution<'_>, Failure> {
+    ) -> Result<Solution<'_>, LcpFailure> {
         self.solve_checked(&w.into(), q, None)
     }
 
@@ -191,7 +191,7 @@ impl LcpSolver {
         w: impl Into<DMatrixView<'w, f64>>,
         q: &[f64],
         d: &[f64],
-    ) -> Result<Solution<'_>, Failure> {
+    ) -> Result<Solution<'_>, LcpFailure> {
         // A problem that is refused has no ray, whatever the one before had.
         self.ray.clear();
         validate::length("d", q.len(), d.len())?;
@@ -200,7 +200,7 @@ impl LcpSolver {
         self.solve_checked(&w.into(), q, Some(d))
     }
 
-    /// The ray of the last solve, when that ended in [`Failure::Ray`]: `u ≥ 0` of n entries, the
+    /// The ray of the last solve, when that ended in [`LcpFailure::Ray`]: `u ≥ 0` of n entries, the
     /// largest 1. Lemke's path went along `z + s u`.
     pub fn ray(&self) -> Option<&[f64]> {
         (!self.ray.is_empty()).then_some(&self.ray)
@@ -211,7 +211,7 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Solution<'_>, Failure> {
+    ) -> Result<Solution<'_>, LcpFailure> {
         self.ray.clear();
         check_sizes(w, q)?;
         validate::finite("q", q)?;
@@ -239,17 +239,17 @@ impl LcpSolver {
             let failure = match attempt {
                 Found::Solved(residual) => return Ok(self.solution(residual, pivots, rung)),
                 Found::Refused { residual, allowed } => {
-                    Some(Failure::Residual { residual, allowed })
+                    Some(LcpFailure::Residual { residual, allowed })
                 }
                 Found::Ended(End::Ray) => {
                     if k == 0 {
                         rungs = AFTER_A_RAY;
                     }
                     proof = proof.max(self.keep_ray(rung, w, q, proof));
-                    Some(Failure::Ray { infeasible: false })
+                    Some(LcpFailure::Ray { infeasible: false })
                 }
-                Found::Ended(End::MaxPivots) => Some(Failure::Pivots { pivots }),
-                Found::Ended(End::Complementary | End::Lost) => Some(Failure::Residual {
+                Found::Ended(End::MaxPivots) => Some(LcpFailure::Pivots { pivots }),
+                Found::Ended(End::Complementary | End::Lost) => Some(LcpFailure::Residual {
                     residual: f64::INFINITY,
                     allowed: self.tolerance * largest(q),
                 }),
@@ -267,9 +267,9 @@ impl LcpSolver {
             }
         }
         if proof > Proof::None {
-            return Err(Failure::Ray { infeasible: true });
+            return Err(LcpFailure::Ray { infeasible: true });
         }
-        Err(first.unwrap_or(Failure::Pivots { pivots }))
+        Err(first.unwrap_or(LcpFailure::Pivots { pivots }))
     }
 
     fn solution(&mut self, residual: f64, pivots: usize, rung: Attempt) -> Solution<'_> {
@@ -293,7 +293,7 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Found, LcpFailure> {
         self.set_cover(rung, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
@@ -345,7 +345,7 @@ impl LcpSolver {
 
     /// The convex program, its solution checked; a ray when there is none.
     #[cold]
-    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Failure> {
+    fn try_convex(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, LcpFailure> {
         if !self.convex.search(w, q, self.interrupt.as_ref())? {
             return Ok(Found::PassedOver);
         }
@@ -372,7 +372,7 @@ impl LcpSolver {
         w: &DMatrixView<'_, f64>,
         q: &[f64],
         d: Option<&[f64]>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<Found, LcpFailure> {
         self.set_cover(Attempt::Lemke, d);
         let most = self.pivots_per_row.saturating_mul(q.len());
         let (problem, interrupt) = (&self.scaled, self.interrupt.as_ref());
@@ -435,7 +435,7 @@ impl LcpSolver {
 
     /// The first complementary basis whose solution passes the check.
     #[cold]
-    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, Failure> {
+    fn try_bases(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<Found, LcpFailure> {
         let mut found = Found::PassedOver;
         if q.len() > FEW {
             return Ok(found);

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::cholesky::{factor, norm_in, solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
@@ -60,7 +60,7 @@ pub(crate) fn impact_problem(
     mass: &Mass<'_>,
     (v, momentum): (&[f64], f64),
     response: &mut [f64],
-) -> Result<ImpactProblem, Failure> {
+) -> Result<ImpactProblem, ImpactFailure> {
     let (d, n, m) = (contacts.dof(), contacts.len(), contacts.rows());
     let parameters = contacts.all_parameters();
     let problem = with_zeros(m * d, |rows| {
@@ -112,9 +112,9 @@ impl ImpactProblem {
         contacts: &Contacts,
         mass: &DMatrix<f64>,
         velocity: &DVector<f64>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ImpactFailure> {
         if mass.is_empty() {
-            return Err(Failure::Input(InputError::EmptySystem));
+            return Err(ImpactFailure::Input(InputError::EmptySystem));
         }
         check_symmetric("mass", mass)?;
         let (d, v) = (mass.nrows(), velocity.as_slice());
@@ -126,7 +126,7 @@ impl ImpactProblem {
         if factor(&mut l, d).is_none() {
             let fault = MatrixFault::NotPositive { value: 0.0 };
             let name = "mass";
-            return Err(Failure::Input(InputError::BadMatrix { name, fault }));
+            return Err(ImpactFailure::Input(InputError::BadMatrix { name, fault }));
         }
         let mut response = DMatrix::zeros(d, contacts.rows());
         let (factored, out) = (Mass::Factor(&l), response.as_mut_slice());
@@ -163,7 +163,7 @@ impl ImpactProblem {
         q: &[f64],
         v: &[f64],
         set: ContactSet<'_>,
-    ) -> Result<Self, Failure>
+    ) -> Result<Self, ImpactFailure>
     where
         S: MechanicalSystem + ContactSource + ?Sized,
     {

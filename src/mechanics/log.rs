@@ -94,7 +94,7 @@ impl ContactEvent {
 /// A contact mode and the time from which it holds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct ContactMode {
+pub struct Phase {
     /// From when (s).
     pub t: f64,
     /// The closed contacts `J`.
@@ -107,13 +107,13 @@ pub(crate) fn sequence(
     (start, end): (f64, f64),
     initial: &[usize],
     events: &[ContactEvent],
-) -> Vec<ContactMode> {
-    let mut modes = vec![ContactMode {
+) -> Vec<Phase> {
+    let mut modes = vec![Phase {
         t: start,
         closed: initial.to_vec(),
     }];
     for event in events {
-        let mode = ContactMode {
+        let mode = Phase {
             t: event.t,
             closed: event.mode_after.clone(),
         };

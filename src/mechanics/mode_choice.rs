@@ -65,7 +65,7 @@ pub(super) fn choose(
     let unit = |i: usize| gram[i * m + i].sqrt();
     let (z, w) = match forces(gram, b, noise, interrupt) {
         Ok(found) => found,
-        Err(lcp::Failure::Interrupted) => return Settled::Interrupted,
+        Err(lcp::LcpFailure::Interrupted) => return Settled::Interrupted,
         Err(_) => {
             // A semidefinite problem of accelerations has a solution. The solver fails only where
             // contacts are almost dependent.
@@ -224,7 +224,7 @@ fn forces(
     b: &[f64],
     noise: f64,
     interrupt: &Interrupt,
-) -> Result<(Vec<f64>, Vec<f64>), lcp::Failure> {
+) -> Result<(Vec<f64>, Vec<f64>), lcp::LcpFailure> {
     let (m, interrupt) = (b.len(), Some(interrupt));
     let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, interrupt)?;
     let opening = (0..m).map(|i| {

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
 /// Ball c moves along the bisector between balls a and b, at rest, and touches both at one instant;
@@ -69,7 +69,7 @@ impl ThreeBalls {
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for radii that are not finite and
     /// > 0, or an angle outside `least_angle` … π (to 1e-12).
-    pub fn impact(&self, angle: f64) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self, angle: f64) -> Result<ImpactProblem, ImpactFailure> {
         let radii = [self.radius_a, self.radius_b, self.radius_c];
         validate::positive("radius", &radii)?;
         let range = self.least_angle() - 1e-12..=std::f64::consts::PI + 1e-12;
@@ -109,7 +109,10 @@ mod tests {
             assert!(balls.impact(balls.least_angle()).is_ok());
             assert!(matches!(
                 balls.impact(balls.least_angle() - 1e-6),
-                Err(Failure::Input(InputError::BadSetting { name: "angle", .. }))
+                Err(ImpactFailure::Input(InputError::BadSetting {
+                    name: "angle",
+                    ..
+                }))
             ));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::contact_problem::impact_at;
 use super::linkage::{Arm, Body, LineContact, Linkage, Point, linkage_system};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// A square box that slides on one corner and hits a wall with the next.
 ///
@@ -69,7 +69,7 @@ impl BoxAndWall {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
-    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.sliding();
         impact_at(self, &q, &v)
     }

@@ -2,7 +2,7 @@
 
 use super::contact_problem::impact_at;
 use super::linkage::{Arm, Body, LineContact, Linkage, Point, linkage_system};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// Two legs with a point mass each, joined at the hip; no mass at the hip.
 ///
@@ -84,7 +84,7 @@ impl CompassGait {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
-    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.stepping();
         impact_at(self, &q, &v)
     }

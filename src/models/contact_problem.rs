@@ -1,10 +1,10 @@
 //! The impact of a model at a configuration.
 
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::mechanics::{ContactSet, MechanicalSystem, UnilateralConstraints};
 
 /// The impact of all contacts of a system at `(q, v)`, with friction and restitution.
-pub(super) fn impact_at<S>(system: &S, q: &[f64], v: &[f64]) -> Result<ImpactProblem, Failure>
+pub(super) fn impact_at<S>(system: &S, q: &[f64], v: &[f64]) -> Result<ImpactProblem, ImpactFailure>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::{InputError, validate};
 
 /// `n` balls on a line, each touching the next: `n − 1` contacts with gaps
@@ -74,7 +74,7 @@ impl Cradle {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_mechanics`], for masses or velocities of extreme size.
-    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let n = self.masses.len();
         let mass = DMatrix::from_diagonal(&DVector::from_column_slice(&self.masses));
         let gaps = DMatrix::from_fn(n - 1, n, |contact, ball| {

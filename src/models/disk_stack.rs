@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::contact_problem::impact_at;
 use super::slices::load;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// Three equal disks in the plane: one falls on two that touch each other and the floor.
@@ -106,7 +106,7 @@ impl DiskStack {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
-    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.landing();
         impact_at(self, &q, &v)
     }
@@ -118,7 +118,7 @@ impl DiskStack {
     /// # Errors
     /// Those of [`ImpactProblem::from_mechanics_with_tangents`], for parameters out of their
     /// ranges.
-    pub fn impact_as_coded(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact_as_coded(&self) -> Result<ImpactProblem, ImpactFailure> {
         let coded = Self {
             mass: 5.0 * self.mass,
             ..*self

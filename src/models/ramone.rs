@@ -2,7 +2,7 @@
 
 use super::contact_problem::impact_at;
 use super::linkage::{Arm, Body, LineContact, Linkage, Point, linkage_system};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// A trunk on two legs of thigh and shank, with discs as feet.
 ///
@@ -108,7 +108,7 @@ impl RamOne {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
-    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.footfall();
         impact_at(self, &q, &v)
     }

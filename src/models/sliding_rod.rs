@@ -2,7 +2,7 @@
 
 use super::contact_problem::impact_at;
 use super::linkage::{Arm, Body, LineContact, Linkage, Point, linkage_system};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// A uniform thin rod whose lower end slides on a floor with friction.
 ///
@@ -68,7 +68,7 @@ impl SlidingRod {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
-    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.sliding(2.0_f64.atan(), -1.0);
         impact_at(self, &q, &v)
     }

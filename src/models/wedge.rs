@@ -2,7 +2,7 @@
 
 use super::contact_problem::impact_at;
 use super::linkage::{Body, LineContact, Linkage, Point, linkage_system};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// A disc that falls between two walls that meet below it.
 ///
@@ -66,7 +66,7 @@ impl Wedge {
     ///
     /// # Errors
     /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
-    pub fn impact(&self) -> Result<ImpactProblem, Failure> {
+    pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.landing(0.0);
         impact_at(self, &q, &v)
     }

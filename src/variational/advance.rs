@@ -5,7 +5,7 @@
 //! thrown off is zero at `h' = 0`: it is bracketed from the first `h'` at which it is positive. A
 //! gap that closes and opens again has its least value where its rate changes sign.
 
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::runner::{Runner, Trial};
 use super::state::{Part, State};
 use crate::linalg::dot;
@@ -18,7 +18,7 @@ const HALVINGS: usize = 60;
 
 impl Runner<'_> {
     /// Advances to `end`, with the impacts on the way.
-    pub(super) fn step_to(&mut self, end: f64) -> Result<(), Failure> {
+    pub(super) fn step_to(&mut self, end: f64) -> Result<(), VariationalFailure> {
         self.settings.interrupt.check()?;
         for touch in &mut self.touches.each {
             touch.impacts = 0;
@@ -49,9 +49,9 @@ impl Runner<'_> {
     }
 
     #[cold]
-    fn too_many(&self) -> Failure {
+    fn too_many(&self) -> VariationalFailure {
         let last = self.log.run.events.last();
-        Failure::TooManyImpacts {
+        VariationalFailure::TooManyImpacts {
             t: self.state.t,
             limit: self.settings.max_impacts,
             contacts: last
@@ -62,15 +62,15 @@ impl Runner<'_> {
     }
 
     #[cold]
-    fn no_number(&self) -> Failure {
-        Failure::NotFinite {
+    fn no_number(&self) -> VariationalFailure {
+        VariationalFailure::NotFinite {
             t: self.state.t,
             state: [&self.trial.state.q[..], &self.step.newton.terms.v].concat(),
         }
     }
 
     /// The state after a partial step into `trial`.
-    fn map(&mut self, h: f64) -> Result<(), Failure> {
+    fn map(&mut self, h: f64) -> Result<(), VariationalFailure> {
         let (t, bodies, closed) = (self.state.t, self.bodies(), &self.touches.closed);
         let end = &mut self.trial.state;
         end.t = t + h;
@@ -112,7 +112,7 @@ impl Runner<'_> {
 
     /// The first partial step, up to `h`, at the end of which an open contact closes. The trial is
     /// the state after `h`, and stays it.
-    fn first_root(&mut self, h: f64) -> Result<Option<(f64, usize)>, Failure> {
+    fn first_root(&mut self, h: f64) -> Result<Option<(f64, usize)>, VariationalFailure> {
         for j in 0..self.trial.ends.len() {
             self.settings.interrupt.check()?;
             self.trial.ends[j] = self.system.gap(j, &self.trial.state.q);
@@ -147,7 +147,7 @@ impl Runner<'_> {
     }
 
     /// Which gaps are open at both ends of a step, but approach at its start and part at its end.
-    fn find_dips(&mut self) -> Result<(), Failure> {
+    fn find_dips(&mut self) -> Result<(), VariationalFailure> {
         let (start, system, touches) = (&self.state, self.system, &self.touches.each);
         let Trial {
             state: end,
@@ -186,7 +186,7 @@ impl Runner<'_> {
         before: f64,
         (h, end): (f64, f64),
         until: f64,
-    ) -> Result<Option<f64>, Failure> {
+    ) -> Result<Option<f64>, VariationalFailure> {
         let (mut high, mut low) = (
             Sample { at: h, value: -end },
             Sample {
@@ -232,7 +232,7 @@ impl Runner<'_> {
         before: f64,
         (h, end): (f64, f64),
         until: f64,
-    ) -> Result<Option<f64>, Failure> {
+    ) -> Result<Option<f64>, VariationalFailure> {
         let mut failure = None;
         let lowest = peak(
             |at| match self.gap_after(contact, at) {
@@ -266,7 +266,12 @@ impl Runner<'_> {
         Ok((found < until).then_some(found))
     }
 
-    fn root(&mut self, contact: usize, low: Sample, high: Sample) -> Result<f64, Failure> {
+    fn root(
+        &mut self,
+        contact: usize,
+        low: Sample,
+        high: Sample,
+    ) -> Result<f64, VariationalFailure> {
         let width = f64::EPSILON * self.state.t.abs().max(high.at);
         let mut failure = None;
         let found = root(
@@ -285,7 +290,7 @@ impl Runner<'_> {
         failure.map_or(Ok(found.at), Err)
     }
 
-    fn gap_after(&mut self, contact: usize, h: f64) -> Result<f64, Failure> {
+    fn gap_after(&mut self, contact: usize, h: f64) -> Result<f64, VariationalFailure> {
         self.map(h)?;
         let gap = self.system.gap(contact, &self.trial.state.q);
         if gap.is_nan() {
@@ -295,7 +300,7 @@ impl Runner<'_> {
     }
 
     /// Opens closed contacts that needed no impulse in the step and have left.
-    fn release(&mut self) -> Result<(), Failure> {
+    fn release(&mut self) -> Result<(), VariationalFailure> {
         let mut released = Vec::new();
         for (i, &j) in self.touches.closed.iter().enumerate() {
             let idle = self.held.before[i] <= 0.0 && self.held.after[i] <= 0.0;

@@ -9,7 +9,7 @@
 
 use nalgebra::{DMatrix, DVector, RowDVector};
 
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::runner::Runner;
 use super::state::{Blow, Part, State};
 use crate::linalg::dot;
@@ -23,7 +23,10 @@ const PART: f64 = 1e-4;
 
 impl Runner<'_> {
     /// The derivative of the end `(q, v)` by the start `(q, v)`.
-    pub(super) fn derivative(&mut self, parts: &[Part]) -> Result<DMatrix<f64>, Failure> {
+    pub(super) fn derivative(
+        &mut self,
+        parts: &[Part],
+    ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = self.state.q.len();
         if let Some(&t) = self.log.run.halved.first() {
             return Err(in_halves(t));
@@ -40,7 +43,7 @@ impl Runner<'_> {
         for part in parts {
             match part {
                 Part::Held(state) => {
-                    return Err(Failure::NoDerivative {
+                    return Err(VariationalFailure::NoDerivative {
                         t: state.t,
                         why: "contacts are closed",
                     });
@@ -60,7 +63,7 @@ impl Runner<'_> {
                 }
                 Part::Impact(state, blow, new) => {
                     if *new > 1 {
-                        return Err(Failure::NoDerivative {
+                        return Err(VariationalFailure::NoDerivative {
                             t: state.t,
                             why: "contacts close at once",
                         });
@@ -76,7 +79,7 @@ impl Runner<'_> {
             lu.column(k).copy_from_slice(back.column(k).as_slice());
         }
         if !lu.factor() {
-            return Err(Failure::Mass { t: end.t, q: end.q });
+            return Err(VariationalFailure::Mass { t: end.t, q: end.q });
         }
         for mut column in whole.column_iter_mut() {
             lu.solve(column.as_mut_slice());
@@ -85,7 +88,7 @@ impl Runner<'_> {
     }
 
     /// `∂(q, p)/∂(q, v)` with `p = M(q) v`.
-    fn momenta_by_velocities(&mut self, state: &State) -> Result<DMatrix<f64>, Failure> {
+    fn momenta_by_velocities(&mut self, state: &State) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = state.q.len();
         self.step
             .velocity(self.system, state.t, &state.q, &state.p)?;
@@ -117,7 +120,7 @@ impl Runner<'_> {
         state: &State,
         h: f64,
         (start, length): (f64, f64),
-    ) -> Result<DVector<f64>, Failure> {
+    ) -> Result<DVector<f64>, VariationalFailure> {
         // Efforts change little within a step, and times are rounded.
         let whole = self.settings.step;
         let rounded = (f64::EPSILON * state.t.abs() * start * whole * whole).cbrt();
@@ -144,7 +147,7 @@ impl Runner<'_> {
         (h, contact): (f64, usize),
         whole: &DMatrix<f64>,
         by_length: &DVector<f64>,
-    ) -> Result<RowDVector<f64>, Failure> {
+    ) -> Result<RowDVector<f64>, VariationalFailure> {
         let d = state.q.len();
         let (mut q, mut p) = (state.q.clone(), state.p.clone());
         self.step
@@ -153,7 +156,7 @@ impl Runner<'_> {
         gap_row(self.system, contact, &q, &mut row, &mut work);
         let rate = dot(&row, &by_length.as_slice()[..d]);
         if rate > -self.settings.rate_tolerance {
-            return Err(Failure::NoDerivative {
+            return Err(VariationalFailure::NoDerivative {
                 t: state.t + h,
                 why: "a contact is only touched",
             });
@@ -168,7 +171,11 @@ impl Runner<'_> {
     }
 
     /// The derivative of an impact at its configuration, by differences of the law.
-    fn by_impact(&mut self, state: &State, blow: &Blow) -> Result<DMatrix<f64>, Failure> {
+    fn by_impact(
+        &mut self,
+        state: &State,
+        blow: &Blow,
+    ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = state.q.len();
         let x = [&state.q[..], &state.p].concat();
         let size = |part: &[f64]| {
@@ -198,8 +205,8 @@ impl Runner<'_> {
 }
 
 #[cold]
-fn in_halves(t: f64) -> Failure {
-    Failure::NoDerivative {
+fn in_halves(t: f64) -> VariationalFailure {
+    VariationalFailure::NoDerivative {
         t,
         why: "a step, or one beside it, is made in two halves",
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::run::VariationalRun;
 use super::runner::Runner;
 use super::settings::{Chatter, Settings};
@@ -40,7 +40,7 @@ const MOST_STEPS: f64 = 1e9;
 /// A step, or a part of one before or after an impact, without closed contacts that Newton's method
 /// does not solve whole, or in which it meets what is not finite, is made in two halves, once, and
 /// told ([`VariationalRun::halved`]). The run ends where that does not help, and where contacts are
-/// closed: with [`Failure::NewtonFailed`] or [`Failure::NotFinite`].
+/// closed: with [`VariationalFailure::NewtonFailed`] or [`VariationalFailure::NotFinite`].
 ///
 /// ```
 /// use saltation::models::DoublePendulum;
@@ -103,7 +103,7 @@ where
 
     /// When impacts that follow each other closely are made plastic; none: never. Impacts are then
     /// followed until a rebound is below the tolerance of rates, or the run ends with
-    /// [`Failure::TooManyImpacts`]. Default: closer than a step, or more than three in a step.
+    /// [`VariationalFailure::TooManyImpacts`]. Default: closer than a step, or more than three in a step.
     #[must_use]
     pub fn chatter(mut self, rule: Option<Chatter>) -> Self {
         self.settings.chatter = rule;
@@ -147,7 +147,7 @@ where
     }
 
     /// Most memory of a run: its states and events (bytes). Default 2³⁰. A run that wants more ends
-    /// with [`Failure::TooLarge`].
+    /// with [`VariationalFailure::TooLarge`].
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.settings.max_memory = bytes;
@@ -180,7 +180,7 @@ where
     /// where none parts. Gaps below zero by more than the tolerance are refused.
     ///
     /// # Errors
-    /// [`Failure::Input`] for bad lengths, numbers, settings and starts. What the run meets on its
+    /// [`VariationalFailure::Input`] for bad lengths, numbers, settings and starts. What the run meets on its
     /// way is the [`failure`](VariationalRun::failure) of the run.
     pub fn integrate(
         &mut self,
@@ -188,7 +188,7 @@ where
         q: &[f64],
         v: &[f64],
         tf: f64,
-    ) -> Result<VariationalRun, Failure> {
+    ) -> Result<VariationalRun, VariationalFailure> {
         let (run, _) = integrate(&self.settings, &self.system, (t0, q, v), tf, false)?;
         Ok(run)
     }
@@ -212,14 +212,14 @@ where
     ///
     /// # Errors
     /// Those of [`integrate`](Self::integrate), what ended the run early, and
-    /// [`Failure::NoDerivative`].
+    /// [`VariationalFailure::NoDerivative`].
     pub fn derivative(
         &mut self,
         t0: f64,
         q: &[f64],
         v: &[f64],
         tf: f64,
-    ) -> Result<(VariationalRun, DMatrix<f64>), Failure> {
+    ) -> Result<(VariationalRun, DMatrix<f64>), VariationalFailure> {
         let start = (t0, q, v);
         let (run, derivative) = integrate(&self.settings, &self.system, start, tf, true)?;
         let run = run.completed()?;
@@ -234,7 +234,7 @@ fn integrate(
     (t0, q, v): (f64, &[f64], &[f64]),
     tf: f64,
     derive: bool,
-) -> Result<(VariationalRun, Result<DMatrix<f64>, Failure>), Failure> {
+) -> Result<(VariationalRun, Result<DMatrix<f64>, VariationalFailure>), VariationalFailure> {
     let d = system.dof();
     check_input((d, d), t0, q, v)?;
     validate::finite("tf", &[tf])?;

@@ -6,7 +6,7 @@ use crate::{InputError, impact};
 /// Why a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum VariationalFailure {
     /// Bad input.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -61,7 +61,7 @@ pub enum Failure {
         /// The state `(q, v)` just before.
         state: Vec<f64>,
         /// Why.
-        reason: Box<impact::Failure>,
+        reason: Box<impact::ImpactFailure>,
     },
 
     /// The forces of closed contacts with friction did not settle.
@@ -134,7 +134,7 @@ pub enum Failure {
     Interrupted,
 }
 
-impl From<Interrupted> for Failure {
+impl From<Interrupted> for VariationalFailure {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
     }

@@ -29,7 +29,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::midpoint::Step;
 use super::newton::Task;
 use crate::Interrupt;
@@ -79,7 +79,7 @@ impl Bodies<'_> {
         q: &[f64],
         list: &[usize],
         (contacts, rows): (&mut Contacts, &mut Vec<f64>),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         let wanted = Wanted {
             friction: self.friction,
             ..Wanted::default()
@@ -102,7 +102,7 @@ impl Held {
         (t, h): (f64, f64),
         (q, p): (&mut [f64], &mut [f64]),
         closed: &[usize],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         step.velocity(bodies.system, t, q, p)?;
         self.solve(step, bodies, (t, h), (q, p), closed)?;
         for (p, loaded) in p.iter_mut().zip(&self.loaded) {
@@ -121,7 +121,7 @@ impl Held {
         (t, h): (f64, f64),
         (q, p): (&[f64], &[f64]),
         closed: &[usize],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         bodies.rows(q, closed, (&mut self.contacts, &mut self.rows))?;
         self.before.clear();
         self.before.resize(self.contacts.rows(), 0.0);
@@ -154,7 +154,7 @@ impl Held {
                 return self.move_on(step, bodies, (t, h), q);
             }
         }
-        Err(Failure::ContactsNotSettled {
+        Err(VariationalFailure::ContactsNotSettled {
             t,
             contacts: closed.to_vec(),
             rounds: ROUNDS,
@@ -169,7 +169,7 @@ impl Held {
         bodies: Bodies<'_>,
         (t, h): (f64, f64),
         q: &[f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         let p = &self.loaded;
         let solved = step.newton.solve(bodies.system, Task { t, h, q, p });
         solved.map_err(|fault| step.explain(fault, (t, h), q))
@@ -203,7 +203,7 @@ impl Held {
         (problem, cone): &mut (ImpactProblem, ConeStep),
         speeds: DVector<f64>,
         contacts: usize,
-    ) -> Result<f64, crate::impact::Failure> {
+    ) -> Result<f64, crate::impact::ImpactFailure> {
         // What the speeds were without the impulses.
         let (gram, mut free) = (problem.delassus(), speeds);
         for (k, y) in self.before.iter().enumerate() {
@@ -251,7 +251,7 @@ impl Held {
         interrupt: &Interrupt,
         t: f64,
         state: (&[f64], &[f64]),
-    ) -> Result<(ImpactProblem, ConeStep), Failure> {
+    ) -> Result<(ImpactProblem, ConeStep), VariationalFailure> {
         let parameters = self.contacts.all_parameters();
         let friction = parameters.iter().map(|of| of.friction).collect();
         let problem = ImpactProblem::of_motion((gram, speeds.clone(), friction), momentum);
@@ -270,7 +270,7 @@ impl Held {
         problem: &ImpactProblem,
         cone: &mut ConeStep,
         speeds: &DVector<f64>,
-    ) -> Result<(), crate::impact::Failure> {
+    ) -> Result<(), crate::impact::ImpactFailure> {
         let (n, m, d) = (problem.contacts(), self.after.len(), self.mean.len());
         if problem.tangents() < 2 {
             return Ok(());
@@ -293,8 +293,8 @@ impl Held {
         let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
         match cone.solve(problem, moved.as_slice(), bounds, &mut turned) {
             Ok(_) => {}
-            Err(crate::impact::Failure::Interrupted) => {
-                return Err(crate::impact::Failure::Interrupted);
+            Err(crate::impact::ImpactFailure::Interrupted) => {
+                return Err(crate::impact::ImpactFailure::Interrupted);
             }
             // Friction that is not turned is one too.
             Err(_) => return Ok(()),
@@ -314,7 +314,7 @@ impl Held {
         bodies: Bodies<'_>,
         (t, q, p): (f64, &[f64], &mut [f64]),
         closed: &[usize],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         step.velocity(bodies.system, t, q, p)?;
         bodies.rows(q, closed, (&mut self.contacts, &mut self.rows))?;
         let (d, m, n) = (q.len(), self.contacts.rows(), closed.len());
@@ -355,14 +355,14 @@ fn pair(of: &DVector<f64>, row: usize) -> [f64; 2] {
 /// A refused impact with its time, contacts and state.
 #[cold]
 pub(super) fn refused(
-    reason: crate::impact::Failure,
+    reason: crate::impact::ImpactFailure,
     (t, q, v): (f64, &[f64], &[f64]),
     contacts: &[usize],
-) -> Failure {
+) -> VariationalFailure {
     match reason {
-        crate::impact::Failure::Input(error) => Failure::Input(error),
-        crate::impact::Failure::Interrupted => Failure::Interrupted,
-        reason => Failure::Impact {
+        crate::impact::ImpactFailure::Input(error) => VariationalFailure::Input(error),
+        crate::impact::ImpactFailure::Interrupted => VariationalFailure::Interrupted,
+        reason => VariationalFailure::Impact {
             t,
             contacts: contacts.to_vec(),
             state: [q, v].concat(),

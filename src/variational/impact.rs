@@ -1,6 +1,6 @@
 //! What happens at the start of a run and at an impact inside a step.
 
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::held::refused;
 use super::runner::Runner;
 use super::state::{Blow, Part};
@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-9;
 
 impl Runner<'_> {
     /// Sets the state; with an impact where a contact approaches.
-    pub(super) fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), Failure> {
+    pub(super) fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), VariationalFailure> {
         self.state.t = t;
         self.state.q.copy_from_slice(q);
         self.system.mass(q, &mut self.step.newton.terms.mass);
@@ -37,7 +37,7 @@ impl Runner<'_> {
 
     /// The impact of the contacts that touch; `hit` is the one whose root was found. Decides which
     /// of them are closed from here on.
-    pub(super) fn impact(&mut self, hit: Option<usize>) -> Result<(), Failure> {
+    pub(super) fn impact(&mut self, hit: Option<usize>) -> Result<(), VariationalFailure> {
         let touching = self.touching(hit);
         let mut event = ContactEvent::new(self.state.t, ContactEventKind::Contact);
         event.mode_before.clone_from(&self.touches.closed);
@@ -79,7 +79,7 @@ impl Runner<'_> {
         touching: &[usize],
         hit: Option<usize>,
         event: &mut ContactEvent,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         let blow = Blow {
             fresh: (0..touching.len())
                 .filter(|&i| !self.touches.each[touching[i]].closed)
@@ -120,7 +120,7 @@ impl Runner<'_> {
         hit: Option<usize>,
         approach: &[f64],
         event: &mut ContactEvent,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         let rates;
         (event.state_after, rates) = self.rates(touching)?;
         for ((&j, rate), approach) in touching.iter().zip(&rates).zip(approach) {
@@ -143,7 +143,7 @@ impl Runner<'_> {
     }
 
     /// The state `(q, v)`, and the rates of gaps.
-    fn rates(&mut self, contacts: &[usize]) -> Result<(Vec<f64>, Vec<f64>), Failure> {
+    fn rates(&mut self, contacts: &[usize]) -> Result<(Vec<f64>, Vec<f64>), VariationalFailure> {
         let (t, q, p) = (self.state.t, &self.state.q, &self.state.p);
         self.step.velocity(self.system, t, q, p)?;
         let v = &self.step.newton.terms.v;
@@ -179,7 +179,7 @@ impl Runner<'_> {
         blow: &Blow,
         (t, q, p): (f64, &[f64], &mut [f64]),
         event: &mut ContactEvent,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         let (settings, system) = (self.settings, self.system);
         // Leaves the factor of the mass matrix.
         self.step.velocity(system, t, q, p)?;
@@ -208,7 +208,7 @@ impl Runner<'_> {
         let restitution: Vec<f64> = rebounds.collect();
         let bounces = restitution.iter().position(|&e| e != 0.0);
         if let Some(i) = bounces.filter(|_| !law.honours_restitution()) {
-            return Err(Failure::Input(InputError::RestitutionIgnored {
+            return Err(VariationalFailure::Input(InputError::RestitutionIgnored {
                 law: law.name(),
                 contact: blow.touching[i],
                 restitution: restitution[i],

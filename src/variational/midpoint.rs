@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::discrete_lagrangian::times;
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::newton::{Fault, ITERATIONS, Newton, Task};
 use crate::mechanics::configuration::{check_input, is_identity};
 use crate::mechanics::{Measured, MechanicalSystem};
@@ -84,9 +84,15 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// matrices, or `2 d` written derivatives, an iteration.
     ///
     /// # Errors
-    /// [`Failure::Input`] for wrong lengths and numbers that are not finite, [`Failure::Mass`],
-    /// [`Failure::NotFinite`], [`Failure::NewtonFailed`], [`Failure::Interrupted`].
-    pub fn step(&mut self, t: f64, h: f64, q: &mut [f64], p: &mut [f64]) -> Result<(), Failure> {
+    /// [`VariationalFailure::Input`] for wrong lengths and numbers that are not finite, [`VariationalFailure::Mass`],
+    /// [`VariationalFailure::NotFinite`], [`VariationalFailure::NewtonFailed`], [`VariationalFailure::Interrupted`].
+    pub fn step(
+        &mut self,
+        t: f64,
+        h: f64,
+        q: &mut [f64],
+        p: &mut [f64],
+    ) -> Result<(), VariationalFailure> {
         self.check(t, h, q, p)?;
         self.step.newton.forget();
         self.step.advance(&self.system, (t, h), q, p)?;
@@ -106,14 +112,14 @@ impl<S: MechanicalSystem> Midpoint<S> {
     ///
     /// # Errors
     /// Those of [`step`](Self::step); a step that needs halves is refused as
-    /// [`Failure::NewtonFailed`] or [`Failure::NotFinite`].
+    /// [`VariationalFailure::NewtonFailed`] or [`VariationalFailure::NotFinite`].
     pub fn derivative(
         &mut self,
         t: f64,
         h: f64,
         q: &[f64],
         p: &[f64],
-    ) -> Result<DMatrix<f64>, Failure> {
+    ) -> Result<DMatrix<f64>, VariationalFailure> {
         self.check(t, h, q, p)?;
         self.step.newton.forget();
         self.step.derivative(&self.system, (t, h), q, p)
@@ -135,8 +141,8 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// `v = M(q)⁻¹ p`.
     ///
     /// # Errors
-    /// [`Failure::Input`] for wrong lengths and numbers that are not finite, [`Failure::Mass`].
-    pub fn velocity(&mut self, q: &[f64], p: &[f64]) -> Result<Vec<f64>, Failure> {
+    /// [`VariationalFailure::Input`] for wrong lengths and numbers that are not finite, [`VariationalFailure::Mass`].
+    pub fn velocity(&mut self, q: &[f64], p: &[f64]) -> Result<Vec<f64>, VariationalFailure> {
         self.check(0.0, 0.0, q, p)?;
         self.step.velocity(&self.system, 0.0, q, p)?;
         Ok(self.step.newton.terms.v.clone())
@@ -187,7 +193,7 @@ impl Step {
         t: f64,
         q: &[f64],
         p: &[f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         let found = self.newton.guess(system, (q, p));
         found.map_err(|fault| self.explain(fault, (t, 0.0), q))
     }
@@ -199,7 +205,7 @@ impl Step {
         (t, h): (f64, f64),
         q: &mut [f64],
         p: &mut [f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         self.halved = false;
         self.velocity(system, t, q, p)?;
         match self.newton.solve(system, Task { t, h, q, p }) {
@@ -228,7 +234,7 @@ impl Step {
         (t, h): (f64, f64),
         q: &mut [f64],
         p: &mut [f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VariationalFailure> {
         let [mut at, mut with] = std::mem::take(&mut self.between);
         // A model that panicked has left them empty.
         for (half, whole) in [(&mut at, &*q), (&mut with, &*p)] {
@@ -269,7 +275,7 @@ impl Step {
         (t, h): (f64, f64),
         q: &[f64],
         p: &[f64],
-    ) -> Result<DMatrix<f64>, Failure> {
+    ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = q.len();
         self.velocity(system, t, q, p)?;
         let task = Task { t, h, q, p };
@@ -309,13 +315,18 @@ impl Step {
     }
 
     #[cold]
-    pub(super) fn explain(&self, fault: Fault, (t, step): (f64, f64), q: &[f64]) -> Failure {
+    pub(super) fn explain(
+        &self,
+        fault: Fault,
+        (t, step): (f64, f64),
+        q: &[f64],
+    ) -> VariationalFailure {
         let state = [q, &self.newton.terms.v].concat();
         match fault {
-            Fault::Singular => Failure::Mass { t, q: q.to_vec() },
-            Fault::NotFinite => Failure::NotFinite { t, state },
-            Fault::Interrupted => Failure::Interrupted,
-            Fault::Diverged(correction) => Failure::NewtonFailed {
+            Fault::Singular => VariationalFailure::Mass { t, q: q.to_vec() },
+            Fault::NotFinite => VariationalFailure::NotFinite { t, state },
+            Fault::Interrupted => VariationalFailure::Interrupted,
+            Fault::Diverged(correction) => VariationalFailure::NewtonFailed {
                 t,
                 step,
                 contacts: self.newton.terms.closed.clone(),

@@ -66,9 +66,9 @@ mod runner;
 mod settings;
 mod state;
 
-pub use crate::mechanics::log::{ContactEvent, ContactEventKind, ContactMode};
+pub use crate::mechanics::log::{ContactEvent, ContactEventKind, Phase};
 pub use driver::Variational;
-pub use failure::Failure;
+pub use failure::VariationalFailure;
 pub use midpoint::Midpoint;
 pub use orthogonality::{Meeting, OrthogonalDesign, Orthogonality};
 pub use run::VariationalRun;

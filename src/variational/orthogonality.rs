@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::held::refused;
 use crate::impact::{ImpactProblem, Uniqueness, uniqueness};
 use crate::linalg::decompose::cholesky;
@@ -135,10 +135,10 @@ where
     /// The posture and the design found from these.
     ///
     /// # Errors
-    /// [`Failure::Input`] for wrong lengths, numbers that are not finite, a start outside the
-    /// bounds and a design that cannot be built; [`Failure::NoDesign`] where there is none near
-    /// the start, with the best one found; [`Failure::Interrupted`].
-    pub fn solve(&self, q: &[f64], design: &[f64]) -> Result<OrthogonalDesign, Failure> {
+    /// [`VariationalFailure::Input`] for wrong lengths, numbers that are not finite, a start outside the
+    /// bounds and a design that cannot be built; [`VariationalFailure::NoDesign`] where there is none near
+    /// the start, with the best one found; [`VariationalFailure::Interrupted`].
+    pub fn solve(&self, q: &[f64], design: &[f64]) -> Result<OrthogonalDesign, VariationalFailure> {
         let n = q.len() + design.len();
         let start = [q, design].concat();
         let free = self.check(&start, n)?;
@@ -181,7 +181,7 @@ where
                 None => break,
             }
         }
-        Err(Failure::NoDesign {
+        Err(VariationalFailure::NoDesign {
             contacts: self.contacts,
             gaps: at.gaps,
             cosine: at.cosine,
@@ -233,7 +233,7 @@ where
     }
 
     /// How the contacts meet at a posture and design.
-    fn meet(&self, z: &[f64], d: usize) -> Result<Meeting, Failure> {
+    fn meet(&self, z: &[f64], d: usize) -> Result<Meeting, VariationalFailure> {
         self.interrupt.check()?;
         let (q, design) = z.split_at(d);
         let system = Measured::checked((self.build)(design)?)?;
@@ -272,7 +272,7 @@ where
         here: Meeting,
         (d, size): (usize, f64),
         free: &[bool],
-    ) -> Result<Vec<Vector3<f64>>, Failure> {
+    ) -> Result<Vec<Vector3<f64>>, VariationalFailure> {
         let mut columns = vec![Vector3::zeros(); z.len()];
         let mut moved = z.to_vec();
         for i in (0..z.len()).filter(|&i| free[i]) {

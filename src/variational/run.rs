@@ -1,7 +1,7 @@
 //! What a variational run computed.
 
-use super::failure::Failure;
-use crate::mechanics::log::{ContactEvent, ContactMode, sequence};
+use super::failure::VariationalFailure;
+use crate::mechanics::log::{ContactEvent, Phase, sequence};
 
 /// The states of a run at the ends of its steps, and its events; complete up to the time at which
 /// it ended, whatever the reason.
@@ -13,7 +13,7 @@ pub struct VariationalRun {
     pub(super) states: Vec<f64>,
     pub(super) events: Vec<ContactEvent>,
     pub(super) initial: Vec<usize>,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<VariationalFailure>,
     pub(super) guaranteed: bool,
     /// Starts of parts that were made in two halves.
     pub(super) halved: Vec<f64>,
@@ -69,13 +69,13 @@ impl VariationalRun {
     }
 
     /// The contact mode sequence: modes in which positive time is spent.
-    pub fn modes(&self) -> Vec<ContactMode> {
+    pub fn modes(&self) -> Vec<Phase> {
         let start = self.times.first().copied().unwrap_or(f64::NAN);
         sequence((start, self.t()), &self.initial, &self.events)
     }
 
     /// Why the run ended early; none when it reached its end.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&VariationalFailure> {
         self.failure.as_ref()
     }
 
@@ -83,7 +83,7 @@ impl VariationalRun {
     ///
     /// # Errors
     /// The reason why it did not.
-    pub fn completed(mut self) -> Result<Self, Failure> {
+    pub fn completed(mut self) -> Result<Self, VariationalFailure> {
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => Ok(self),

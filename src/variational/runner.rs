@@ -1,6 +1,6 @@
 //! A run under way.
 
-use super::failure::Failure;
+use super::failure::VariationalFailure;
 use super::held::{Bodies, Held};
 use super::midpoint::Step;
 use super::run::VariationalRun;
@@ -54,7 +54,7 @@ impl<'a> Runner<'a> {
         settings: &'a Settings,
         system: &'a dyn Mechanism,
         derive: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, VariationalFailure> {
         let (d, contacts) = (system.dof(), system.contacts());
         let state = State {
             t: 0.0,
@@ -109,14 +109,14 @@ impl<'a> Runner<'a> {
     }
 
     /// Notes the state as the end of a step.
-    pub(super) fn record(&mut self) -> Result<(), Failure> {
+    pub(super) fn record(&mut self) -> Result<(), VariationalFailure> {
         let State { t, q, p } = &self.state;
         self.step.velocity(self.system, *t, q, p)?;
         let v = &self.step.newton.terms.v;
         self.log.record(*t, [q, v, p], self.settings.max_memory)
     }
 
-    pub(super) fn finish(self, failure: Option<Failure>) -> VariationalRun {
+    pub(super) fn finish(self, failure: Option<VariationalFailure>) -> VariationalRun {
         let mut run = self.log.run;
         run.failure = failure;
         run
@@ -132,14 +132,19 @@ impl Log {
     }
 
     /// Notes a state `(q, v, p)`; refuses what exceeds `limit` bytes.
-    fn record(&mut self, t: f64, state: [&[f64]; 3], limit: usize) -> Result<(), Failure> {
+    fn record(
+        &mut self,
+        t: f64,
+        state: [&[f64]; 3],
+        limit: usize,
+    ) -> Result<(), VariationalFailure> {
         let run = &mut self.run;
         let each = (1 + 3 * run.dof) * size_of::<f64>();
         let events = run.events.get(self.counted..).unwrap_or_default();
         self.memory += each + events.iter().map(ContactEvent::bytes).sum::<usize>();
         self.counted = run.events.len();
         if self.memory > limit {
-            return Err(Failure::TooLarge { t: run.t(), limit });
+            return Err(VariationalFailure::TooLarge { t: run.t(), limit });
         }
         run.times.push(t);
         for part in state {

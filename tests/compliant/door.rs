@@ -1,7 +1,7 @@
 //! What the driver does not take is refused before a run starts, however far the contact is.
 
 use saltation::InputError;
-use saltation::compliant::{Failure, TimeStepper};
+use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::mechanics::{
     ContactParameters, ContactSet, MechanicalSystem, UnilateralConstraints,
 };
@@ -73,7 +73,7 @@ fn refusal(stepper: TimeStepper<Particle>) -> Option<InputError> {
             assert_eq!(run.failure(), None);
             None
         }
-        (Err(Failure::Input(started)), Err(Failure::Input(run))) => {
+        (Err(CompliantFailure::Input(started)), Err(CompliantFailure::Input(run))) => {
             assert_eq!(started, run);
             Some(run)
         }
@@ -145,7 +145,7 @@ fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
     });
     let mut stepper = TimeStepper::new(bouncy).unwrap().time_step(1e-2);
     let run = stepper.integrate(0.0, &[0.0, 1.0], &[0.0; 2], 1.0).unwrap();
-    let Some(Failure::Model { t, reason, .. }) = run.failure() else {
+    let Some(CompliantFailure::Model { t, reason, .. }) = run.failure() else {
         panic!("{:?}", run.failure());
     };
     let ignored = matches!(reason, InputError::RestitutionIgnored { contact: 0, .. });

@@ -1,6 +1,6 @@
 //! The driver at rest, at the end of a run, with a system that changes, and with a model that fails.
 
-use saltation::compliant::{Failure, Scheme, TimeStepper};
+use saltation::compliant::{CompliantFailure, Scheme, TimeStepper};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
 use saltation::{InputError, MatrixFault};
@@ -131,12 +131,15 @@ fn the_end_of_a_run_does_not_throw_a_body_at_rest() {
 fn a_system_that_changed_its_size_is_refused() {
     let mut stepper = TimeStepper::new(Springs::default()).expect("a system");
     let before = stepper.step().expect_err("refused");
-    assert_eq!(before, Failure::Input(InputError::NotStarted));
+    assert_eq!(before, CompliantFailure::Input(InputError::NotStarted));
     stepper.start(0.0, &[0.1; 2], &[0.0; 2]).expect("start");
     stepper.system_mut().masses.push(1.0);
     let wrong = stepper.step().expect_err("refused");
     assert!(
-        matches!(&wrong, Failure::Input(InputError::WrongLength { .. })),
+        matches!(
+            &wrong,
+            CompliantFailure::Input(InputError::WrongLength { .. })
+        ),
         "{wrong}"
     );
     // As many coordinates and velocities in other trees.
@@ -144,7 +147,7 @@ fn a_system_that_changed_its_size_is_refused() {
     stepper.system_mut().apart = false;
     let wrong = stepper.step().expect_err("refused");
     assert!(
-        matches!(&wrong, Failure::Input(InputError::WrongLength { name, .. })
+        matches!(&wrong, CompliantFailure::Input(InputError::WrongLength { name, .. })
             if name.contains("trees")),
         "{wrong}"
     );
@@ -161,7 +164,7 @@ fn models_that_fail_are_named() {
             .integrate(0.0, &[0.1; 2], &[0.0; 2], 0.1);
         let failure = run.expect("input").completed().expect_err("it fails");
         match failure {
-            Failure::Model { reason, .. } => reason,
+            CompliantFailure::Model { reason, .. } => reason,
             other => panic!("{scheme:?}: {other}"),
         }
     };
@@ -238,7 +241,7 @@ fn friction_without_tangents_is_refused_by_name() {
     let failure = driver().integrate(0.0, &[0.0], &[0.0], 1.0).unwrap_err();
     assert!(matches!(
         failure,
-        Failure::Input(InputError::Tangents { contact: 0, .. })
+        CompliantFailure::Input(InputError::Tangents { contact: 0, .. })
     ));
     assert!(failure.to_string().contains("friction"), "{failure}");
     let run = driver().frictionless().integrate(0.0, &[0.0], &[0.0], 1.0);

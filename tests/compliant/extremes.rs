@@ -3,7 +3,8 @@
 use nalgebra::DVector;
 use saltation::InputError;
 use saltation::compliant::{
-    Convergence, Failure, Problem, Softness, Solution, SolutionVariation, Solver, Variation,
+    CompliantFailure, Convergence, Problem, Softness, SolutionVariation, Solver, StepSolution,
+    Variation,
 };
 use saltation::mechanics::ContactParameters;
 
@@ -12,7 +13,7 @@ use crate::sample::{Block, Kind, Sample, inertia};
 
 /// Solves, and checks that what is said of the solution is true: the momentum error of the paper's
 /// form of the law, in dense matrices.
-fn honest(sample: &Sample, solver: &mut Solver, name: &str) -> Solution {
+fn honest(sample: &Sample, solver: &mut Solver, name: &str) -> StepSolution {
     let solution = solver
         .solve(&sample.build(), &sample.guess)
         .expect("returned")
@@ -332,14 +333,14 @@ fn where_the_cost_or_an_impulse_overflows_there_is_no_solution() {
                     assert!(balance.iter().all(|x| x.is_finite()), "{balance:?}");
                     assert!(solution.complementarity_error().is_finite());
                 }
-                Err(Failure::Input(InputError::NotFinite { .. })) => {
+                Err(CompliantFailure::Input(InputError::NotFinite { .. })) => {
                     refused += 1;
                     // nothing of it is left to be read
                     assert!(solver.solution().v().is_empty());
                     let (change, mut found) = (Variation::default(), SolutionVariation::default());
                     let problem = Problem::new(0.01).unwrap();
                     let none = solver.derivative(&problem, &change, &mut found);
-                    assert!(matches!(none, Err(Failure::NoDerivative { .. })));
+                    assert!(matches!(none, Err(CompliantFailure::NoDerivative { .. })));
                 }
                 Err(other) => panic!("{other}"),
             }

@@ -2,7 +2,8 @@
 //! and the transposed product.
 
 use saltation::compliant::{
-    Convergence, Failure, Guess, Problem, Region, Solution, SolutionVariation, Solver, Variation,
+    CompliantFailure, Convergence, Guess, Problem, Region, SolutionVariation, Solver, StepSolution,
+    Variation,
 };
 
 use crate::random::SplitMix64;
@@ -16,7 +17,7 @@ fn solver() -> Solver {
 /// A change of the data of a sample, and the same as a [`Variation`] of its problem.
 type Change<'a> = (&'a str, &'a dyn Fn(&mut Sample, f64));
 
-fn solved(sample: &Sample) -> (Problem, Solution) {
+fn solved(sample: &Sample) -> (Problem, StepSolution) {
     let problem = sample.build();
     let mut solver = solver();
     let solution = solver
@@ -112,7 +113,7 @@ fn agrees(name: &str, sample: &Sample, change: &dyn Fn(&mut Sample, f64), by: &V
 fn by_difference(
     sample: &Sample,
     change: &dyn Fn(&mut Sample, f64),
-    solution: &Solution,
+    solution: &StepSolution,
 ) -> Variation {
     let h = 1e-5;
     let at = |x: f64| {
@@ -328,8 +329,8 @@ fn derivatives_are_refused_without_the_solution_of_the_problem() {
     let (mut change, mut found) = (Variation::default(), SolutionVariation::default());
     change.reset(&problem);
     let mut solver = solver();
-    let refused = |result: Result<(), Failure>| match result {
-        Err(Failure::NoDerivative { why }) => why,
+    let refused = |result: Result<(), CompliantFailure>| match result {
+        Err(CompliantFailure::NoDerivative { why }) => why,
         other => panic!("{other:?}"),
     };
     let why = refused(solver.derivative(&problem, &change, &mut found));
@@ -354,12 +355,12 @@ fn derivatives_are_refused_without_the_solution_of_the_problem() {
     // the size and the numbers of the change itself
     assert!(matches!(
         solver.derivative(&problem, &smaller, &mut found),
-        Err(Failure::Input(_))
+        Err(CompliantFailure::Input(_))
     ));
     change.contacts[3].velocity[1] = f64::NAN;
     assert!(matches!(
         solver.derivative(&problem, &change, &mut found),
-        Err(Failure::Input(saltation::InputError::NotFinite {
+        Err(CompliantFailure::Input(saltation::InputError::NotFinite {
             entry: 3,
             ..
         }))
@@ -386,11 +387,17 @@ fn a_difference_of_problems_with_other_terms_is_refused() {
     other.contacts[0].1.truncate(1);
     other.contacts.truncate(4);
     let refused = by.set_difference(&problem, &other.build(), 1.0, &solution);
-    assert!(matches!(refused, Err(Failure::NoDerivative { .. })));
+    assert!(matches!(
+        refused,
+        Err(CompliantFailure::NoDerivative { .. })
+    ));
     let mut other = sample.clone();
     other.lagged = Some((sample.guess, 1e-3));
     let refused = by.set_difference(&problem, &other.build(), 1.0, &solution);
-    assert!(matches!(refused, Err(Failure::NoDerivative { .. })));
+    assert!(matches!(
+        refused,
+        Err(CompliantFailure::NoDerivative { .. })
+    ));
 }
 
 #[test]

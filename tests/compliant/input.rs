@@ -1,6 +1,6 @@
 //! Bad input is refused at the door, each kind by its type and with the index of the offender.
 
-use saltation::compliant::{Failure, Guess, Problem, RowLaw, Softness, Solver};
+use saltation::compliant::{CompliantFailure, Guess, Problem, RowLaw, Softness, Solver};
 use saltation::mechanics::{ContactParameters, Contacts};
 use saltation::{InputError, MatrixFault};
 
@@ -395,7 +395,7 @@ fn laws_and_rows_of_other_terms_must_make_sense() {
 fn guesses_and_settings_must_make_sense() {
     let problem = problem();
     let solve = |mut solver: Solver, v0: &[f64]| match solver.solve(&problem, v0) {
-        Err(Failure::Input(error)) => error,
+        Err(CompliantFailure::Input(error)) => error,
         other => panic!("{other:?}"),
     };
     assert!(matches!(

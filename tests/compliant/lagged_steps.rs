@@ -1,7 +1,7 @@
 //! Lagged friction in the driver: a block that slides does not glide.
 
 use saltation::InputError;
-use saltation::compliant::{Failure, TimeStepper};
+use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::models::SlidingBlock;
 
 /// Gap and slip of a block after 1 s at constant speed down a slope.
@@ -42,6 +42,6 @@ fn a_slip_that_makes_no_sense_ends_the_run() {
     let started = stepper.start(0.0, &[0.0; 2], &[0.0; 2]);
     assert!(matches!(
         started,
-        Err(Failure::Input(InputError::BadSetting { .. }))
+        Err(CompliantFailure::Input(InputError::BadSetting { .. }))
     ));
 }

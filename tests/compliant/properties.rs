@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 use saltation::compliant::{
-    Guess, LineSearch, Region, Solution, SolutionVariation, Solver, Variation,
+    Guess, LineSearch, Region, SolutionVariation, Solver, StepSolution, Variation,
 };
 
 use crate::random::SplitMix64;
@@ -15,7 +15,7 @@ fn samples(count: usize, seed: u64, kind: &Kind) -> Vec<Sample> {
 }
 
 /// The library's value of everything at the guess: no iteration is made.
-fn evaluated(sample: &Sample) -> (Solution, Solver) {
+fn evaluated(sample: &Sample) -> (StepSolution, Solver) {
     let mut solver = Solver::new()
         .rtol(1e300)
         .guess(Guess::Given)
@@ -29,7 +29,7 @@ fn evaluated(sample: &Sample) -> (Solution, Solver) {
     (solution, solver)
 }
 
-fn solved(sample: &Sample, islands: bool) -> Solution {
+fn solved(sample: &Sample, islands: bool) -> StepSolution {
     let mut solver = Solver::new().rtol(1e-12).islands(islands);
     let solution = solver
         .solve(&sample.build(), &sample.guess)

@@ -1,7 +1,7 @@
 //! What a run with time as a state says of its own errors holds: the end of an accumulation, and the
 //! slip of contacts that depend on each other.
 
-use saltation::event_driven::{EventDriven, PieceKind, Timeline};
+use saltation::event_driven::{EventDriven, StretchKind, Timeline};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::RockingBlock;
@@ -95,10 +95,13 @@ fn off_and_bound(block: RockingBlock, rate: f64, settings: [f64; 3]) -> Option<(
         .zeno_tolerance(zeno)
         .integrate(0.0, &q, &v, expected + 0.5)
         .unwrap();
-    let mut rests = run.pieces().iter().filter_map(|piece| match &piece.kind {
-        PieceKind::Rest { bounds, .. } => Some((piece.t[1] - expected, bounds[0])),
-        _ => None,
-    });
+    let mut rests = run
+        .stretches()
+        .iter()
+        .filter_map(|stretch| match &stretch.kind {
+            StretchKind::Rest { bounds, .. } => Some((stretch.t[1] - expected, bounds[0])),
+            _ => None,
+        });
     rests.next()
 }
 
@@ -240,22 +243,26 @@ fn a_redundant_slip_says_by_how_much_it_may_be_late() {
         let run = timeline
             .integrate(start, &q, &[0.0; 3], slip + 0.01)
             .unwrap();
-        let piece = &run.pieces()[0];
-        let late = piece.t[1] - slip;
+        let stretch = &run.stretches()[0];
+        let late = stretch.t[1] - slip;
         // the closed form has fifteen digits
         let rounding = 1e-12 / rate + 4.0 * f64::EPSILON * slip;
-        assert!(late > -1e-3 * piece.late - rounding, "{rate}: {late:e}");
+        assert!(late > -1e-3 * stretch.late - rounding, "{rate}: {late:e}");
         assert!(
-            late <= piece.late + rounding,
+            late <= stretch.late + rounding,
             "{rate}: {late:e}, {:e}",
-            piece.late
+            stretch.late
         );
         assert!(
-            piece.late > 0.0 && piece.late < 3e-8 / rate,
+            stretch.late > 0.0 && stretch.late < 3e-8 / rate,
             "{rate}: {:e}",
-            piece.late
+            stretch.late
         );
-        // pieces of contacts that are independent say nothing of the kind
-        assert!(run.pieces()[1..].iter().all(|piece| piece.late == 0.0));
+        // stretches of contacts that are independent say nothing of the kind
+        assert!(
+            run.stretches()[1..]
+                .iter()
+                .all(|stretch| stretch.late == 0.0)
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use saltation::InputError;
 use saltation::impact::{
-    AnitescuPotra, ContactMode, Failure, ImpactLaw, ImpactProblem, InOrder, Order,
+    AnitescuPotra, Contacting, ImpactFailure, ImpactLaw, ImpactProblem, InOrder, Order,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -52,8 +52,8 @@ fn the_rod_sticks_or_goes_on() {
     assert_eq!(
         labels,
         [
-            &Order::Modes(vec![ContactMode::Open]),
-            &Order::Modes(vec![ContactMode::Stick])
+            &Order::Modes(vec![Contacting::Open]),
+            &Order::Modes(vec![Contacting::Stick])
         ]
     );
     for (k, outcome) in outcomes.list.iter().enumerate() {
@@ -105,7 +105,7 @@ fn a_cap_leaves_a_residual() {
     assert!(!outcomes.list[0].is_feasible());
     assert!(matches!(
         outcomes.single(),
-        Err(Failure::NotSingle { count: 1 })
+        Err(ImpactFailure::NotSingle { count: 1 })
     ));
 }
 
@@ -117,7 +117,7 @@ fn orders_are_checked() {
         assert!(
             matches!(
                 refused,
-                Err(Failure::Input(
+                Err(ImpactFailure::Input(
                     InputError::NoSuch { .. } | InputError::WrongLength { .. }
                 ))
             ),
@@ -161,7 +161,7 @@ fn in_space_one_velocity_is_found_with_the_error_of_the_polygon() {
             .resolve(&problem);
         assert!(matches!(
             refused,
-            Err(Failure::Input(InputError::BadSetting { .. }))
+            Err(ImpactFailure::Input(InputError::BadSetting { .. }))
         ));
     }
 }

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 use saltation::InputError;
-use saltation::impact::{ContactCone, Failure, ImpactLaw, ImpactProblem, LcpSteps, Routh};
+use saltation::impact::{ContactCone, ImpactFailure, ImpactLaw, ImpactProblem, LcpSteps, Routh};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random_bits::SplitMix64;
@@ -172,7 +172,7 @@ fn there_is_no_bound_for_speeds_of_no_motion() {
     assert!(
         matches!(
             &refused,
-            Err(Failure::Input(InputError::InconsistentSpeeds { set, .. })) if set == &[0, 1]
+            Err(ImpactFailure::Input(InputError::InconsistentSpeeds { set, .. })) if set == &[0, 1]
         ),
         "{refused:?}"
     );

@@ -1,7 +1,7 @@
 //! Runs with time as a state that are easy to get wrong: several and redundant contacts, the
 //! critical angle, contacts that open while they slide, sums of impacts beside other events.
 
-use saltation::event_driven::{EventDriven, PieceKind, Timeline, TimelineRun};
+use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
@@ -171,9 +171,9 @@ fn bodies_that_land_one_after_the_other_do_not_accumulate() {
     let expected = 1.2 * (1.0 + GRAVITY * weights);
     assert!((run.s() - expected).abs() < 1e-6, "{} {expected}", run.s());
     assert!(
-        !run.pieces()
+        !run.stretches()
             .iter()
-            .any(|p| matches!(p.kind, PieceKind::Rest { .. }))
+            .any(|p| matches!(p.kind, StretchKind::Rest { .. }))
     );
 }
 
@@ -246,7 +246,7 @@ fn at_the_critical_angle_a_block_stays_or_slides_on() {
                 };
                 let found = run.state()[3];
                 assert!(
-                    (found - expected).abs() < 1e-8 && run.pieces().len() <= 2,
+                    (found - expected).abs() < 1e-8 && run.stretches().len() <= 2,
                     "{degrees} {excess:e} {feet:?} {speed}: {found} {expected}"
                 );
             }

@@ -1,7 +1,7 @@
 //! Random runs with time as a state: blocks dropped with tilt and spin, against the properties of a
 //! run and against time stepping.
 
-use saltation::event_driven::{Breakdown, EventDriven, PieceKind, Timeline, TimelineRun};
+use saltation::event_driven::{Breakdown, EventDriven, StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem, Selection, Unilateral};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
@@ -49,18 +49,22 @@ fn dropped_blocks_keep_the_properties_of_a_run() {
         let (block, q, v) = dropped(&mut random);
         let run = run(block, (&q, &v), 3.0);
         // A block that tips over falls on a side that is no contact.
-        if run.pieces().iter().any(|piece| piece.q[1][2].abs() > 1.2) {
+        if run
+            .stretches()
+            .iter()
+            .any(|stretch| stretch.q[1][2].abs() > 1.2)
+        {
             continue;
         }
         check(&run, &block);
         assert_eq!(run.breakdown(), None, "case {case}");
         ends += 1;
-        for piece in run.pieces() {
-            rests += usize::from(matches!(piece.kind, PieceKind::Rest { .. }));
-            slips += usize::from(matches!(piece.kind, PieceKind::Contact(_)));
+        for stretch in run.stretches() {
+            rests += usize::from(matches!(stretch.kind, StretchKind::Rest { .. }));
+            slips += usize::from(matches!(stretch.kind, StretchKind::Contact(_)));
         }
     }
-    println!("{rests} rests, {slips} pieces with contacts, {ends} of 30 to the end");
+    println!("{rests} rests, {slips} stretches with contacts, {ends} of 30 to the end");
     assert!(rests >= 4 && ends >= 20, "{rests} {ends}");
 }
 
@@ -111,13 +115,14 @@ fn runs_are_the_limit_of_time_stepping() {
         let exact = run(block, (&q, &v), tf + APART);
         assert_eq!(exact.breakdown(), None);
         check(&exact, &block);
-        let of =
-            |kind: fn(&PieceKind) -> bool| exact.pieces().iter().filter(move |p| kind(&p.kind));
-        let struck = || of(|kind| matches!(kind, PieceKind::Impact { .. }));
+        let of = |kind: fn(&StretchKind) -> bool| {
+            exact.stretches().iter().filter(move |p| kind(&p.kind))
+        };
+        let struck = || of(|kind| matches!(kind, StretchKind::Impact { .. }));
         impacts += struck().count();
-        slides += of(|kind| matches!(kind, PieceKind::Contact(_))).count();
+        slides += of(|kind| matches!(kind, StretchKind::Contact(_))).count();
         // Steps displace impacts: velocities are compared away from them.
-        let compared = if struck().any(|piece| (piece.t[0] - tf).abs() < APART) {
+        let compared = if struck().any(|stretch| (stretch.t[0] - tf).abs() < APART) {
             3
         } else {
             6
@@ -132,7 +137,9 @@ fn runs_are_the_limit_of_time_stepping() {
         assert!(fine < 1e-2, "case {case}: {coarse:e} {fine:e}");
         halved += usize::from(fine < 0.4 * coarse);
     }
-    println!("{impacts} impacts, {slides} pieces with contacts, {halved} of 20 fall with the step");
+    println!(
+        "{impacts} impacts, {slides} stretches with contacts, {halved} of 20 fall with the step"
+    );
     assert!(
         impacts >= 10 && slides >= 45 && halved >= 15,
         "{impacts} {slides} {halved}"
@@ -202,9 +209,9 @@ fn bad_input_is_refused_by_name() {
         .completed()
         .unwrap();
     assert!(
-        run.pieces()
+        run.stretches()
             .iter()
-            .all(|piece| piece.tangential.iter().all(|&p| p == 0.0))
+            .all(|stretch| stretch.tangential.iter().all(|&p| p == 0.0))
     );
     for friction in [-0.1, f64::NAN, f64::INFINITY] {
         let refused = rough(RockingBlock { friction, ..block }).integrate(0.0, &q, &v, 1.0);
@@ -251,7 +258,7 @@ fn bad_input_is_refused_by_name() {
         };
         assert!(name == "restitution" && value == 0.5);
     }
-    // A run that ends early keeps its pieces and says why.
+    // A run that ends early keeps its stretches and says why.
     let (q, v) = block.pivoting(0.0, 1.0);
     let short = rough(block)
         .max_events(5)
@@ -260,7 +267,7 @@ fn bad_input_is_refused_by_name() {
     let Some(Breakdown::Stop(Stop::TooManyEvents { limit: 5, at, .. })) = short.breakdown() else {
         panic!("{:?}", short.breakdown());
     };
-    assert!(at.t == short.t() && at.t > 1.0 && short.pieces().len() >= 5);
+    assert!(at.t == short.t() && at.t > 1.0 && short.stretches().len() >= 5);
     assert!(short.at(1.0).is_ok() && short.at(3.0).is_err() && short.at_arclength(1e3).is_err());
     let few = rough(block)
         .max_steps(10)
@@ -272,6 +279,6 @@ fn bad_input_is_refused_by_name() {
     ));
     // A run of no length.
     let none = rough(block).integrate(1.0, &q, &v, 1.0).unwrap();
-    assert!(none.pieces().is_empty() && none.t() == 1.0 && none.s() == 0.0);
+    assert!(none.stretches().is_empty() && none.t() == 1.0 && none.s() == 0.0);
     assert_eq!(none.at(1.0).unwrap(), none.state());
 }

@@ -3,7 +3,7 @@
 use crate::random_bits::SplitMix64;
 use crate::support::{Row, case, problem, samples_outside};
 use saltation::InputError;
-use saltation::impact::{EventExact, ExactPlanar, Failure, ImpactProblem, OutcomeSet};
+use saltation::impact::{EventExact, ExactPlanar, ImpactFailure, ImpactProblem, OutcomeSet};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 /// The vertices of the file, polytope by polytope.
@@ -242,7 +242,7 @@ fn speeds_of_no_motion_are_refused() {
     let speeds = dvector![-1.0, -1.0, 0.2, -0.3];
     let problem = ImpactProblem::with_tangents(rank_three, speeds, &[1.0; 2]).unwrap();
     let refused = ExactPlanar::new().resolve(&problem);
-    let Err(Failure::Input(InputError::InconsistentSpeeds { set, by })) = refused else {
+    let Err(ImpactFailure::Input(InputError::InconsistentSpeeds { set, by })) = refused else {
         panic!("{refused:?}")
     };
     assert_eq!(set, [0, 1]);

@@ -1,8 +1,8 @@
 //! Numbers at the ends of their range: a typed error, or an outcome that is finite.
 
 use saltation::impact::{
-    AnitescuPotra, ContactCone, EventExact, ExactPlanar, Failure, Finish, ImpactLaw, ImpactProblem,
-    InOrder, LcpSteps, Routh, RouthInclusion, SolutionRule,
+    AnitescuPotra, ContactCone, EventExact, ExactPlanar, Finish, ImpactFailure, ImpactLaw,
+    ImpactProblem, InOrder, LcpSteps, Routh, RouthInclusion, SolutionRule,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -87,7 +87,7 @@ fn wild_numbers_are_refused_or_resolved() {
 }
 
 /// What a sample leaves is finite, unless it was refused.
-fn finite<T>(ended: &Result<T, Failure>, left: [&[f64]; 2], case: u64) {
+fn finite<T>(ended: &Result<T, ImpactFailure>, left: [&[f64]; 2], case: u64) {
     if ended.is_ok() {
         let numbers = left.concat();
         assert!(
@@ -99,7 +99,7 @@ fn finite<T>(ended: &Result<T, Failure>, left: [&[f64]; 2], case: u64) {
 
 #[test]
 fn bounds_and_friction_that_overflow_are_refused_by_exact_events() {
-    let overflows = |failure| matches!(failure, Failure::Overflow { .. });
+    let overflows = |failure| matches!(failure, ImpactFailure::Overflow { .. });
     let heavy = ImpactProblem::new(dmatrix![1e16], dvector![-1.0]).unwrap();
     let mut simulation = EventExact::new(1e307).start(&heavy).unwrap();
     let ended = simulation.simulate(0, &mut [0.0], &mut [0.0]);
@@ -189,7 +189,10 @@ fn speeds_that_overflow_between_impacts_are_refused() {
     for order in [[0, 1], [1, 0]] {
         match InOrder::new(&order).resolve(&problem) {
             Ok(outcomes) => assert!(outcomes.list[0].speeds.iter().all(|u| u.is_finite())),
-            Err(failure) => assert!(matches!(failure, Failure::Overflow { .. }), "{failure}"),
+            Err(failure) => assert!(
+                matches!(failure, ImpactFailure::Overflow { .. }),
+                "{failure}"
+            ),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Symmetries of runs with time as a state: mirrored blocks, permuted contacts, tangents of the
 //! other sign, and the driver without friction.
 
-use saltation::event_driven::{EventDriven, PieceKind, Simulation, Timeline, TimelineRun, Zeno};
-use saltation::impact::{AnitescuPotra, ContactMode, Selection};
+use saltation::event_driven::{EventDriven, Simulation, StretchKind, Timeline, TimelineRun, Zeno};
+use saltation::impact::{AnitescuPotra, Contacting, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, RockingBlock};
 
@@ -76,10 +76,10 @@ fn run(seen: Seen, q: &[f64], v: &[f64]) -> TimelineRun {
     timeline.integrate(0.0, q, v, 0.5).unwrap()
 }
 
-fn mirrored(mode: ContactMode) -> ContactMode {
+fn mirrored(mode: Contacting) -> Contacting {
     match mode {
-        ContactMode::SlipForward => ContactMode::SlipBackward,
-        ContactMode::SlipBackward => ContactMode::SlipForward,
+        Contacting::SlipForward => Contacting::SlipBackward,
+        Contacting::SlipBackward => Contacting::SlipForward,
         mode => mode,
     }
 }
@@ -130,11 +130,11 @@ fn mirrored_permuted_and_reversed_blocks_do_the_same() {
             let [q, v] = [q, v].map(|x| [side * x[0], x[1], side * x[2]]);
             let other = run(seen, &q, &v);
             assert_eq!(
-                exact.pieces().len(),
-                other.pieces().len(),
+                exact.stretches().len(),
+                other.stretches().len(),
                 "{case} {seen:?} {side}"
             );
-            for (a, b) in exact.pieces().iter().zip(other.pieces()) {
+            for (a, b) in exact.stretches().iter().zip(other.stretches()) {
                 assert!((a.t[1] - b.t[1]).abs() < 1e-8 && (a.s[1] - b.s[1]).abs() < 1e-7);
                 for (a, b) in [(&a.q[1], &b.q[1]), (&a.v[1], &b.v[1])] {
                     let b = [side * b[0], b[1], side * b[2]];
@@ -143,7 +143,7 @@ fn mirrored_permuted_and_reversed_blocks_do_the_same() {
                         "{case} {a:?} {b:?}"
                     );
                 }
-                let (PieceKind::Contact(a), PieceKind::Contact(b)) = (&a.kind, &b.kind) else {
+                let (StretchKind::Contact(a), StretchKind::Contact(b)) = (&a.kind, &b.kind) else {
                     continue;
                 };
                 for (j, &mode) in b.iter().enumerate() {
@@ -178,26 +178,26 @@ fn without_friction_it_is_the_event_driven_simulation() {
     let timeline = Timeline::new(model()).unwrap().rtol(1e-11).atol(1e-13);
     let run = timeline.integrate(0.0, &q, &v, tf).unwrap();
     assert_eq!(run.breakdown(), None);
-    let struck = |kind: &PieceKind| matches!(kind, PieceKind::Impact { .. });
+    let struck = |kind: &StretchKind| matches!(kind, StretchKind::Impact { .. });
     let impacts: Vec<_> = run
-        .pieces()
+        .stretches()
         .iter()
-        .filter(|piece| struck(&piece.kind))
+        .filter(|stretch| struck(&stretch.kind))
         .collect();
     assert!(impacts.len() >= 3);
     let events = other
         .events()
         .iter()
         .filter(|event| !event.impulses.is_empty());
-    for (event, piece) in events.zip(&impacts).take(4) {
+    for (event, stretch) in events.zip(&impacts).take(4) {
         assert!(
-            (event.t - piece.t[0]).abs() < 1e-8,
+            (event.t - stretch.t[0]).abs() < 1e-8,
             "{} {:?}",
             event.t,
-            piece.t
+            stretch.t
         );
         let pushed: f64 = event.impulses.iter().sum();
-        assert!((pushed - piece.normal_impulse()).abs() < 1e-8);
+        assert!((pushed - stretch.normal_impulse()).abs() < 1e-8);
     }
     for k in 0..=12 {
         let t = tf * f64::from(k) / 12.0;

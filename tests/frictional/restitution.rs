@@ -1,7 +1,7 @@
 //! Restitution with stores of energy.
 
 use saltation::InputError;
-use saltation::impact::{BoundLaw, Failure, Finish, ImpactProblem, LcpSteps, SolutionRule};
+use saltation::impact::{BoundLaw, Finish, ImpactFailure, ImpactProblem, LcpSteps, SolutionRule};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random_bits::SplitMix64;
@@ -115,7 +115,7 @@ fn settings_that_do_not_fit_are_refused() {
         let refused = bad.start_energetic(&problem);
         assert!(matches!(
             refused,
-            Err(Failure::Input(InputError::BadSetting { .. }))
+            Err(ImpactFailure::Input(InputError::BadSetting { .. }))
         ));
     }
     let odd = problem.with_any_restitutions(&[0.5, 1.5]).unwrap();

@@ -1,7 +1,7 @@
 //! One contact: Routh's impact in the plane, Keller's in space.
 
 use saltation::InputError;
-use saltation::impact::{Failure, ImpactLaw, ImpactProblem, Routh};
+use saltation::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Routh};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 use crate::random_bits::SplitMix64;
@@ -126,12 +126,12 @@ fn bad_input_is_refused() {
     let two = ImpactProblem::new(DMatrix::identity(2, 2), dvector![-1.0, 0.0]).unwrap();
     assert!(matches!(
         Routh::new().outcome(&two),
-        Err(Failure::Input(InputError::BadSetting { .. }))
+        Err(ImpactFailure::Input(InputError::BadSetting { .. }))
     ));
     let bare = ImpactProblem::with_tangents(dmatrix![1.0], dvector![-1.0], &[0.3]).unwrap();
     assert!(matches!(
         Routh::new().outcome(&bare),
-        Err(Failure::Input(InputError::FrictionIgnored { .. }))
+        Err(ImpactFailure::Input(InputError::FrictionIgnored { .. }))
     ));
     let smooth = ImpactProblem::new(dmatrix![2.0], dvector![-1.0]).unwrap();
     assert_eq!(Routh::new().outcome(&smooth).unwrap().impulses[0], 0.5);
@@ -139,7 +139,7 @@ fn bad_input_is_refused() {
         ImpactProblem::with_tangents(dmatrix![1.0, 1.0; 1.0, 1.0], dvector![-1.0, 0.0], &[2.0]);
     assert!(matches!(
         Routh::new().outcome(&dependent.unwrap()),
-        Err(Failure::Jammed { contact: 0, .. })
+        Err(ImpactFailure::Jammed { contact: 0, .. })
     ));
     let leaving = ImpactProblem::with_tangents(DMatrix::identity(2, 2), dvector![1.0, 1.0], &[1.0]);
     let outcome = Routh::new()

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use saltation::impact::{
-    AnitescuPotra, ContactMode, ImpactLaw, ImpactProblem, InOrder, LcpSteps, Outcomes, Routh,
+    AnitescuPotra, Contacting, ImpactLaw, ImpactProblem, InOrder, LcpSteps, Outcomes, Routh,
     SolutionRule,
 };
 use saltation::nalgebra::{DMatrix, DVector, dvector};
@@ -390,9 +390,9 @@ fn path(problem: &ImpactProblem, order: &[usize], impacts: usize) -> String {
         let outcome = law.resolve(problem).unwrap().list.remove(0);
         let contact = outcome.word()[cap - 1];
         let mode = match outcome.speeds[m + contact] {
-            slip if slip.abs() < 1e-12 => ContactMode::Stick,
-            slip if slip > 0.0 => ContactMode::SlipForward,
-            _ => ContactMode::SlipBackward,
+            slip if slip.abs() < 1e-12 => Contacting::Stick,
+            slip if slip > 0.0 => Contacting::SlipForward,
+            _ => Contacting::SlipBackward,
         };
         words.push(format!("{contact}{mode}"));
     }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use crate::support::problem;
 use saltation::Interrupt;
 use saltation::impact::{
-    EventExact, Failure, ImpactProblem, LcpSteps, SampleEnd, SampleStatistics, Sampler, Samples,
-    SolutionRule,
+    EventExact, ImpactFailure, ImpactProblem, LcpSteps, SampleEnd, SampleStatistics, Sampler,
+    Samples, SolutionRule,
 };
 use saltation::nalgebra::{DMatrix, DVector, dvector};
 
@@ -157,7 +157,7 @@ fn bad_requests_are_refused() {
     let problem = compass().with_interrupt(&interrupt);
     let sampler = Sampler::new(EventExact::new(0.5).start(&problem).unwrap());
     interrupt.set();
-    assert_eq!(sampler.sample(0..3), Err(Failure::Interrupted));
+    assert_eq!(sampler.sample(0..3), Err(ImpactFailure::Interrupted));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn samples_of_which_none_finishes_say_so() {
     let said = of(0.2).sample(0..100).unwrap_err();
     assert_eq!(
         said,
-        Failure::NoSampleFinished {
+        ImpactFailure::NoSampleFinished {
             samples: 100,
             unfinished: 100,
             failed: 0

@@ -2,7 +2,7 @@
 
 use saltation::InputError;
 use saltation::impact::{
-    BoundLaw, Failure, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps, SolutionRule,
+    BoundLaw, Finish, ImpactFailure, ImpactLaw, ImpactProblem, InOrder, LcpSteps, SolutionRule,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -283,7 +283,7 @@ fn bad_settings_are_refused_and_rest_stays() {
         assert!(
             matches!(
                 bad.start(&problem),
-                Err(Failure::Input(InputError::BadSetting { .. }))
+                Err(ImpactFailure::Input(InputError::BadSetting { .. }))
             ),
             "{bad:?}"
         );

@@ -1,8 +1,8 @@
 //! Sticking and slipping contacts against the reference of friction and sliding: event times, modes
 //! and states of blocks, rods and ladders.
 
-use saltation::event_driven::{EventDriven, PieceKind, Timeline, TimelineRun};
-use saltation::impact::{AnitescuPotra, ContactMode};
+use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
+use saltation::impact::{AnitescuPotra, Contacting};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RockingBlock, SlidingRod};
 
@@ -43,21 +43,24 @@ where
 
 /// The contact modes in which time is spent, with the times from which they hold.
 fn modes(run: &TimelineRun) -> Vec<(f64, String)> {
-    let smooth = run.pieces().iter().filter(|piece| piece.t[1] > piece.t[0]);
-    let word = |kind: &PieceKind, contacts: usize| match kind {
-        PieceKind::Contact(modes) => modes
+    let smooth = run
+        .stretches()
+        .iter()
+        .filter(|stretch| stretch.t[1] > stretch.t[0]);
+    let word = |kind: &StretchKind, contacts: usize| match kind {
+        StretchKind::Contact(modes) => modes
             .iter()
             .map(|mode| match mode {
-                ContactMode::Open => 'o',
-                ContactMode::Stick => 's',
-                ContactMode::SlipForward => '+',
+                Contacting::Open => 'o',
+                Contacting::Stick => 's',
+                Contacting::SlipForward => '+',
                 _ => '-',
             })
             .collect(),
         _ => "o".repeat(contacts),
     };
     smooth
-        .map(|piece| (piece.t[0], word(&piece.kind, piece.impulses.len())))
+        .map(|stretch| (stretch.t[0], word(&stretch.kind, stretch.impulses.len())))
         .collect()
 }
 
@@ -92,7 +95,7 @@ where
     for &(quantity, i, j, expected, _) in &rows {
         let number = |text: &str| text.parse::<usize>().unwrap();
         let at_event = |i: usize| {
-            run.pieces()
+            run.stretches()
                 .iter()
                 .find(|p| p.t[1] > p.t[0] && p.t[0] == found[i].0)
                 .unwrap()
@@ -104,8 +107,8 @@ where
             "v_T" => run.state()[start.0.len() + number(i)],
             "impulse_n" | "impulse_t" => {
                 let t = found[number(i)].0;
-                let impact = run.pieces().iter().find(|piece| {
-                    matches!(piece.kind, PieceKind::Impact { .. }) && piece.t[0] == t
+                let impact = run.stretches().iter().find(|stretch| {
+                    matches!(stretch.kind, StretchKind::Impact { .. }) && stretch.t[0] == t
                 });
                 let impact = impact.unwrap();
                 if quantity == "impulse_n" {

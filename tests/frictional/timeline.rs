@@ -1,8 +1,10 @@
 //! Time as a state: the rocking block to its rest, impact without collision, closed forms, and the
 //! properties of random runs.
 
-use saltation::event_driven::{Breakdown, EventDriven, Piece, PieceKind, Timeline, TimelineRun};
-use saltation::impact::{AnitescuPotra, ContactMode, Selection};
+use saltation::event_driven::{
+    Breakdown, EventDriven, Stretch, StretchKind, Timeline, TimelineRun,
+};
+use saltation::impact::{AnitescuPotra, Contacting, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RockingBlock, SlidingRod};
 
@@ -18,7 +20,7 @@ where
     Timeline::new(model).unwrap().rtol(1e-12).atol(1e-14)
 }
 
-/// Pieces join, time and arclength fit the impulses, gaps stay open and energy never rises.
+/// Stretches join, time and arclength fit the impulses, gaps stay open and energy never rises.
 pub(crate) fn check<S>(run: &TimelineRun, system: &S)
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -32,45 +34,45 @@ where
         kinetic + system.potential(q).unwrap()
     };
     let open = |q: &[f64], by: f64| (0..system.contacts()).all(|j| system.gap(j, q) >= -by);
-    for pair in run.pieces().windows(2) {
+    for pair in run.stretches().windows(2) {
         assert_eq!((pair[0].t[1], pair[0].s[1]), (pair[1].t[0], pair[1].s[0]));
         assert_eq!(
             (&pair[0].q[1], &pair[0].v[1]),
             (&pair[1].q[0], &pair[1].v[0])
         );
     }
-    for piece in run.pieces() {
-        let [dt, ds] = [piece.t, piece.s].map(|[start, end]| end - start);
-        assert!(dt >= 0.0 && ds >= dt - 1e-12, "{:?}", piece.kind);
-        if !matches!(piece.kind, PieceKind::Rest { .. }) {
-            let pushed: f64 = piece.impulses.iter().sum();
-            assert!((ds - dt - pushed).abs() <= 1e-12 * piece.s[1].max(1.0));
-            assert!(piece.impulses.iter().all(|&p| p >= -1e-9));
-            for (j, (p, along)) in piece.impulses.iter().zip(&piece.tangential).enumerate() {
-                assert!(along.abs() <= system.friction(j) * p + 1e-8, "{piece:?}");
+    for stretch in run.stretches() {
+        let [dt, ds] = [stretch.t, stretch.s].map(|[start, end]| end - start);
+        assert!(dt >= 0.0 && ds >= dt - 1e-12, "{:?}", stretch.kind);
+        if !matches!(stretch.kind, StretchKind::Rest { .. }) {
+            let pushed: f64 = stretch.impulses.iter().sum();
+            assert!((ds - dt - pushed).abs() <= 1e-12 * stretch.s[1].max(1.0));
+            assert!(stretch.impulses.iter().all(|&p| p >= -1e-9));
+            for (j, (p, along)) in stretch.impulses.iter().zip(&stretch.tangential).enumerate() {
+                assert!(along.abs() <= system.friction(j) * p + 1e-8, "{stretch:?}");
             }
         }
-        let [before, after] = [0, 1].map(|end| energy(&piece.q[end], &piece.v[end]));
+        let [before, after] = [0, 1].map(|end| energy(&stretch.q[end], &stretch.v[end]));
         assert!(
             after <= before + 1e-8 * (1.0 + before.abs()),
             "{:?} {before} {after}",
-            piece.kind
+            stretch.kind
         );
-        let gaps = piece.q.each_ref().map(|q| {
+        let gaps = stretch.q.each_ref().map(|q| {
             (0..system.contacts())
                 .map(|j| system.gap(j, q))
                 .collect::<Vec<_>>()
         });
         assert!(
-            open(&piece.q[0], 1e-10) && open(&piece.q[1], 1e-10),
+            open(&stretch.q[0], 1e-10) && open(&stretch.q[1], 1e-10),
             "{gaps:?} {:?} {:?} {:?} {:?}",
-            piece.kind,
-            piece.t,
-            piece.q,
+            stretch.kind,
+            stretch.t,
+            stretch.q,
             run.breakdown()
         );
-        if let Some(path) = piece.path() {
-            let nq = piece.q[0].len();
+        if let Some(path) = stretch.path() {
+            let nq = stretch.q[0].len();
             // The last node lies within a step, and is brought onto the contacts afterwards.
             let within = |t: f64| if t < path.t() { 1e-10 } else { 1e-8 };
             assert!(
@@ -93,9 +95,9 @@ where
     }
 }
 
-fn rests(run: &TimelineRun) -> Vec<&Piece> {
-    let rests = |piece: &&Piece| matches!(piece.kind, PieceKind::Rest { .. });
-    run.pieces().iter().filter(rests).collect()
+fn rests(run: &TimelineRun) -> Vec<&Stretch> {
+    let rests = |stretch: &&Stretch| matches!(stretch.kind, StretchKind::Rest { .. });
+    run.stretches().iter().filter(rests).collect()
 }
 
 #[test]
@@ -110,15 +112,18 @@ fn the_block_rocks_to_rest_as_the_reference_says() {
         .unwrap();
     assert_eq!(run.breakdown(), None);
     check(&run, &block);
-    let pieces = run.pieces();
+    let stretches = run.stretches();
     for k in 0..12 {
         let row = |quantity: &str| case.vector_of(quantity, k)[0];
-        let (pivot, impact) = (&pieces[2 * k], &pieces[2 * k + 1]);
+        let (pivot, impact) = (&stretches[2 * k], &stretches[2 * k + 1]);
         let (side, other) = (k % 2, 1 - k % 2);
-        let mut modes = [ContactMode::Open; 2];
-        modes[side] = ContactMode::Stick;
-        assert_eq!(pivot.kind, PieceKind::Contact(modes.to_vec()));
-        assert!(matches!(impact.kind, PieceKind::Impact { outcomes: 1, .. }));
+        let mut modes = [Contacting::Open; 2];
+        modes[side] = Contacting::Stick;
+        assert_eq!(pivot.kind, StretchKind::Contact(modes.to_vec()));
+        assert!(matches!(
+            impact.kind,
+            StretchKind::Impact { outcomes: 1, .. }
+        ));
         let near = |found: f64, quantity: &str| {
             let expected = row(quantity);
             assert!(
@@ -148,7 +153,7 @@ fn the_block_rocks_to_rest_as_the_reference_says() {
     let [rest] = rests(&run)[..] else {
         panic!("one rest");
     };
-    let PieceKind::Rest {
+    let StretchKind::Rest {
         contacts,
         ratio,
         bounds,
@@ -168,20 +173,20 @@ fn the_block_rocks_to_rest_as_the_reference_says() {
     assert!((rest.s[1] - s).abs() < 1e-9, "{} {s}", rest.s[1]);
     assert!(rest.t[1] < case.value("t_bound_70") && rest.s[1] < case.value("s_bound_69"));
     // Then it stands.
-    let standing = pieces.last().unwrap();
+    let standing = stretches.last().unwrap();
     assert_eq!(
         standing.kind,
-        PieceKind::Contact(vec![ContactMode::Stick; 2])
+        StretchKind::Contact(vec![Contacting::Stick; 2])
     );
     assert!(standing.v[1].iter().all(|v| v.abs() < 1e-12) && run.t() == 4.0);
     let expected = s + (1.0 + GRAVITY) * (4.0 - t);
     assert!((run.s() - expected).abs() < 1e-8);
     // Friction while it pivots, at most.
-    let path = pieces[0].path().unwrap();
+    let path = stretches[0].path().unwrap();
     let mut most: f64 = 0.0;
     let h = 1e-4;
     for k in 0..200 {
-        let t = pieces[0].t[1] * f64::from(k) / 200.0 + h;
+        let t = stretches[0].t[1] * f64::from(k) / 200.0 + h;
         let [a, b] = [t - h, t + h].map(|t| path.at(t.min(path.t())).unwrap());
         most = most.max((b[8] - a[8]).abs() / (b[6] - a[6]));
     }
@@ -203,11 +208,11 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
     let run = timeline(rod).integrate(0.0, &q, &v, 0.05).unwrap();
     assert_eq!(run.breakdown(), None);
     check(&run, &rod);
-    let impact = &run.pieces()[0];
+    let impact = &run.stretches()[0];
     assert!(
         matches!(
             impact.kind,
-            PieceKind::Impact {
+            StretchKind::Impact {
                 without_collision: true,
                 ..
             }
@@ -228,11 +233,11 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
     let run = timeline(mild).integrate(0.0, &q, &v, 0.01).unwrap();
     check(&run, &mild);
     assert_eq!(
-        run.pieces()[0].kind,
-        PieceKind::Contact(vec![ContactMode::SlipBackward])
+        run.stretches()[0].kind,
+        StretchKind::Contact(vec![Contacting::SlipBackward])
     );
     // ln = 24.525 at the start (friction and sliding, section 10).
-    let early = run.pieces()[0].path().unwrap().at(1e-6).unwrap();
+    let early = run.stretches()[0].path().unwrap().at(1e-6).unwrap();
     assert!((early[6] / 1e-6 - 24.525).abs() < 1e-3, "{}", early[6]);
     // Turning at 4 rad/s there are two modes: refused, unless one is chosen.
     let turning = |selection| {
@@ -249,14 +254,14 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
         refused.breakdown(),
         Some(Breakdown::AmbiguousMode { .. })
     ));
-    assert!(refused.pieces().is_empty());
+    assert!(refused.stretches().is_empty());
     let opens = turning(Selection::First);
-    assert_eq!(opens.pieces()[0].kind, PieceKind::Free);
+    assert_eq!(opens.stretches()[0].kind, StretchKind::Free);
     let closed = turning(Selection::by(|outcomes, _| Some(outcomes.list.len() - 1)));
-    let pushed = &closed.pieces()[0];
+    let pushed = &closed.stretches()[0];
     assert_eq!(
         pushed.kind,
-        PieceKind::Contact(vec![ContactMode::SlipBackward])
+        StretchKind::Contact(vec![Contacting::SlipBackward])
     );
     let early = pushed.path().unwrap().at(1e-7).unwrap();
     assert!((early[6] / 1e-7 - 5.626043820).abs() < 1e-3);
@@ -281,19 +286,19 @@ fn a_block_that_slides_while_it_rocks_loses_friction_times_the_normal_impulse() 
         let [rest] = rests(&run)[..] else {
             panic!("one rest with friction {friction}");
         };
-        for piece in run.pieces() {
-            let lost = friction * (piece.s[1] - piece.t[1]);
+        for stretch in run.stretches() {
+            let lost = friction * (stretch.s[1] - stretch.t[1]);
             assert!(
-                (piece.v[1][0] - (v[0] - lost)).abs() < 1e-9,
+                (stretch.v[1][0] - (v[0] - lost)).abs() < 1e-9,
                 "{friction} {:?}",
-                piece.kind
+                stretch.kind
             );
         }
         // All weight and the fall were taken up.
         let expected = tf + GRAVITY * tf - v[1];
         assert!((run.s() - expected).abs() < 1e-9 && rest.t[1] < 0.7);
-        let slides = PieceKind::Contact(vec![ContactMode::SlipForward; 2]);
-        assert_eq!(run.pieces().last().unwrap().kind, slides);
+        let slides = StretchKind::Contact(vec![Contacting::SlipForward; 2]);
+        assert_eq!(run.stretches().last().unwrap().kind, slides);
     }
 }
 
@@ -337,7 +342,7 @@ fn velocities_are_continuous_in_the_arclength() {
         assert!(b.0 >= a.0 && b.0 - a.0 <= step + 1e-9);
         s += 0.37;
     }
-    let pivot = &run.pieces()[0];
+    let pivot = &run.stretches()[0];
     let (s, h) = (0.4 * pivot.s[1], 1e-4);
     let [a, b] = [s - h, s + h].map(|s| run.at_arclength(s).unwrap());
     let path = pivot.path().unwrap();

@@ -5,7 +5,7 @@ use crate::random_bits::SplitMix64;
 use saltation::InputError;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
-    AnitescuPotra, EventExact, ExactPlanar, Failure, ImpactProblem, VelocitySet,
+    AnitescuPotra, EventExact, ExactPlanar, ImpactFailure, ImpactProblem, VelocitySet,
 };
 use saltation::mechanics::{ContactSet, MechanicalSystem};
 use saltation::models::{RamOne, RigidTrot, RockingBlock};
@@ -296,16 +296,19 @@ fn the_impact_of_a_run_is_made_in_one_call() {
     let mut no_impact = event.clone();
     no_impact.order = None;
     let none = model.impact_of(&no_impact);
-    assert!(matches!(none, Err(Failure::Input(InputError::NoContacts))));
+    assert!(matches!(
+        none,
+        Err(ImpactFailure::Input(InputError::NoContacts))
+    ));
     // in the air nothing touches
     let high = model.impact_at(&[0.0, 1.5, 0.0, 0.0, -1.0, 0.0]);
     assert!(
-        matches!(high, Err(Failure::Input(InputError::NoContacts))),
+        matches!(high, Err(ImpactFailure::Input(InputError::NoContacts))),
         "{high:?}"
     );
     assert!(matches!(
         model.impact_at(&[0.0; 5]),
-        Err(Failure::Input(InputError::WrongLength { .. }))
+        Err(ImpactFailure::Input(InputError::WrongLength { .. }))
     ));
     // with friction, where it was not said not to matter
     let rough = EventDriven::with_law(block, AnitescuPotra::new());

@@ -1,7 +1,7 @@
 //! After an interrupt is set, a driver evaluates the model a bounded number of times. Counted, not
 //! timed: the bench `latency` measures the time.
 
-use saltation::compliant::{Failure, TimeStepper};
+use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::{Breakdown, EventDriven, Simulation};
 use saltation::mechanics::check_mechanics_until;
@@ -125,14 +125,14 @@ fn compliant_runs_and_their_sensitivities_end_within_a_column_of_their_interrupt
         let ended = stepper
             .sensitivities((0.0, &q, &v), 1e3, &columns)
             .unwrap_err();
-        assert!(matches!(ended, Failure::Interrupted), "{ended:?}");
+        assert!(matches!(ended, CompliantFailure::Interrupted), "{ended:?}");
         // The other end of a difference, at most.
         assert!(setter.after() <= 1, "{evaluation}: {}", setter.after());
     }
     let setter = Setter::at(50);
     let (mut stepper, q, v) = start(&setter);
     let run = stepper.integrate(0.0, &q, &v, 1e3).unwrap();
-    assert!(matches!(run.failure(), Some(Failure::Interrupted)) && setter.after() <= 1);
+    assert!(matches!(run.failure(), Some(CompliantFailure::Interrupted)) && setter.after() <= 1);
 }
 
 /// A run of `n` masses that land and stay, each `apart` metres behind the one before.

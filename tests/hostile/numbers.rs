@@ -1,9 +1,9 @@
 //! Rows, masses and rates that are no numbers, or so large that their products are none.
 
 use saltation::bodies::Shape;
-use saltation::compliant::{Failure as StepFailure, TimeStepper};
+use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline};
-use saltation::impact::{Failure, ImpactProblem, Routh};
+use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints, check_mechanics,
 };
@@ -146,13 +146,13 @@ fn a_start_whose_projection_is_not_finite_is_refused_by_every_driver() {
         assert!(
             matches!(
                 stepped,
-                Err(StepFailure::Input(InputError::NotFinite { .. }))
+                Err(CompliantFailure::Input(InputError::NotFinite { .. }))
             ),
             "{stepped:?}"
         );
         let step = stepper.step();
         assert!(
-            matches!(step, Err(StepFailure::Input(InputError::NotStarted))),
+            matches!(step, Err(CompliantFailure::Input(InputError::NotStarted))),
             "{step:?}"
         );
     }
@@ -166,7 +166,7 @@ fn contacts_of_a_system_without_velocities_are_no_impact() {
     let problem =
         ImpactProblem::from_contacts(&contacts, &DMatrix::zeros(0, 0), &DVector::zeros(0));
     assert!(
-        matches!(problem, Err(Failure::Input(InputError::EmptySystem))),
+        matches!(problem, Err(ImpactFailure::Input(InputError::EmptySystem))),
         "{problem:?}"
     );
 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use saltation::compliant::TimeStepper;
 use saltation::derivative::{Sensitivities, check_derivatives, flow_jacobian, saltation_product};
 use saltation::event_driven::{EventDriven, Simulation, Timeline};
-use saltation::impact::{Failure, ImpactProblem, Routh};
+use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
     check_mechanics,
@@ -409,7 +409,7 @@ impl UnilateralConstraints for Vast {
 fn the_impact_of_a_system_with_a_vast_mass_matrix_is_refused() {
     let (q, v) = (vec![0.0; 20_000], vec![-1.0; 20_000]);
     let found = ImpactProblem::of_system(&Vast, &q, &v, ContactSet::Within(1.0));
-    let refused = Failure::Input(InputError::BadSetting {
+    let refused = ImpactFailure::Input(InputError::BadSetting {
         name: "entries of the mass matrix",
         entry: 0,
         value: 4e8,

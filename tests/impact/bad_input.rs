@@ -1,7 +1,7 @@
 //! Bad input is refused by name, and no input panics.
 
 use saltation::impact::{
-    AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective,
+    AllOutcomes, ImpactFailure, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective,
     Propagative, ReflectionOrder, Reflections, Sequential, Unilateral, uniqueness,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
@@ -16,11 +16,14 @@ fn good() -> ImpactProblem {
 #[test]
 fn problems_in_contact_space() {
     let none = ImpactProblem::new(DMatrix::zeros(0, 0), DVector::zeros(0));
-    assert_eq!(none.err(), Some(Failure::Input(InputError::NoContacts)));
+    assert_eq!(
+        none.err(),
+        Some(ImpactFailure::Input(InputError::NoContacts))
+    );
     let refused = ImpactProblem::new(DMatrix::identity(2, 2), dvector![1.0]);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::WrongLength {
+        Err(ImpactFailure::Input(InputError::WrongLength {
             expected: 2,
             found: 1,
             ..
@@ -34,17 +37,17 @@ fn problems_in_contact_space() {
     let name = "Delassus";
     assert_eq!(
         refused.err(),
-        Some(Failure::Input(InputError::BadMatrix { name, fault }))
+        Some(ImpactFailure::Input(InputError::BadMatrix { name, fault }))
     );
     let refused = ImpactProblem::new(DMatrix::identity(2, 2), dvector![1.0, f64::NAN]);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::NotFinite { entry: 1, .. }))
+        Err(ImpactFailure::Input(InputError::NotFinite { entry: 1, .. }))
     ));
     let refused = ImpactProblem::new(dmatrix![1.0, 2.0; 2.0, 1.0], dvector![1.0, 1.0]);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::BadMatrix {
+        Err(ImpactFailure::Input(InputError::BadMatrix {
             fault: MatrixFault::NotPositive { .. },
             ..
         }))
@@ -53,13 +56,16 @@ fn problems_in_contact_space() {
         ImpactProblem::with_tangents(DMatrix::identity(2, 2), dvector![0., 0.], &[-0.1, 0.]);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::BadSetting { entry: 0, .. }))
+        Err(ImpactFailure::Input(InputError::BadSetting {
+            entry: 0,
+            ..
+        }))
     ));
     let refused =
         ImpactProblem::with_tangents(DMatrix::identity(2, 2), dvector![0., 0.], &[0.1; 3]);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::WrongLength { .. }))
+        Err(ImpactFailure::Input(InputError::WrongLength { .. }))
     ));
 }
 
@@ -69,7 +75,7 @@ fn problems_of_mechanics() {
     let gaps = dmatrix![1.0, 1.0];
     let make = |mass: &DMatrix<f64>| ImpactProblem::from_mechanics(mass, &gaps, &v);
     let fault = |mass: &DMatrix<f64>| match make(mass) {
-        Err(Failure::Input(InputError::BadMatrix {
+        Err(ImpactFailure::Input(InputError::BadMatrix {
             name: "mass",
             fault,
         })) => fault,
@@ -100,11 +106,14 @@ fn problems_of_mechanics() {
         MatrixFault::NotPositive { value } if (value + 2.0).abs() < 1e-12
     ));
     let empty = ImpactProblem::from_mechanics(&DMatrix::zeros(0, 0), &gaps, &DVector::zeros(0));
-    assert_eq!(empty.err(), Some(Failure::Input(InputError::EmptySystem)));
+    assert_eq!(
+        empty.err(),
+        Some(ImpactFailure::Input(InputError::EmptySystem))
+    );
     let still = DMatrix::identity(3, 3);
     assert!(matches!(
         make(&still),
-        Err(Failure::Input(InputError::WrongLength {
+        Err(ImpactFailure::Input(InputError::WrongLength {
             name: "velocity",
             ..
         }))
@@ -113,13 +122,16 @@ fn problems_of_mechanics() {
     let refused = ImpactProblem::from_mechanics(&DMatrix::identity(2, 2), &flat, &v);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::BadMatrix {
+        Err(ImpactFailure::Input(InputError::BadMatrix {
             name: "Delassus",
             ..
         }))
     ));
     let none = ImpactProblem::from_mechanics(&DMatrix::identity(2, 2), &DMatrix::zeros(0, 2), &v);
-    assert_eq!(none.err(), Some(Failure::Input(InputError::NoContacts)));
+    assert_eq!(
+        none.err(),
+        Some(ImpactFailure::Input(InputError::NoContacts))
+    );
 }
 
 #[test]
@@ -128,13 +140,16 @@ fn settings() {
         let refused = good().with_restitutions(&[0.5, e]);
         assert!(matches!(
             refused,
-            Err(Failure::Input(InputError::BadSetting { entry: 1, .. }))
+            Err(ImpactFailure::Input(InputError::BadSetting {
+                entry: 1,
+                ..
+            }))
         ));
         let allowed = good().with_any_restitutions(&[0.5, e]).unwrap();
         assert_eq!(allowed.restitution(), [0.5, e]);
         assert!(matches!(
             Propagative::default().outcome(&allowed),
-            Err(Failure::Input(InputError::BadSetting {
+            Err(ImpactFailure::Input(InputError::BadSetting {
                 name: "restitution",
                 entry: 1,
                 ..
@@ -147,7 +162,7 @@ fn settings() {
     assert!(good().with_tolerance(-1e-12).is_err() && good().with_tolerance(0.2).is_err());
     assert!(matches!(
         good().with_new_contacts(&[0, 2]),
-        Err(Failure::Input(InputError::NoSuch {
+        Err(ImpactFailure::Input(InputError::NoSuch {
             what: "contact",
             index: 2,
             count: 2
@@ -182,13 +197,13 @@ fn outcomes_belong_to_their_problem() {
     let outcome = Unilateral.outcome(&good()).unwrap();
     assert_eq!(
         good().velocity_after(&outcome),
-        Err(Failure::Input(InputError::OnlyContactSpace))
+        Err(ImpactFailure::Input(InputError::OnlyContactSpace))
     );
     let one = ImpactProblem::from_mechanics(&dmatrix![2.0], &dmatrix![1.0], &dvector![-1.0]);
     let refused = one.unwrap().velocity_after(&outcome);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::WrongLength { .. }))
+        Err(ImpactFailure::Input(InputError::WrongLength { .. }))
     ));
 }
 
@@ -198,7 +213,7 @@ fn reflections_are_restarted_with_finite_speeds_of_the_right_number() {
     assert!(reflections.restart(&[-1.0], 0.0).is_err());
     assert!(matches!(
         reflections.restart(&[-1.0, f64::NAN], 0.0),
-        Err(Failure::Input(InputError::NotFinite { entry: 1, .. }))
+        Err(ImpactFailure::Input(InputError::NotFinite { entry: 1, .. }))
     ));
     assert!(reflections.restart(&[-1.0, 1.0], f64::INFINITY).is_err());
     assert_eq!(reflections.restart(&[-1.0, 1.0], 1e-12), Ok(()));

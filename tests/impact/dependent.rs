@@ -1,6 +1,6 @@
 //! Contacts that depend on each other: redundant feet, and bodies squeezed between walls.
 
-use saltation::impact::Failure;
+use saltation::impact::ImpactFailure;
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
     ReflectionOrder, Reflections, Sequential, Unilateral, indeterminacy,
@@ -26,7 +26,7 @@ fn a_table_on_four_legs_has_unique_speeds_but_no_bilateral_impulses() {
     assert!(table.rcond() < 1e-14);
     assert!(matches!(
         Projective::new().outcome(&table),
-        Err(Failure::DependentContacts { set, .. }) if set == [0, 1, 2, 3]
+        Err(ImpactFailure::DependentContacts { set, .. }) if set == [0, 1, 2, 3]
     ));
     for law in [
         &Unilateral as &dyn ImpactLaw,
@@ -59,14 +59,14 @@ fn a_body_between_two_walls_never_ends() {
         let refused = law.outcome(&squeezed);
         assert!(matches!(
             refused,
-            Err(Failure::NoFeasibleInterior { limit: 10_000 })
+            Err(ImpactFailure::NoFeasibleInterior { limit: 10_000 })
         ));
     }
     // The two momenta lead to each other: the search goes through both, comes to no end, and does
     // not call that a set.
     let limit = 100_000;
     let all = AllOutcomes::new().resolve(&squeezed);
-    assert_eq!(all.err(), Some(Failure::NoFeasibleInterior { limit }));
+    assert_eq!(all.err(), Some(ImpactFailure::NoFeasibleInterior { limit }));
     assert!(indeterminacy(&squeezed).is_err());
     // Plastic and unilateral impacts just stop it.
     for law in [&Unilateral as &dyn ImpactLaw, &Plastic] {
@@ -89,7 +89,7 @@ fn walls_around_a_point_do_not_end_either() {
     let squeezed = ImpactProblem::from_mechanics(&still, &normals, &dvector![0.3, -1.0]).unwrap();
     let limit = 500;
     let refused = Propagative::default().cap(limit).outcome(&squeezed);
-    assert_eq!(refused, Err(Failure::NoFeasibleInterior { limit }));
+    assert_eq!(refused, Err(ImpactFailure::NoFeasibleInterior { limit }));
     assert_eq!(
         AllOutcomes::new().cap(limit).resolve(&squeezed).err(),
         refused.clone().err()
@@ -107,7 +107,7 @@ fn a_narrow_cone_reports_its_cap() {
         ImpactProblem::new(dmatrix![1.0, cosine; cosine, 1.0], dvector![-1.0, 0.9]).unwrap();
     let refused = Propagative::default().cap(100).outcome(&narrow);
     assert!(
-        matches!(refused, Err(Failure::ReflectionCap { limit: 100, speed, .. }) if speed < 0.0),
+        matches!(refused, Err(ImpactFailure::ReflectionCap { limit: 100, speed, .. }) if speed < 0.0),
         "{refused:?}"
     );
     let mut reflections = Reflections::new(&narrow);

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use saltation::impact::Failure;
+use saltation::impact::ImpactFailure;
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Occasion, Plastic, Projective,
     Propagative, ReflectionOrder, Reflections, Selection, Sequential, Unilateral, indeterminacy,
@@ -22,7 +22,7 @@ fn below(count: u64, random: &mut SplitMix64) -> usize {
 }
 
 /// A problem from mechanics or in contact space, if these numbers make one.
-fn problem(random: &mut SplitMix64) -> Result<ImpactProblem, Failure> {
+fn problem(random: &mut SplitMix64) -> Result<ImpactProblem, ImpactFailure> {
     let n = below(9, random);
     let wildness = random.next() % 5;
     let d = 1 + below(2 * n as u64 + 1, random);

@@ -1,6 +1,6 @@
 //! The laws side by side: what each says of the cradle, where they agree, what they remark.
 
-use saltation::impact::Failure;
+use saltation::impact::ImpactFailure;
 use saltation::impact::{
     ImpactLaw, ImpactProblem, Order, Plastic, Projective, Propagative, Remark, Sequential,
     Unilateral,
@@ -49,7 +49,7 @@ fn the_literal_law_pulls_and_says_so_or_refuses() {
     );
     let refused = Projective::new().refuse_adhesion().outcome(&problem);
     assert!(
-        matches!(refused, Err(Failure::Adhesion { contact: 1, impulse }) if (impulse - pull).abs() < 1e-14)
+        matches!(refused, Err(ImpactFailure::Adhesion { contact: 1, impulse }) if (impulse - pull).abs() < 1e-14)
     );
     let free = Unilateral.outcome(&problem).unwrap();
     assert!((free.speeds - dvector![0.0, 0.6]).amax() < 1e-15 && free.remarks.is_empty());
@@ -161,11 +161,17 @@ fn one_outcome_is_asked_for_only_where_there_is_one() {
     let cradle = Cradle::new(&[1.0, 2.0, 3.0], &[1.0, 0.0, -1.0]).unwrap();
     let impact = cradle.impact().unwrap();
     let all = saltation::impact::AllOutcomes::new();
-    assert_eq!(all.outcome(&impact), Err(Failure::NotSingle { count: 2 }));
+    assert_eq!(
+        all.outcome(&impact),
+        Err(ImpactFailure::NotSingle { count: 2 })
+    );
     let stopped = all.cap(3).resolve(&impact).unwrap();
     assert!(!stopped.is_complete);
     assert!(stopped.to_string().ends_with("stopped at a cap"));
-    assert!(matches!(stopped.single(), Err(Failure::NotSingle { .. })));
+    assert!(matches!(
+        stopped.single(),
+        Err(ImpactFailure::NotSingle { .. })
+    ));
     let few = saltation::impact::MinimalOutcomes::new()
         .cap(2)
         .resolve(&impact);

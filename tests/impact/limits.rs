@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use saltation::Interrupt;
 use saltation::impact::{
-    AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Propagative, ReflectionOrder,
-    Reflections, Sequential, Unilateral, indeterminacy,
+    AllOutcomes, ImpactFailure, ImpactLaw, ImpactProblem, MinimalOutcomes, Propagative,
+    ReflectionOrder, Reflections, Sequential, Unilateral, indeterminacy,
 };
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -33,12 +33,12 @@ fn no_cap_is_endless() {
     let ended = Reflections::new(&squeezed()).run(ReflectionOrder::IndexOrder, usize::MAX);
     let limit = 10_000_000;
     assert!(
-        matches!(ended, Err(Failure::ReflectionCap { limit: found, .. }) if found == limit),
+        matches!(ended, Err(ImpactFailure::ReflectionCap { limit: found, .. }) if found == limit),
         "{ended:?}"
     );
     let limit = 1_000_000;
     let ended = Sequential::new().cap(usize::MAX).outcome(&squeezed());
-    assert_eq!(ended, Err(Failure::NoFeasibleInterior { limit }));
+    assert_eq!(ended, Err(ImpactFailure::NoFeasibleInterior { limit }));
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn many_outcomes_are_not_compared() {
         let problem = ImpactProblem::from_mechanics(&mass, &normals, &velocity).unwrap();
         match indeterminacy(&problem) {
             Ok(xi) => assert!((0.0..=2.0 + 1e-9).contains(&xi), "{xi}"),
-            Err(Failure::TooManyOutcomes { count, limit }) => assert!(count > limit),
-            Err(Failure::ReflectionCap { limit, .. }) => assert_eq!(limit, 100_000),
+            Err(ImpactFailure::TooManyOutcomes { count, limit }) => assert!(count > limit),
+            Err(ImpactFailure::ReflectionCap { limit, .. }) => assert_eq!(limit, 100_000),
             Err(other) => panic!("{other}"),
         }
     }
@@ -78,7 +78,7 @@ fn momenta_that_overflow_are_refused() {
         assert!(
             matches!(
                 refused,
-                Err(Failure::Overflow {
+                Err(ImpactFailure::Overflow {
                     quantity: "momentum",
                     ..
                 })
@@ -87,7 +87,7 @@ fn momenta_that_overflow_are_refused() {
         );
         let mass = DMatrix::identity(2, 2);
         let refused = ImpactProblem::from_mechanics(&mass, &mass, &dvector![-speed, -speed]);
-        assert!(matches!(refused, Err(Failure::Overflow { .. })));
+        assert!(matches!(refused, Err(ImpactFailure::Overflow { .. })));
     }
     for speed in [1e150, 1e300] {
         let fast = ImpactProblem::new(gram.clone(), dvector![-speed, -speed]).unwrap();
@@ -95,7 +95,7 @@ fn momenta_that_overflow_are_refused() {
         // The energy overflows, which outcomes tell.
         match (indeterminacy(&fast), indeterminacy(&slow)) {
             (Ok(a), Ok(b)) => assert!((a - b).abs() < 1e-12, "{a} {b}"),
-            (Err(Failure::Overflow { .. }), Ok(_)) => assert!(speed > 1e160),
+            (Err(ImpactFailure::Overflow { .. }), Ok(_)) => assert!(speed > 1e160),
             other => panic!("{other:?}"),
         }
     }
@@ -118,12 +118,12 @@ fn interrupts_end_searches_and_change_nothing_else() {
     assert_eq!(indeterminacy(&problem), indeterminacy(&plain));
     interrupt.set();
     for law in laws {
-        assert_eq!(law.resolve(&problem), Err(Failure::Interrupted));
+        assert_eq!(law.resolve(&problem), Err(ImpactFailure::Interrupted));
     }
-    assert_eq!(indeterminacy(&problem), Err(Failure::Interrupted));
+    assert_eq!(indeterminacy(&problem), Err(ImpactFailure::Interrupted));
     let mut reflections = Reflections::new(&problem);
     let ended = reflections.run(ReflectionOrder::ArgMin, 10);
-    assert_eq!(ended, Err(Failure::Interrupted));
+    assert_eq!(ended, Err(ImpactFailure::Interrupted));
     // What does not search does not look.
     assert!(Unilateral.resolve(&problem).is_ok());
 }

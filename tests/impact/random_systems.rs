@@ -1,7 +1,7 @@
 //! A thousand random systems of up to eight contacts: every law ends, feasible, without gaining
 //! energy.
 
-use saltation::impact::Failure;
+use saltation::impact::ImpactFailure;
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, Plastic, Projective, Propagative, ReflectionOrder,
     Sequential, Unilateral,
@@ -36,7 +36,7 @@ fn propagative_impact_ends_feasible_in_every_order_with_its_energy() {
         for rule in rules(number) {
             let outcome = match Propagative::new(rule).outcome(&problem) {
                 Ok(outcome) => outcome,
-                Err(Failure::ReflectionCap { limit, speed, .. }) => {
+                Err(ImpactFailure::ReflectionCap { limit, speed, .. }) => {
                     assert!(limit == 10_000 && speed < 0.0);
                     capped += 1;
                     Propagative::new(rule)

@@ -1,6 +1,6 @@
 //! Sets of outcomes hold those of every rule, of contacts that hardly approach too.
 
-use saltation::impact::Failure;
+use saltation::impact::ImpactFailure;
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcome, Outcomes, Propagative,
     ReflectionOrder, indeterminacy,
@@ -54,7 +54,7 @@ fn assert_sound(problem: &ImpactProblem, seed: u64, name: &str) -> Option<usize>
                 );
                 reached.push(outcome);
             }
-            Err(Failure::NotApproaching { .. }) => {
+            Err(ImpactFailure::NotApproaching { .. }) => {
                 assert!(matches!(rule, ReflectionOrder::GivenFirst(_)));
             }
             Err(other) => panic!("{name}: {rule:?} {other}"),

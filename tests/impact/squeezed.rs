@@ -2,7 +2,7 @@
 //! says when it has none.
 
 use saltation::InputError;
-use saltation::impact::Failure;
+use saltation::impact::ImpactFailure;
 use saltation::impact::{ImpactLaw, ImpactProblem, Plastic, Sequential, Unilateral};
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
@@ -13,7 +13,7 @@ fn opposite_walls_have_no_elastic_outcome_and_say_so() {
     let problem = ImpactProblem::new(dmatrix![1.0, -1.0; -1.0, 1.0], dvector![-2.0, 2.0]).unwrap();
     for e in [1e-3, 0.5, 1.0] {
         let refused = Unilateral.outcome(&problem.clone().with_restitution(e).unwrap());
-        let Err(Failure::Squeezed {
+        let Err(ImpactFailure::Squeezed {
             set,
             contact,
             restitution,
@@ -42,7 +42,7 @@ fn those_that_squeeze_are_named_and_no_others() {
     let elastic = problem.clone().with_restitution(0.5).unwrap();
     let refused = Unilateral.outcome(&elastic);
     assert!(
-        matches!(&refused, Err(Failure::Squeezed { set, contact: 0, .. }) if set[..] == [0, 1, 2]),
+        matches!(&refused, Err(ImpactFailure::Squeezed { set, contact: 0, .. }) if set[..] == [0, 1, 2]),
         "{refused:?}"
     );
     assert!(refused.unwrap_err().to_string().contains("squeeze"));
@@ -89,7 +89,7 @@ fn a_simultaneous_outcome_exists_when_and_only_when_it_should() {
                 assert!(outcome.is_feasible() && !outcome.is_adhesive(), "{number}");
                 counts[0] += 1;
             }
-            Err(Failure::Squeezed { set, contact, .. }) => {
+            Err(ImpactFailure::Squeezed { set, contact, .. }) => {
                 assert!(should_not && set.contains(&contact), "{number}");
                 assert!(e[contact] > 0.0 && approaches(contact), "{number}");
                 assert!(is_squeezed(&normals, contact), "{number}");
@@ -102,7 +102,10 @@ fn a_simultaneous_outcome_exists_when_and_only_when_it_should() {
         assert!(Unilateral.outcome(&plastic).unwrap().is_feasible());
         // All contacts of a stage approach: none is squeezed. It need not end.
         let staged = Sequential::new().cap(100).outcome(&plastic);
-        assert!(!matches!(staged, Err(Failure::Squeezed { .. })), "{number}");
+        assert!(
+            !matches!(staged, Err(ImpactFailure::Squeezed { .. })),
+            "{number}"
+        );
     }
     assert!(counts.iter().all(|&c| c > 500), "{counts:?}");
 }
@@ -143,7 +146,7 @@ fn speeds_of_no_motion_are_refused() {
     for by in [1e-6, 1.0] {
         let refused = ImpactProblem::new(dmatrix![1.0, 1.0; 1.0, 1.0], dvector![1.0, 1.0 + by]);
         assert!(
-            matches!(&refused, Err(Failure::Input(InputError::InconsistentSpeeds { set, .. })) if set[..] == [0, 1]),
+            matches!(&refused, Err(ImpactFailure::Input(InputError::InconsistentSpeeds { set, .. })) if set[..] == [0, 1]),
             "{by:e}: {refused:?}"
         );
     }

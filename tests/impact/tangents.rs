@@ -2,7 +2,7 @@
 //! slips along.
 
 use saltation::InputError;
-use saltation::impact::Failure;
+use saltation::impact::ImpactFailure;
 use saltation::impact::{ImpactLaw, ImpactProblem, Propagative, Sequential, Unilateral};
 use saltation::nalgebra::DMatrix;
 
@@ -35,7 +35,7 @@ fn slips_follow_from_the_impulses_along_the_normals() {
         let refused = Unilateral.resolve(&problem);
         assert!(matches!(
             refused,
-            Err(Failure::Input(InputError::FrictionIgnored { law: "Unilateral", contact: 0, friction })) if friction == 0.3
+            Err(ImpactFailure::Input(InputError::FrictionIgnored { law: "Unilateral", contact: 0, friction })) if friction == 0.3
         ));
         let problem = problem.frictionless();
         let bare = system.problem();
@@ -63,7 +63,7 @@ fn slips_follow_from_the_impulses_along_the_normals() {
         );
         assert!(matches!(
             refused,
-            Err(Failure::Input(InputError::WrongLength { .. }))
+            Err(ImpactFailure::Input(InputError::WrongLength { .. }))
         ));
     }
 }

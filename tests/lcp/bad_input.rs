@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 use saltation::InputError;
-use saltation::lcp::Failure;
+use saltation::lcp::LcpFailure;
 use saltation::lcp::{LcpSolver, enumerate, residual};
 
 use crate::fixtures::support::solved;
@@ -23,16 +23,16 @@ fn wrong_sizes_are_refused() {
         let q = vec![-1.0; q];
         let failure = solver.solve(&w, &q).unwrap_err();
         assert!(
-            matches!(failure, Failure::Input(InputError::WrongLength { .. })),
+            matches!(failure, LcpFailure::Input(InputError::WrongLength { .. })),
             "{failure}"
         );
         assert!(matches!(
             enumerate(&w, &q),
-            Err(Failure::Input(InputError::WrongLength { .. }))
+            Err(LcpFailure::Input(InputError::WrongLength { .. }))
         ));
         assert!(matches!(
             residual(&w, &q, &q),
-            Err(Failure::Input(InputError::WrongLength { .. }))
+            Err(LcpFailure::Input(InputError::WrongLength { .. }))
         ));
     }
     assert!(enumerate(&DMatrix::identity(17, 17), &[-1.0; 17]).is_err());
@@ -49,7 +49,7 @@ fn what_is_not_finite_is_refused_and_named() {
         // Also where z = 0 would do.
         for q in [-1.0, 1.0] {
             let failure = solver.solve(&w, &[q; 3]).unwrap_err();
-            let named = |e: &Failure| matches!(e, Failure::Input(InputError::NotFinite { name: "w", entry: 7, value }) if value.to_bits() == bad.to_bits());
+            let named = |e: &LcpFailure| matches!(e, LcpFailure::Input(InputError::NotFinite { name: "w", entry: 7, value }) if value.to_bits() == bad.to_bits());
             assert!(matches!(&failure, e if named(e)), "{failure}");
             assert!(named(&enumerate(&w, &[q; 3]).unwrap_err()));
         }
@@ -58,7 +58,7 @@ fn what_is_not_finite_is_refused_and_named() {
         assert!(
             matches!(
                 failure,
-                Failure::Input(InputError::NotFinite {
+                LcpFailure::Input(InputError::NotFinite {
                     name: "q",
                     entry: 1,
                     ..
@@ -83,7 +83,7 @@ fn covering_vectors_are_positive() {
         let refused = solver.solve_covered(&w, &[-1.0; 2], d);
         assert!(matches!(
             refused,
-            Err(Failure::Input(
+            Err(LcpFailure::Input(
                 InputError::BadSetting { .. } | InputError::WrongLength { .. }
             ))
         ));
@@ -117,7 +117,7 @@ fn tolerances_that_would_let_anything_pass_are_refused() {
             ] {
                 let named = matches!(
                     &refused,
-                    Err(Failure::Input(InputError::BadSetting {
+                    Err(LcpFailure::Input(InputError::BadSetting {
                         name: "tolerance",
                         ..
                     }))
@@ -203,7 +203,7 @@ fn no_numbers_make_it_panic_or_lie() {
 fn zero_matrices_fail_honestly() {
     for n in [1, 2, 13, 40] {
         let failure = solved(&(DMatrix::zeros(n, n), vec![-1.0; n])).unwrap_err();
-        assert_eq!(failure, Failure::Ray { infeasible: true });
+        assert_eq!(failure, LcpFailure::Ray { infeasible: true });
         assert!(solved(&(DMatrix::zeros(n, n), vec![0.0; n])).is_ok());
     }
 }

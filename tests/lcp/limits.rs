@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 use saltation::Interrupt;
-use saltation::lcp::{Failure, LcpSolver, enumerate, enumerate_until};
+use saltation::lcp::{LcpFailure, LcpSolver, enumerate, enumerate_until};
 
 use crate::random::SplitMix64;
 
@@ -29,7 +29,7 @@ fn lists_of_solutions_are_not_endless() {
     let n = 13;
     // Every basis holds the same half-space of solutions; each holds another one.
     for (w, q) in [(DMatrix::zeros(n, n), 0.0), (-DMatrix::identity(n, n), 1.0)] {
-        let expected = Some(Failure::TooManySolutions { limit });
+        let expected = Some(LcpFailure::TooManySolutions { limit });
         assert_eq!(refused(&w, &vec![q; n]), expected);
     }
     let twelve = -DMatrix::<f64>::identity(12, 12);
@@ -49,10 +49,10 @@ fn interrupts_end_searches_and_change_nothing_else() {
     assert_eq!(found, plain);
     assert_eq!(enumerate_until(&w, &q, &interrupt), enumerate(&w, &q));
     interrupt.set();
-    assert_eq!(solver.solve(&w, &q).err(), Some(Failure::Interrupted));
+    assert_eq!(solver.solve(&w, &q).err(), Some(LcpFailure::Interrupted));
     assert_eq!(
         enumerate_until(&w, &q, &interrupt),
-        Err(Failure::Interrupted)
+        Err(LcpFailure::Interrupted)
     );
     // Where nothing is to be done there is nothing to stop.
     assert!(solver.solve(&w, &[1.0, 1.0]).is_ok());

@@ -3,7 +3,7 @@
 //! have none.
 
 use nalgebra::DMatrix;
-use saltation::lcp::Failure;
+use saltation::lcp::LcpFailure;
 use saltation::lcp::{Attempt, LcpSolver, residual};
 
 use crate::contacts::{Contacts, Lcp};
@@ -194,7 +194,7 @@ fn semidefinite_problems_without_a_solution_are_proved_to_have_none() {
             let n = lcp.1.len();
             assert_eq!(
                 failure,
-                Failure::Ray { infeasible: true },
+                LcpFailure::Ray { infeasible: true },
                 "skew {skew}, draw {draw}, n = {n}"
             );
             proof_holds(&lcp, solver.ray().unwrap());
@@ -211,7 +211,7 @@ fn at_the_edge_of_what_has_a_solution() {
         let failure = LcpSolver::new(2).solve(&w, &[1.0, -1.0 - by]).err();
         assert_eq!(
             (solved, failure),
-            (true, Some(Failure::Ray { infeasible: true })),
+            (true, Some(LcpFailure::Ray { infeasible: true })),
             "{by:e}"
         );
     }
@@ -233,5 +233,5 @@ fn rows_of_zeros_are_no_reason_to_give_up() {
     assert!(z[0].abs() < 1e-15 && (z[1] + z[2] - 1.0).abs() < 1e-12);
     q[0] = -0.5;
     let failure = solver.solve(&w, &q).map(|s| s.rung());
-    assert_eq!(failure, Err(Failure::Ray { infeasible: true }));
+    assert_eq!(failure, Err(LcpFailure::Ray { infeasible: true }));
 }

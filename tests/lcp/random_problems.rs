@@ -2,7 +2,7 @@
 //! is solved.
 
 use nalgebra::DMatrix;
-use saltation::lcp::Failure;
+use saltation::lcp::LcpFailure;
 use saltation::lcp::LcpSolver;
 
 use crate::contacts::Lcp;
@@ -105,7 +105,10 @@ fn every_kind_ten_thousand_in_all() {
             let lcp = make(n, &mut random);
             match (solved_by(&mut solver, &lcp), promise) {
                 (Ok(_), _) => count += 1,
-                (Err(Failure::Ray { infeasible: true }), Promise::Decided | Promise::Nothing) => {
+                (
+                    Err(LcpFailure::Ray { infeasible: true }),
+                    Promise::Decided | Promise::Nothing,
+                ) => {
                     proof_holds(&lcp, solver.ray().unwrap());
                 }
                 (Err(_), Promise::Nothing) => {}

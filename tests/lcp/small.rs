@@ -1,7 +1,7 @@
 //! Small problems with known solutions, ties and dead ends.
 
 use nalgebra::DMatrix;
-use saltation::lcp::Failure;
+use saltation::lcp::LcpFailure;
 use saltation::lcp::{Attempt, LcpSolver};
 
 use crate::fixtures::support::{assert_close, lcp, solved, solved_by};
@@ -25,7 +25,7 @@ fn one_by_one_in_all_signs() {
     ] {
         match (solved(&lcp([[w]], [q])), expected) {
             (Ok(z), Some(expected)) => assert_close(&z, &[expected], 1e-15 * expected),
-            (Err(Failure::Ray { infeasible }), None) => assert!(infeasible),
+            (Err(LcpFailure::Ray { infeasible }), None) => assert!(infeasible),
             (found, _) => panic!("{w} z + {q}: {found:?}, expected {expected:?}"),
         }
     }
@@ -121,7 +121,7 @@ fn no_solution_is_a_ray() {
     ] {
         let mut solver = LcpSolver::new(2);
         let failure = solver.solve(&problem.0, &problem.1).unwrap_err();
-        assert_eq!(failure, Failure::Ray { infeasible: true });
+        assert_eq!(failure, LcpFailure::Ray { infeasible: true });
         assert!(failure.to_string().contains("proves"));
         let u = solver.ray().unwrap();
         assert!(u.iter().all(|&u| u >= 0.0) && u.contains(&1.0));
@@ -134,7 +134,7 @@ fn no_solution_is_a_ray() {
     }
     // Copositive and feasible (z = (0, 2)), yet without a solution.
     let problem = lcp([[0.0, 1.0], [0.0, 1.0]], [-2.0, -1.0]);
-    assert_eq!(solved(&problem), Err(Failure::Ray { infeasible: false }));
+    assert_eq!(solved(&problem), Err(LcpFailure::Ray { infeasible: false }));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_cap_on_pivots_is_no_success_and_the_ladder_goes_on() {
     assert_close(&z, &[4.0 / 3.0, 7.0 / 3.0], 1e-15);
     let mut capped = capped.ladder(false);
     let failure = solved_by(&mut capped, &problem).unwrap_err();
-    assert_eq!(failure, Failure::Pivots { pivots: 1 });
+    assert_eq!(failure, LcpFailure::Pivots { pivots: 1 });
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_residual_that_is_too_large_is_no_success() {
     let mut strict = LcpSolver::new(2).tolerance(0.0);
     let failure = solved_by(&mut strict, &problem).unwrap_err();
     assert!(
-        matches!(failure, Failure::Residual { residual, allowed } if 0.0 < residual && residual < 1e-15 && allowed == 0.0),
+        matches!(failure, LcpFailure::Residual { residual, allowed } if 0.0 < residual && residual < 1e-15 && allowed == 0.0),
         "{failure}"
     );
 }
@@ -216,5 +216,5 @@ fn low_rank_and_semidefinite() {
     let along: f64 = (0..3).map(|i| v[i] * z[i]).sum();
     assert!((along - 1.0).abs() < 1e-14, "{z:?}");
     let failure = solved(&(w, vec![-1.0, -1.0, -1.0])).unwrap_err();
-    assert_eq!(failure, Failure::Ray { infeasible: true });
+    assert_eq!(failure, LcpFailure::Ray { infeasible: true });
 }

@@ -3,7 +3,7 @@
 //! of contacts, at any tolerance, mass and stiffness.
 
 use saltation::derivative::{CornerKind, Dual, RealField, Verdict, convert};
-use saltation::event_driven::{Coupling, EventDriven, Simulation};
+use saltation::event_driven::{EventDriven, InertialCoupling, Simulation};
 use saltation::mechanics::{
     MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints,
 };
@@ -190,7 +190,11 @@ fn feet_that_do_not_feel_each_other_are_classical_at_any_tolerance() {
         let all: Vec<usize> = (0..feet).collect();
         let model = EventDriven::new(Bare(&walker));
         let report = model.decoupling(0.0, &at_contact, &falling, &all).unwrap();
-        assert_eq!(report.verdict, Coupling::Decoupled, "{walker:?} {report:?}");
+        assert_eq!(
+            report.verdict,
+            InertialCoupling::Decoupled,
+            "{walker:?} {report:?}"
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use saltation::event_driven::{
     Breakdown, ContactEvent, EventDriven, MechanicalRun, Simulation, Zeno,
 };
 use saltation::impact::{
-    AllOutcomes, Failure, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection,
+    AllOutcomes, ImpactFailure, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection,
     Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -105,7 +105,7 @@ impl ImpactLaw for Rough {
     fn honours_friction(&self) -> bool {
         true
     }
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         Unilateral.resolve(&problem.clone().frictionless())
     }
 }
@@ -137,7 +137,7 @@ fn several_outcomes_end_a_run_unless_one_is_chosen() {
     else {
         panic!("{}", refused.trajectory().status());
     };
-    assert_eq!(**reason, Failure::NotSingle { count: 2 });
+    assert_eq!(**reason, ImpactFailure::NotSingle { count: 2 });
     assert!((t - 1.0).abs() < 1e-9);
     let after = |selection: &Selection| {
         let model = EventDriven::with_law(Row::default(), AllOutcomes::new());
@@ -166,7 +166,7 @@ fn several_outcomes_end_a_run_unless_one_is_chosen() {
     let (chosen, count) = (None, 2);
     assert!(
         matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. })
-                if **reason == Failure::NoSuchOutcome { chosen, count }
+                if **reason == ImpactFailure::NoSuchOutcome { chosen, count }
         )
     );
 }
@@ -176,7 +176,7 @@ fn a_set_that_is_incomplete_is_no_single_outcome() {
     let model = || EventDriven::with_law(Row::default(), MinimalOutcomes::new().cap(2));
     let refused = run(model());
     assert!(
-        matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. }) if matches!(**reason, Failure::NotSingle { .. })
+        matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. }) if matches!(**reason, ImpactFailure::NotSingle { .. })
         ),
         "{}",
         refused.trajectory().status()
@@ -237,7 +237,7 @@ impl UnilateralConstraints for Thrown {
 struct Either;
 
 impl ImpactLaw for Either {
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         let mut outcomes = Unilateral.resolve(problem)?;
         let half = problem.clone().with_restitutions(&[0.45])?;
         outcomes.list.extend(Unilateral.resolve(&half)?.list);

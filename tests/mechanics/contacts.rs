@@ -1,7 +1,7 @@
 //! Contacts as values: parameters and row blocks by tree, and the impact problem made of them.
 
 use saltation::event_driven::{Breakdown, EventDriven, Simulation};
-use saltation::impact::{Failure, ImpactLaw, ImpactProblem, Unilateral};
+use saltation::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Unilateral};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
     check_mechanics,
@@ -354,16 +354,22 @@ fn bad_contacts_are_refused_by_name() {
     let refused = ImpactProblem::from_contacts(&contacts, &negative, &v);
     assert!(matches!(
         refused,
-        Err(Failure::Input(InputError::BadMatrix { name: "mass", .. }))
+        Err(ImpactFailure::Input(InputError::BadMatrix {
+            name: "mass",
+            ..
+        }))
     ));
     let short = ImpactProblem::from_contacts(&contacts, &DMatrix::identity(2, 2), &v);
     assert!(matches!(
         short,
-        Err(Failure::Input(InputError::WrongLength { .. }))
+        Err(ImpactFailure::Input(InputError::WrongLength { .. }))
     ));
     contacts.reset(3, 1).unwrap();
     let none = ImpactProblem::from_contacts(&contacts, &DMatrix::identity(3, 3), &v);
-    assert!(matches!(none, Err(Failure::Input(InputError::NoContacts))));
+    assert!(matches!(
+        none,
+        Err(ImpactFailure::Input(InputError::NoContacts))
+    ));
 }
 
 /// Contacts with these numbers of tangents.

@@ -4,7 +4,7 @@
 use std::f64::consts::PI;
 
 use saltation::Integrator;
-use saltation::event_driven::{ContinuityClass, Coupling, DecouplingReport, EventDriven};
+use saltation::event_driven::{ContinuityClass, DecouplingReport, EventDriven, InertialCoupling};
 use saltation::impact::{ImpactLaw, Propagative, Unilateral};
 use saltation::models::RigidTrot;
 
@@ -69,11 +69,11 @@ fn jumps_are_those_of_the_table_and_of_runs_beside_the_corner() {
             assert!((front.velocity[1] + limit).abs() < 1e-12, "{note}");
             if limit == 0.0 {
                 assert!(report.state_spread < 1e-12, "{note}");
-                let jumps = matches!(report.verdict, Coupling::Discontinuous { .. });
+                let jumps = matches!(report.verdict, InertialCoupling::Discontinuous { .. });
                 assert!(!jumps, "{note}");
             } else {
                 // Mirror images: heights move alike.
-                let Coupling::Discontinuous { jump } = report.verdict else {
+                let InertialCoupling::Discontinuous { jump } = report.verdict else {
                     panic!("{note}");
                 };
                 assert!((jump - 2.0 * limit.abs()).abs() < 1e-12, "{note}");
@@ -92,7 +92,7 @@ fn jumps_are_those_of_the_table_and_of_runs_beside_the_corner() {
 #[test]
 fn elastic_feet_at_the_angle_pi_over_k_are_a_reflection_group() {
     for k in 3..10 {
-        let group = Coupling::ContinuousOnly(ContinuityClass::ReflectionGroup { k });
+        let group = InertialCoupling::ContinuousOnly(ContinuityClass::ReflectionGroup { k });
         let trot = legs(ratio(k as f64), 1.0);
         let symmetric = legs_with(trot, Unilateral, [-1.0, 0.0]);
         assert_eq!(symmetric.verdict, group, "{symmetric:?}");
@@ -104,7 +104,7 @@ fn elastic_feet_at_the_angle_pi_over_k_are_a_reflection_group() {
         if k % 2 == 0 {
             assert_eq!(skew.verdict, group, "{skew:?}");
         } else {
-            let Coupling::Isolated { by } = skew.verdict else {
+            let InertialCoupling::Isolated { by } = skew.verdict else {
                 panic!("{skew:?}");
             };
             // Speeds of the feet, (v0, v1), become (−v1, −v0) and not (−v0, −v1): θ̇ changes by
@@ -119,7 +119,7 @@ fn elastic_feet_at_the_angle_pi_over_k_are_a_reflection_group() {
         let soft = legs(ratio(k as f64), 0.99);
         let verdict = legs_with(soft, law, v).verdict;
         assert!(
-            matches!(verdict, Coupling::Discontinuous { .. }),
+            matches!(verdict, InertialCoupling::Discontinuous { .. }),
             "{verdict:?}"
         );
     }

@@ -2,7 +2,7 @@
 //! energies obey their identities.
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{Coupling, EventDriven};
+use saltation::event_driven::{EventDriven, InertialCoupling};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{CrossedGuard, Crossing, EventFunction, Flow, Guard, Integrator, Mode, Record};
@@ -18,7 +18,7 @@ fn limbs_that_touch_at_once_have_a_classical_derivative() {
         let model = EventDriven::new(family);
         let all: Vec<usize> = (0..limbs).collect();
         let report = model.decoupling(0.0, &q, &v, &all).unwrap();
-        assert_eq!(report.verdict, Coupling::Decoupled, "{report:?}");
+        assert_eq!(report.verdict, InertialCoupling::Decoupled, "{report:?}");
         assert!(report.order_spread < 1e-6, "{report:?}");
         let (s, tf) = (0.1, 0.16);
         let x0 = start_before(&model, (&q, &v), s);

@@ -2,7 +2,7 @@
 //! and input that it refuses.
 
 use saltation::event_driven::{
-    Breakdown, ContinuityClass, Coupling, DecouplingReport, EventDriven,
+    Breakdown, ContinuityClass, DecouplingReport, EventDriven, InertialCoupling,
 };
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Guard, InputError, MatrixFault, Stop};
@@ -38,7 +38,7 @@ fn soft(coupling: f64, restitution: f64) -> DecouplingReport {
 fn soft_legs_are_decoupled_with_and_without_bounce() {
     for restitution in [0.0, 0.5] {
         let report = soft(0.0, restitution);
-        assert_eq!(report.verdict, Coupling::Decoupled, "{report:?}");
+        assert_eq!(report.verdict, InertialCoupling::Decoupled, "{report:?}");
         assert_eq!(report.limbs, Some(vec![vec![2], vec![3]]));
         assert!(report.largest_cosine < 1e-12 && report.order_spread < 1e-8 && report.orders == 2);
     }
@@ -48,10 +48,10 @@ fn soft_legs_are_decoupled_with_and_without_bounce() {
 fn a_damper_between_the_feet_couples_them_unless_impacts_are_plastic() {
     // The plastic reset erases the first-order effect of a force along the contact normals.
     let plastic = soft(2.0, 0.0);
-    assert_eq!(plastic.verdict, Coupling::SmoothHere, "{plastic:?}");
+    assert_eq!(plastic.verdict, InertialCoupling::SmoothHere, "{plastic:?}");
     assert!((plastic.effort_coupling - 2.0).abs() < 1e-6);
     let bouncing = soft(2.0, 0.5);
-    assert_eq!(bouncing.verdict, Coupling::PiecewiseSmooth);
+    assert_eq!(bouncing.verdict, InertialCoupling::PiecewiseSmooth);
     assert!((bouncing.order_spread - 45.0).abs() < 1e-6);
 }
 
@@ -60,7 +60,7 @@ fn rigid_legs_jump_unless_angle_and_restitution_agree() {
     // cos = (I − m d²)/(I + m d²).
     let jumps = rigid(1.0, 0.0);
     assert!((jumps.largest_cosine - 0.6).abs() < 1e-12 && jumps.limbs.is_none());
-    let Coupling::Discontinuous { jump } = jumps.verdict else {
+    let InertialCoupling::Discontinuous { jump } = jumps.verdict else {
         panic!("{jumps:?}");
     };
     assert!((jump - 2.0 * 0.24 * SPEED).abs() < 1e-6);
@@ -69,17 +69,17 @@ fn rigid_legs_jump_unless_angle_and_restitution_agree() {
     assert!((obtuse.cosines[(0, 1)] + 0.5).abs() < 1e-12);
     assert_eq!(
         obtuse.verdict,
-        Coupling::ContinuousOnly(ContinuityClass::ObtusePlastic),
+        InertialCoupling::ContinuousOnly(ContinuityClass::ObtusePlastic),
         "{obtuse:?}"
     );
     // Orthogonal at the contact: outcomes agree, maps do not when it bounces.
     let orthogonal = rigid(0.25, 0.5);
     assert_eq!(
         orthogonal.verdict,
-        Coupling::PiecewiseSmooth,
+        InertialCoupling::PiecewiseSmooth,
         "{orthogonal:?}"
     );
-    assert_eq!(rigid(0.25, 0.0).verdict, Coupling::SmoothHere);
+    assert_eq!(rigid(0.25, 0.0).verdict, InertialCoupling::SmoothHere);
 }
 
 #[test]

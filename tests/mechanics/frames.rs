@@ -5,7 +5,7 @@ use saltation::InputError;
 use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
-use saltation::variational::{Failure, Variational, VariationalRun};
+use saltation::variational::{Variational, VariationalFailure, VariationalRun};
 
 /// A particle or a body `(x, z)` or `(x, z, θ)` on the slope `z = 0.75 x`: the gap is `factor` times
 /// the distance of the particle, or of a point of the body, and the tangent `longer` times a unit
@@ -118,7 +118,7 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
         let step = |driver: Variational<OnSlope>| {
             let run = driver.time_step(0.01).integrate(0.0, q, &v, 0.1);
             match run.and_then(VariationalRun::completed) {
-                Err(Failure::Input(error)) => Some(error),
+                Err(VariationalFailure::Input(error)) => Some(error),
                 Err(error) => panic!("{error}"),
                 Ok(_) => None,
             }

@@ -1,6 +1,6 @@
 //! Efforts that add up in the body, and those that do not.
 
-use saltation::event_driven::{Coupling, EventDriven};
+use saltation::event_driven::{EventDriven, InertialCoupling};
 use saltation::models::SoftTrot;
 
 use crate::fixtures::plain::{Plain, identity};
@@ -35,7 +35,7 @@ fn additive_efforts_are_found_so_at_any_scale() {
             );
             // At that height and damping the maps, which are differences, are too rough.
             if height < 1e6 || damping < 1e8 {
-                assert_eq!(report.verdict, Coupling::Decoupled, "{report:?}");
+                assert_eq!(report.verdict, InertialCoupling::Decoupled, "{report:?}");
             }
         }
     }
@@ -68,7 +68,7 @@ fn a_small_product_of_two_limbs_in_the_body_is_found() {
                     error <= 1e-4 * unit * part,
                     "{unit} {at} {along}: {report:?}"
                 );
-                assert_eq!(report.verdict == Coupling::Decoupled, part == 0.0);
+                assert_eq!(report.verdict == InertialCoupling::Decoupled, part == 0.0);
             }
         }
     }

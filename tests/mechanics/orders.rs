@@ -2,7 +2,7 @@
 
 use saltation::Integrator;
 use saltation::derivative::flow_jacobian;
-use saltation::event_driven::{Breakdown, ContinuityClass, Coupling, EventDriven};
+use saltation::event_driven::{Breakdown, ContinuityClass, EventDriven, InertialCoupling};
 use saltation::impact::{Propagative, Unilateral};
 
 use crate::continuity::{legs, legs_with, ratio};
@@ -85,7 +85,7 @@ fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() 
         assert!(velocity.abs() < 1e-7, "{report:?}");
     }
     // All at once feet bounce: v⁺ = −e v⁻.
-    let Coupling::Isolated { by } = report.verdict else {
+    let InertialCoupling::Isolated { by } = report.verdict else {
         panic!("{report:?}");
     };
     assert!((by - 0.05).abs() < 1e-7);
@@ -93,7 +93,7 @@ fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() 
     let report = legs_with(legs(1.0 / 3.0, 0.08), Unilateral, [-1.0, 0.3]);
     let verdict = report.verdict;
     assert!(
-        matches!(verdict, Coupling::Discontinuous { jump } if jump > 1e-6),
+        matches!(verdict, InertialCoupling::Discontinuous { jump } if jump > 1e-6),
         "{report:?}"
     );
     let narrow = EventDriven::new(legs(ratio(1500.0), 1.0));
@@ -106,7 +106,7 @@ fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() 
     let group = ContinuityClass::ReflectionGroup { k: 900 };
     assert_eq!(
         wide.verdict,
-        Coupling::ContinuousOnly(group),
+        InertialCoupling::ContinuousOnly(group),
         "{}",
         wide.state_spread
     );
@@ -142,7 +142,7 @@ fn balls_in_a_row_are_a_reflection_group_for_laws_that_go_on() {
         let group = ContinuityClass::ReflectionGroup { k: 3 };
         assert_eq!(
             report.verdict,
-            Coupling::ContinuousOnly(group),
+            InertialCoupling::ContinuousOnly(group),
             "{report:?}"
         );
         let mut sorted = velocities.clone();
@@ -165,7 +165,7 @@ fn balls_in_a_row_are_a_reflection_group_for_laws_that_go_on() {
         let class = ContinuityClass::ObtusePlastic;
         assert_eq!(
             report.verdict,
-            Coupling::ContinuousOnly(class),
+            InertialCoupling::ContinuousOnly(class),
             "{report:?}"
         );
     }
@@ -184,7 +184,7 @@ fn orders_agree_where_plastic_contacts_are_obtuse_and_a_bouncing_one_apart() {
     let class = ContinuityClass::OrdersAgree;
     assert_eq!(
         report.verdict,
-        Coupling::ContinuousOnly(class),
+        InertialCoupling::ContinuousOnly(class),
         "{report:?}"
     );
     assert!(report.corner_spread < 1e-15);
@@ -209,12 +209,15 @@ fn orders_of_many_contacts_have_the_given_its_reverse_and_the_sorted_one() {
     let first: [&[usize]; 3] = [&given, &[2, 0, 4, 1, 3], &[0, 1, 2, 3, 4]];
     assert_eq!(orders[..3], first);
     assert_eq!((orders.len(), report.orders), (27, 27));
-    assert_eq!(report.verdict, Coupling::Decoupled);
+    assert_eq!(report.verdict, InertialCoupling::Decoupled);
     // A contact given twice counts once.
     let twice = model
         .decoupling(0.0, &[0.0; 5], &[-1.0; 5], &[1, 0, 1])
         .unwrap();
-    assert_eq!((twice.orders, twice.verdict), (2, Coupling::Decoupled));
+    assert_eq!(
+        (twice.orders, twice.verdict),
+        (2, InertialCoupling::Decoupled)
+    );
 }
 
 /// Balls of these masses in a row fly freely from these gaps and speeds until none meets another;

@@ -4,7 +4,7 @@ use saltation::Status;
 use saltation::event_driven::{
     Breakdown, ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
 };
-use saltation::impact::{Failure, ImpactLaw, Propagative, Sequential, Unilateral};
+use saltation::impact::{ImpactFailure, ImpactLaw, Propagative, Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 
 /// Planes at `± angle` from the first axis, `half` from the origin, that meet where
@@ -170,7 +170,7 @@ fn what_does_not_end_is_named_unless_it_is_absorbed_or_stopped_at() {
     let Err(Breakdown::Impact { reason, .. }) = refused else {
         panic!("{refused:?}");
     };
-    let Failure::Squeezed {
+    let ImpactFailure::Squeezed {
         set,
         contact,
         restitution,

@@ -1,7 +1,7 @@
 //! Closed contacts: rest, sliding, sticking, release.
 
 use saltation::models::SlidingBlock;
-use saltation::variational::{Failure, Variational};
+use saltation::variational::{Variational, VariationalFailure};
 use saltation::{InputError, mechanics};
 
 fn slid(
@@ -141,7 +141,7 @@ fn friction_that_nothing_honours_is_refused() {
         .unwrap_err();
     let ignored = matches!(
         failure,
-        Failure::Input(InputError::FrictionIgnored { contact: 0, .. })
+        VariationalFailure::Input(InputError::FrictionIgnored { contact: 0, .. })
     );
     assert!(ignored, "{failure}");
     let mut driver = Variational::new(SlidingBlock::default())
@@ -204,9 +204,9 @@ fn friction_without_tangents_is_refused() {
 }
 
 /// The bad input that a run was refused for.
-fn input(failure: Failure) -> InputError {
+fn input(failure: VariationalFailure) -> InputError {
     match failure {
-        Failure::Input(error) => error,
+        VariationalFailure::Input(error) => error,
         failure => panic!("{failure}"),
     }
 }
@@ -243,7 +243,7 @@ fn restitution_that_the_law_ignores_is_refused() {
             }
         )
     };
-    assert!(matches!(run.failure(), Some(Failure::Input(error)) if ignored(error)));
+    assert!(matches!(run.failure(), Some(VariationalFailure::Input(error)) if ignored(error)));
     let model = saltation::event_driven::EventDriven::with_law(block, law);
     let mut simulation = saltation::event_driven::Simulation::new(model).unwrap();
     let error = simulation
@@ -267,7 +267,7 @@ fn bad_starts_are_refused() {
     assert!(
         matches!(
             failure,
-            Failure::Input(InputError::NegativeGap { contact: 0, .. })
+            VariationalFailure::Input(InputError::NegativeGap { contact: 0, .. })
         ),
         "{failure}"
     );
@@ -279,7 +279,7 @@ fn bad_starts_are_refused() {
         (&[0.0; 2], &[0.0; 2], -1.0),
     ] {
         let failure = driver.integrate(0.0, q, v, tf).unwrap_err();
-        assert!(matches!(failure, Failure::Input(_)), "{failure}");
+        assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}");
     }
     for step in [0.0, -1.0, f64::NAN, 1e-12] {
         let mut driver = Variational::new(SlidingBlock::default())
@@ -290,7 +290,10 @@ fn bad_starts_are_refused() {
             .integrate(0.0, &[0.0; 2], &[0.0; 2], 1.0)
             .unwrap_err();
         assert!(
-            matches!(failure, Failure::Input(InputError::BadSetting { .. })),
+            matches!(
+                failure,
+                VariationalFailure::Input(InputError::BadSetting { .. })
+            ),
             "{failure}"
         );
     }

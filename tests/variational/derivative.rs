@@ -3,7 +3,7 @@
 use saltation::impact::Propagative;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SlidingBlock};
-use saltation::variational::{Failure, Variational};
+use saltation::variational::{Variational, VariationalFailure};
 
 #[test]
 fn the_derivative_of_a_run_with_an_impact_is_that_of_differences() {
@@ -72,7 +72,10 @@ fn what_has_no_derivative_here_says_so() {
     let failure = driver
         .derivative(0.0, &[0.0; 2], &[1.0, 0.0], 0.1)
         .unwrap_err();
-    assert!(matches!(failure, Failure::NoDerivative { .. }), "{failure}");
+    assert!(
+        matches!(failure, VariationalFailure::NoDerivative { .. }),
+        "{failure}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SoftTrot};
-use saltation::variational::{Chatter, Failure, Variational, VariationalRun};
+use saltation::variational::{Chatter, Variational, VariationalFailure, VariationalRun};
 
 use crate::reference::{of, propagative};
 
@@ -126,7 +126,7 @@ fn a_run_has_a_limit_of_memory() {
     let run = driver.integrate(0.0, &[1.0], &[0.0], 1.0).unwrap();
     let failure = run.failure().unwrap();
     assert!(
-        matches!(failure, Failure::TooLarge { limit: 3200, .. }),
+        matches!(failure, VariationalFailure::TooLarge { limit: 3200, .. }),
         "{failure}"
     );
     assert_eq!(run.times().len(), 100);
@@ -198,7 +198,10 @@ fn chatter_comes_to_rest_when_the_reference_says() {
     let run = followed(15);
     let failure = run.failure().unwrap();
     assert!(
-        matches!(failure, Failure::TooManyImpacts { limit: 15, .. }),
+        matches!(
+            failure,
+            VariationalFailure::TooManyImpacts { limit: 15, .. }
+        ),
         "{failure}"
     );
     assert!(run.times().len() > 130 && (run.t() - 1.35).abs() < 0.011);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use saltation::Interrupt;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::LinkChain;
-use saltation::variational::{Failure, Midpoint, Orthogonality, Variational};
+use saltation::variational::{Midpoint, Orthogonality, Variational, VariationalFailure};
 
 /// How often a model was evaluated, and at which evaluation of it an interrupt is set.
 #[derive(Clone)]
@@ -111,7 +111,7 @@ impl UnilateralConstraints for Chain {
 const AFTER: usize = 12;
 
 /// Sets the interrupt at evaluations all over some work.
-fn interrupt_all_over(name: &str, work: impl Fn(&Watch) -> Result<(), Failure>) {
+fn interrupt_all_over(name: &str, work: impl Fn(&Watch) -> Result<(), VariationalFailure>) {
     let whole = Watch::new(usize::MAX);
     let _ = work(&whole);
     let total = whole.count();
@@ -128,7 +128,7 @@ fn interrupt_all_over(name: &str, work: impl Fn(&Watch) -> Result<(), Failure>) 
         );
         let is_last = total - at <= AFTER;
         assert!(
-            is_last || made == Err(Failure::Interrupted),
+            is_last || made == Err(VariationalFailure::Interrupted),
             "{name} {at}: {made:?}"
         );
     }

@@ -3,7 +3,7 @@
 use saltation::InputError;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::DoublePendulum;
-use saltation::variational::{Failure, Midpoint};
+use saltation::variational::{Midpoint, VariationalFailure};
 
 /// States `(q, p)` after `steps` steps.
 fn stepped<S: MechanicalSystem>(
@@ -228,7 +228,7 @@ fn what_cannot_be_done_is_said_and_the_state_is_kept() {
     assert!(
         matches!(
             failure,
-            Failure::NewtonFailed {
+            VariationalFailure::NewtonFailed {
                 t: 0.0,
                 step: 1.0,
                 ..
@@ -242,11 +242,14 @@ fn what_cannot_be_done_is_said_and_the_state_is_kept() {
     let (mut q, mut p) = ([0.9], [10.0]);
     let failure = edge.step(0.5, 1.0, &mut q, &mut p).unwrap_err();
     assert!(
-        matches!(failure, Failure::NotFinite { t: 0.5, .. }),
+        matches!(failure, VariationalFailure::NotFinite { t: 0.5, .. }),
         "{failure}"
     );
     let failure = edge.step(0.5, 1.0, &mut [4.0], &mut p).unwrap_err();
-    assert!(matches!(failure, Failure::Mass { .. }), "{failure}");
+    assert!(
+        matches!(failure, VariationalFailure::Mass { .. }),
+        "{failure}"
+    );
     for (t, h, q) in [
         (f64::NAN, 0.1, 0.0),
         (0.0, f64::INFINITY, 0.0),
@@ -254,13 +257,19 @@ fn what_cannot_be_done_is_said_and_the_state_is_kept() {
     ] {
         let failure = edge.step(t, h, &mut [q], &mut p).unwrap_err();
         assert!(
-            matches!(failure, Failure::Input(InputError::NotFinite { .. })),
+            matches!(
+                failure,
+                VariationalFailure::Input(InputError::NotFinite { .. })
+            ),
             "{failure}"
         );
     }
     let failure = edge.step(0.0, 0.1, &mut [0.0, 0.0], &mut p).unwrap_err();
     assert!(
-        matches!(failure, Failure::Input(InputError::WrongLength { .. })),
+        matches!(
+            failure,
+            VariationalFailure::Input(InputError::WrongLength { .. })
+        ),
         "{failure}"
     );
 }

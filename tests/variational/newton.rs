@@ -2,7 +2,7 @@
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::LinkChain;
-use saltation::variational::{Failure, Midpoint, Variational};
+use saltation::variational::{Midpoint, Variational, VariationalFailure};
 
 /// `q̈ = k q`.
 struct Falls(f64);
@@ -34,7 +34,10 @@ fn a_step_whose_equations_are_singular_is_not_blamed_on_the_mass() {
     let mut midpoint = Midpoint::new(Falls(4.0)).unwrap();
     let (mut q, mut p) = ([1.0], [0.0]);
     let made = midpoint.step(0.0, 1.0, &mut q, &mut p);
-    assert!(!matches!(made, Err(Failure::Mass { .. })), "{made:?}");
+    assert!(
+        !matches!(made, Err(VariationalFailure::Mass { .. })),
+        "{made:?}"
+    );
 }
 
 /// A pendulum, and a cart that knows nothing of it.
@@ -240,7 +243,10 @@ fn a_step_that_leaves_the_domain_is_made_in_two_halves() {
         let mut driver = Variational::new(wall()).unwrap().time_step(h);
         let run = driver.integrate(0.0, &[0.7], &[2.0], h).unwrap();
         if let Err(failure) = made {
-            assert!(matches!(failure, Failure::NotFinite { t: 0.0, .. }));
+            assert!(matches!(
+                failure,
+                VariationalFailure::NotFinite { t: 0.0, .. }
+            ));
             assert_eq!((whole, midpoint.halvings()), (([0.7], [2.0]), 0));
             assert_eq!(run.failure(), Some(&failure));
             continue;
@@ -275,13 +281,13 @@ fn a_derivative_beside_a_step_in_halves_is_refused() {
     };
     assert!(derivative([0.0; 2]).is_ok());
     let refused = derivative(gone);
-    let why = matches!(refused, Err(Failure::NoDerivative { why, .. }) if why.contains("halves"));
+    let why = matches!(refused, Err(VariationalFailure::NoDerivative { why, .. }) if why.contains("halves"));
     assert!(why, "{refused:?}");
     // And a run with such a step: its whole step has no derivative to take in its place.
     let mut driver = Variational::new(Wall { gone: [0.0; 2] }).unwrap();
     driver = driver.time_step(0.35);
     let refused = driver.derivative(0.0, &[0.7], &[2.0], 0.35);
-    let why = matches!(refused, Err(Failure::NoDerivative { why, .. }) if why.contains("halves"));
+    let why = matches!(refused, Err(VariationalFailure::NoDerivative { why, .. }) if why.contains("halves"));
     assert!(why, "{refused:?}");
 }
 
@@ -314,7 +320,7 @@ impl UnilateralConstraints for Pushed {
 fn a_step_with_closed_contacts_that_newton_does_not_solve_is_told_as_that() {
     let mut driver = Variational::new(Pushed).unwrap().time_step(1.0);
     let run = driver.integrate(0.0, &[1e-5, 0.0], &[0.0; 2], 1.0).unwrap();
-    let Some(Failure::NewtonFailed {
+    let Some(VariationalFailure::NewtonFailed {
         t,
         step,
         contacts,
@@ -427,7 +433,7 @@ fn a_step_without_a_root_is_refused_however_large_what_is_beside_it() {
             let mut midpoint = Midpoint::new(system).unwrap();
             let (mut q, mut p) = ([1e-5, x], [0.0, mass * speed]);
             let made = midpoint.step(0.0, 1.0, &mut q, &mut p);
-            let refused = matches!(made, Err(Failure::NewtonFailed { .. }));
+            let refused = matches!(made, Err(VariationalFailure::NewtonFailed { .. }));
             assert!(
                 refused,
                 "{speed} {x} {force} {mass} {constant}: {made:?} {q:?}"

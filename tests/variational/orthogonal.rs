@@ -4,7 +4,7 @@ use saltation::InputError;
 use saltation::impact::{Propagative, ReflectionOrder, Uniqueness, indeterminacy};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Trex;
-use saltation::variational::{Failure, OrthogonalDesign, Orthogonality, Variational};
+use saltation::variational::{OrthogonalDesign, Orthogonality, Variational, VariationalFailure};
 
 use crate::reference::{one, propagative};
 use crate::trex::{NAMES, landing, robot};
@@ -89,14 +89,16 @@ fn bounds_hold_and_what_cannot_be_is_said() {
     assert!(
         matches!(
             failure,
-            Failure::NoDesign {
+            VariationalFailure::NoDesign {
                 contacts: [1, 2],
                 ..
             }
         ),
         "{failure}"
     );
-    let refused = |failure: Failure| assert!(matches!(failure, Failure::Input(_)), "{failure}");
+    let refused = |failure: VariationalFailure| {
+        assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}")
+    };
     refused(
         tool.clone()
             .fixed(&[12])
@@ -173,7 +175,7 @@ fn a_contact_with_itself_and_one_that_is_not_there_are_refused() {
         let failure = Orthogonality::new(build, contacts)
             .solve(&[0.1, 0.2], &[])
             .unwrap_err();
-        assert!(matches!(failure, Failure::Input(_)), "{failure}");
+        assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}");
     }
 }
 

@@ -4,7 +4,7 @@
 use saltation::impact::Propagative;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
-use saltation::variational::{Failure, Variational};
+use saltation::variational::{Variational, VariationalFailure};
 
 /// Points that move up and down, each above its own floor.
 #[derive(Clone)]
@@ -172,7 +172,7 @@ fn efforts_of_closed_contacts_are_not_ignored() {
     let mut driver = Variational::new(Sticky).unwrap().time_step(0.01);
     match driver.integrate(0.0, &[0.0], &[0.0], 1.0) {
         Ok(run) => assert!(run.completed().unwrap().state()[0].abs() < 1e-12),
-        Err(failure) => assert!(matches!(failure, Failure::Input(_)), "{failure}"),
+        Err(failure) => assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}"),
     }
 }
 
@@ -209,7 +209,10 @@ fn a_gap_that_is_not_a_number_within_a_step_is_told() {
     let mut driver = Variational::new(Hole).unwrap().time_step(1.0);
     let run = driver.integrate(0.0, &[1.0], &[-2.0], 1.0).unwrap();
     let failure = run.completed().unwrap_err();
-    assert!(matches!(failure, Failure::NotFinite { .. }), "{failure}");
+    assert!(
+        matches!(failure, VariationalFailure::NotFinite { .. }),
+        "{failure}"
+    );
 }
 
 #[test]

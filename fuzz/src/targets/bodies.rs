@@ -1,7 +1,7 @@
 //! Simulations of random bodies: every law, every policy.
 
 use saltation::event_driven::{
-    Breakdown, ContactEvent, ContactEventKind, ContactMode, EventDriven, Grazing, MechanicalRun,
+    Breakdown, ContactEvent, ContactEventKind, EventDriven, Grazing, MechanicalRun, Phase,
     Simulation, Zeno,
 };
 use saltation::impact::ImpactProblem;
@@ -194,7 +194,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         let kind: &ContactEventKind = &event.kind;
         trial.note("kind", kind);
     }
-    let modes: Vec<ContactMode> = run.modes();
+    let modes: Vec<Phase> = run.modes();
     trial.note("modes", &modes);
     trial.note("guaranteed", &run.is_guaranteed());
     let (law, energy) = (

@@ -4,7 +4,7 @@
 use saltation::Interrupt;
 use saltation::compliant::{
     ContactLaw, ContactPoint, ContactVariation, Convergence, Guess, IslandReport, LineSearch,
-    Problem, Region, RowLaw, RowVariation, Softness, Solution, SolutionVariation, Solver,
+    Problem, Region, RowLaw, RowVariation, Softness, SolutionVariation, Solver, StepSolution,
     Variation,
 };
 use saltation::mechanics::{ContactParameters, Contacts};
@@ -339,7 +339,7 @@ fn solve(draw: &mut Draw, trial: &mut Trial, problem: &Problem) {
 }
 
 /// All that is said of a solution is finite, and true.
-fn look_at(trial: &mut Trial, solution: &Solution, rtol: f64) {
+fn look_at(trial: &mut Trial, solution: &StepSolution, rtol: f64) {
     trial.note("v", solution.v());
     trial.finite("v", solution.v());
     trial.note("impulses", solution.impulses());

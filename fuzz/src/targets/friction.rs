@@ -1,8 +1,8 @@
 //! Impacts with friction: every law that honours it, and the cone of contact forces.
 
 use saltation::impact::{
-    AnitescuPotra, ContactCone, ContactMode, Failure, ImpactLaw, ImpactProblem, InOrder, LcpSteps,
-    Order, Outcome, Remark, Routh, RouthInclusion,
+    AnitescuPotra, ContactCone, Contacting, ImpactFailure, ImpactLaw, ImpactProblem, InOrder,
+    LcpSteps, Order, Outcome, Remark, Routh, RouthInclusion,
 };
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{InputError, Interrupt};
@@ -54,7 +54,7 @@ fn jacobian(draw: &mut Draw, rows: usize, m: usize, d: usize) -> DMatrix<f64> {
     jacobian
 }
 
-fn made(draw: &mut Draw) -> Result<(ImpactProblem, bool), Failure> {
+fn made(draw: &mut Draw) -> Result<(ImpactProblem, bool), ImpactFailure> {
     let m = match draw.below(16) {
         0 => draw.below(7),
         1..=4 => 1,
@@ -276,9 +276,9 @@ fn resolved(trial: &mut Trial, rough: &Rough, law: &dyn ImpactLaw, to: f64) -> u
         if let Order::Modes(modes) = &outcome.order {
             // without tangents a contact that pushes has one mode
             let has_tangents = rough.problem.tangents() > 0;
-            let known = |mode: &&ContactMode| match mode {
-                ContactMode::Open | ContactMode::SlipForward => true,
-                ContactMode::Stick | ContactMode::SlipBackward => has_tangents,
+            let known = |mode: &&Contacting| match mode {
+                Contacting::Open | Contacting::SlipForward => true,
+                Contacting::Stick | Contacting::SlipBackward => has_tangents,
                 _ => false,
             };
             let known = modes.iter().filter(known).count();
@@ -298,16 +298,16 @@ fn resolved(trial: &mut Trial, rough: &Rough, law: &dyn ImpactLaw, to: f64) -> u
 }
 
 /// A contact jams only where friction exceeds what its Delassus block can bear.
-fn jammed(trial: &mut Trial, rough: &Rough, error: &Failure) {
+fn jammed(trial: &mut Trial, rough: &Rough, error: &ImpactFailure) {
     match error {
-        Failure::Jammed { contact, speed } => {
+        ImpactFailure::Jammed { contact, speed } => {
             let (contact, speed) = (*contact, *speed);
             trial.expect(contact < rough.problem.contacts(), || {
                 format!("{contact} jams")
             });
             trial.finite("speed of what jams", &[speed]);
         }
-        Failure::Input(InputError::FrictionIgnored { .. }) => {
+        ImpactFailure::Input(InputError::FrictionIgnored { .. }) => {
             trial.expect(rough.problem.tangents() == 0, || {
                 "friction is refused".to_owned()
             });

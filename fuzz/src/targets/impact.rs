@@ -1,8 +1,8 @@
 //! Impact problems of any kind, every law on them, selections, reflections, uniqueness.
 
 use saltation::impact::{
-    Failure, ImpactProblem, Occasion, Order, Outcome, Outcomes, Reflections, Remark, Uniqueness,
-    indeterminacy, uniqueness,
+    ImpactFailure, ImpactProblem, Occasion, Order, Outcome, Outcomes, Reflections, Remark,
+    Uniqueness, indeterminacy, uniqueness,
 };
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{InputError, Interrupt, MatrixFault};
@@ -42,7 +42,7 @@ pub fn gram(draw: &mut Draw, n: usize) -> DMatrix<f64> {
     gram
 }
 
-fn problem(draw: &mut Draw) -> Result<ImpactProblem, Failure> {
+fn problem(draw: &mut Draw) -> Result<ImpactProblem, ImpactFailure> {
     let n = if draw.chance(0.1) {
         draw.below(12)
     } else {
@@ -84,7 +84,11 @@ fn problem(draw: &mut Draw) -> Result<ImpactProblem, Failure> {
     options(draw, made, n)
 }
 
-fn options(draw: &mut Draw, mut made: ImpactProblem, n: usize) -> Result<ImpactProblem, Failure> {
+fn options(
+    draw: &mut Draw,
+    mut made: ImpactProblem,
+    n: usize,
+) -> Result<ImpactProblem, ImpactFailure> {
     let each = |draw: &mut Draw| -> Vec<f64> { (0..draw.length(n)).map(|_| draw.part()).collect() };
     made = match draw.below(6) {
         0 | 1 => made.with_restitution(draw.part())?,
@@ -118,7 +122,7 @@ fn options(draw: &mut Draw, mut made: ImpactProblem, n: usize) -> Result<ImpactP
 
 pub fn run(mut draw: Draw, trial: &mut Trial) {
     let made = problem(&mut draw);
-    if let Err(Failure::Input(InputError::BadMatrix { fault, .. })) = &made {
+    if let Err(ImpactFailure::Input(InputError::BadMatrix { fault, .. })) = &made {
         let fault: &MatrixFault = fault;
         trial.say(fault);
     }

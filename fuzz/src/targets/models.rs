@@ -2,7 +2,7 @@
 //! runs.
 
 use saltation::event_driven::{Breakdown, EventDriven, Simulation, Zeno};
-use saltation::impact::{Failure, ImpactProblem};
+use saltation::impact::{ImpactFailure, ImpactProblem};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
     Affine, BouncingBall, BoxAndWall, CompassGait, ContactChain, Cradle, DiskStack, DoublePendulum,
@@ -93,7 +93,7 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
     }
 }
 
-fn impact(trial: &mut Trial, problem: Result<ImpactProblem, Failure>) {
+fn impact(trial: &mut Trial, problem: Result<ImpactProblem, ImpactFailure>) {
     if let Some(problem) = trial.result("impact", problem) {
         trial.finite("speeds", problem.speeds().as_slice());
         let before = problem.velocity_with_speeds(problem.speeds().as_slice());

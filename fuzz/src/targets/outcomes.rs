@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use saltation::impact::{
     Branch, Ended, EnergeticSimulation, EventExact, EventExactSimulation, ExactPlanar,
-    ExtremeOutcome, Facet, Failure, ImpactProblem, LcpSimulation, OutcomeSet, OutcomeSimulation,
-    Polytope, SampleEnd, SampleStatistics, Sampler, Samples, Unclosed, VelocitySet,
+    ExtremeOutcome, Facet, ImpactFailure, ImpactProblem, LcpSimulation, OutcomeSet,
+    OutcomeSimulation, Polytope, SampleEnd, SampleStatistics, Sampler, Samples, Unclosed,
+    VelocitySet,
 };
 
 use super::friction::{Rough, problem};
@@ -84,7 +85,7 @@ fn sampled<'p, S: OutcomeSimulation + 'p>(
         let _ = simulation.simulate(draw.aside("before").word(), &mut speeds, &mut impulses);
     }
     let refused = simulation.simulate(0, &mut speeds, &mut vec![0.0; rows + 1]);
-    trial.expect(matches!(refused, Err(Failure::Input(_))), || {
+    trial.expect(matches!(refused, Err(ImpactFailure::Input(_))), || {
         format!("a wrong length gives {refused:?}")
     });
     for number in [0, 1, draw.word()] {

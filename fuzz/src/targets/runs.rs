@@ -1,8 +1,8 @@
 //! Starts, multipliers, decoupling and derivatives of bodies with contacts.
 
 use saltation::event_driven::{
-    Breakdown, ContinuityClass, Coupling, DecouplingReport, EventDriven, Multipliers, OrderOutcome,
-    Start,
+    Breakdown, ContinuityClass, DecouplingReport, EventDriven, InertialCoupling, Multipliers,
+    OrderOutcome, Start,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Flow, Integrator};
@@ -71,8 +71,8 @@ where
     let report: Option<DecouplingReport> =
         trial.result("decoupling", model.decoupling(t, q, v, &listed));
     if let Some(report) = report {
-        let verdict: &Coupling = &report.verdict;
-        if let Coupling::ContinuousOnly(class) = verdict {
+        let verdict: &InertialCoupling = &report.verdict;
+        if let InertialCoupling::ContinuousOnly(class) = verdict {
             let class: &ContinuityClass = class;
             trial.note("class", class);
         }

@@ -2,7 +2,7 @@
 
 use saltation::Interrupt;
 use saltation::compliant::{
-    Failure, Scheme, Softness, Solver, StepRun, StepStatistics, StepTimes, TimeStepper,
+    CompliantFailure, Scheme, Softness, Solver, StepRun, StepStatistics, StepTimes, TimeStepper,
 };
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
@@ -109,7 +109,7 @@ fn single(
     for _ in 0..draw.below(10) {
         let length = draw.length(n);
         let effort = draw.numbers(length);
-        let done: Result<(), Failure> = match draw.below(3) {
+        let done: Result<(), CompliantFailure> = match draw.below(3) {
             0 => stepper.step(),
             1 => stepper.step_with(&effort),
             _ => {

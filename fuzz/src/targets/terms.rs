@@ -2,8 +2,8 @@
 
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{
-    Anchor, Axis, BallJoint, Compliance, Coupling, DistanceJoint, FreeBody, Gliding, JointFriction,
-    JointLimit, Motor, MotorGoal, TimeStepper, Weld,
+    Anchor, Axis, BallJoint, Compliance, DistanceJoint, FreeBody, Gliding, JointCoupling,
+    JointFriction, JointLimit, Motor, MotorGoal, TimeStepper, Weld,
 };
 
 use crate::draw::Draw;
@@ -43,7 +43,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             2 => stepper.term(motor(&mut draw, axis)),
             3 => {
                 let parts = [(axis, draw.number()), (Axis::from(1), draw.number())];
-                stepper.term(Coupling::new(&parts, draw.number()).compliance(soft))
+                stepper.term(JointCoupling::new(&parts, draw.number()).compliance(soft))
             }
             4 => stepper.term(BallJoint::new(a, b).compliance(soft)),
             5 => {

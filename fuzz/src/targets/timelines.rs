@@ -1,7 +1,7 @@
 //! Runs of random bodies with friction in the plane, with time as a state.
 
 use saltation::Interrupt;
-use saltation::event_driven::{EventDriven, Piece, PieceKind, Timeline, TimelineRun};
+use saltation::event_driven::{EventDriven, Stretch, StretchKind, Timeline, TimelineRun};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{RockingBlock, SlidingRod};
 
@@ -77,23 +77,23 @@ where
     let made = timeline.integrate(t0, q, v, tf);
     let run: Option<TimelineRun> = trial.result("run", made);
     let Some(run) = run else { return };
-    for pair in run.pieces().windows(2) {
+    for pair in run.stretches().windows(2) {
         let joined = pair[0].t[1] == pair[1].t[0]
             && pair[0].s[1] == pair[1].s[0]
             && pair[0].v[1] == pair[1].v[0];
-        trial.expect(joined, || "pieces do not join".to_owned());
+        trial.expect(joined, || "stretches do not join".to_owned());
     }
-    for piece in run.pieces() {
-        let piece: &Piece = piece;
-        let kind: &PieceKind = &piece.kind;
+    for stretch in run.stretches() {
+        let stretch: &Stretch = stretch;
+        let kind: &StretchKind = &stretch.kind;
         trial.note("kind", kind);
-        trial.finite("time", &piece.t);
-        trial.finite("arclength", &piece.s);
-        trial.finite("velocity", &piece.v[1]);
-        trial.finite("impulses", &piece.impulses);
-        trial.expect(piece.t[1] >= piece.t[0], || "time falls".to_owned());
-        trial.note("impulse", &piece.normal_impulse());
-        trial.note("path", &piece.path().map(|path| path.t()));
+        trial.finite("time", &stretch.t);
+        trial.finite("arclength", &stretch.s);
+        trial.finite("velocity", &stretch.v[1]);
+        trial.finite("impulses", &stretch.impulses);
+        trial.expect(stretch.t[1] >= stretch.t[0], || "time falls".to_owned());
+        trial.note("impulse", &stretch.normal_impulse());
+        trial.note("path", &stretch.path().map(|path| path.t()));
     }
     let part = draw.part();
     trial.result("at a time", run.at(t0 + part * (run.t() - t0)));

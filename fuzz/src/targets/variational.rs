@@ -4,7 +4,7 @@ use saltation::InputError;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{LinkChain, SlidingBlock, Trex};
 use saltation::variational::{
-    Chatter, Failure, Meeting, Midpoint, OrthogonalDesign, Orthogonality, Variational,
+    Chatter, Meeting, Midpoint, OrthogonalDesign, Orthogonality, Variational, VariationalFailure,
     VariationalRun,
 };
 
@@ -107,7 +107,7 @@ fn report(trial: &mut Trial, run: &VariationalRun, tf: f64) {
         }
     }
     trial.note("end", &(run.state(), run.t(), run.is_guaranteed()));
-    let failure: Option<&Failure> = run.failure();
+    let failure: Option<&VariationalFailure> = run.failure();
     match failure {
         Some(failure) => trial.refused("run", failure),
         None => trial.expect(run.t() == tf, || {

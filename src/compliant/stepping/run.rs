@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::compliant::failure::Failure;
+use crate::compliant::failure::CompliantFailure;
 
 /// Counts of a run or of a part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,7 +22,7 @@ pub struct StepStatistics {
     pub evaluations: usize,
     /// The greatest [momentum error](crate::compliant::IslandReport::momentum_error) of an island.
     pub momentum_error: f64,
-    /// The greatest [complementarity error](crate::compliant::Solution::complementarity_error) of a
+    /// The greatest [complementarity error](crate::compliant::StepSolution::complementarity_error) of a
     /// step.
     pub complementarity_error: f64,
     /// Deepest overlap of listed contacts at the starts of steps (m); 0 without overlap.
@@ -53,7 +53,7 @@ pub struct StepRun {
     /// `q` and `v` of each time.
     pub(super) states: Vec<f64>,
     pub(super) statistics: StepStatistics,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<CompliantFailure>,
 }
 
 impl StepRun {
@@ -97,7 +97,7 @@ impl StepRun {
     }
 
     /// Why the run ended early; none when it reached its end.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&CompliantFailure> {
         self.failure.as_ref()
     }
 
@@ -105,7 +105,7 @@ impl StepRun {
     ///
     /// # Errors
     /// The reason why it did not.
-    pub fn completed(mut self) -> Result<Self, Failure> {
+    pub fn completed(mut self) -> Result<Self, CompliantFailure> {
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => Ok(self),

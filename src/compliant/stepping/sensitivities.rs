@@ -11,7 +11,7 @@ use super::free_motion::StepStart;
 use super::model::SteppedSystem;
 use super::step::Core;
 use super::terms::StepState;
-use crate::compliant::failure::Failure;
+use crate::compliant::failure::CompliantFailure;
 use crate::mechanics::{ContactSet, Wanted};
 use crate::ode::difference::step_along;
 use crate::{InputError, validate};
@@ -33,7 +33,7 @@ impl Core {
         applied: &[f64],
         columns: &mut DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         let system = &self.measured(system)?;
         check_columns(system, columns, efforts)?;
         self.begin_step(system);
@@ -47,7 +47,7 @@ impl Core {
         (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
         columns: &mut DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         self.solve(system, dt, applied)?;
         let mut work = match self.columns.take() {
             Some(work) => work,
@@ -68,7 +68,7 @@ impl Core {
         work: &mut Columns,
         columns: &DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         work.motion.prepare(system, &self.q);
         work.listed.clear();
         let listed = self.contacts.all_parameters().iter().map(|c| c.contact);
@@ -171,11 +171,11 @@ impl Core {
         work: &mut Columns,
         along: &Along<'_>,
         h: f64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         self.move_start(work, applied, along, h);
         let start = self.start_at((&work.q, &work.v), dt, &work.applied);
         let found = work.motion.solve(system, &start);
-        found.map_err(|_| Failure::NoDerivative {
+        found.map_err(|_| CompliantFailure::NoDerivative {
             why: "the motion without contacts was not found at a nearby state",
         })?;
         let wanted = Wanted {
@@ -189,7 +189,7 @@ impl Core {
             wanted,
             &mut work.contacts,
         );
-        filled.map_err(|_| Failure::NoDerivative {
+        filled.map_err(|_| CompliantFailure::NoDerivative {
             why: "a contact is not found at a nearby state",
         })?;
         let state = StepState {

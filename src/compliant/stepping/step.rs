@@ -10,7 +10,7 @@ use super::run::{StepStatistics, StepTimes};
 use super::scheme::Scheme;
 
 use super::terms::{StepState, StepTerm};
-use crate::compliant::failure::Failure;
+use crate::compliant::failure::CompliantFailure;
 use crate::compliant::problem::check_slip;
 use crate::compliant::{Problem, Softness, Solver};
 use crate::mechanics::configuration::{check_configuration, check_input};
@@ -167,7 +167,7 @@ impl Core {
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         self.t = f64::NAN;
         self.sizes = Arc::new(Sizes::by_trees(system)?);
         let system = &Measured::with(system, &self.sizes);
@@ -236,7 +236,7 @@ impl Core {
         system: &dyn SteppedSystem,
         dt: f64,
         applied: &[f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         let system = &self.measured(system)?;
         self.begin_step(system);
         let made = self.solve(system, dt, applied);
@@ -280,7 +280,7 @@ impl Core {
         system: &dyn SteppedSystem,
         dt: f64,
         applied: &[f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         self.solver.settings.interrupt.check()?;
         let began = Instant::now();
         let start = StepStart {
@@ -299,7 +299,7 @@ impl Core {
             model.map_err(|reason| self.model_failure(reason))?;
         }
         if let Err(not_found) = found {
-            return Err(Failure::FreeMotion {
+            return Err(CompliantFailure::FreeMotion {
                 t: self.t,
                 iterations: not_found.iterations,
                 correction: not_found.correction,
@@ -325,7 +325,7 @@ impl Core {
         let built = Instant::now();
         if let Err(failure) = self.solver.solve(&self.problem, &self.v) {
             return Err(match failure {
-                Failure::Input(reason) => self.model_failure(reason),
+                CompliantFailure::Input(reason) => self.model_failure(reason),
                 failure => failure,
             });
         }
@@ -344,7 +344,7 @@ impl Core {
         system: &dyn SteppedSystem,
         dt: f64,
         applied: &[f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         let began = Instant::now();
         let solution = self.solver.solution();
         let start = StepStart {
@@ -393,13 +393,13 @@ impl Core {
         counts.overlap = gaps.fold(counts.overlap, f64::max);
     }
 
-    fn check_convergence(&self) -> Result<(), Failure> {
+    fn check_convergence(&self) -> Result<(), CompliantFailure> {
         let islands = self.solver.solution().islands().iter();
         let failed = islands.filter(|island| !island.convergence.is_converged());
         let worst = failed.max_by(|a, b| a.momentum_error.total_cmp(&b.momentum_error));
         match worst {
             None => Ok(()),
-            Some(island) => Err(Failure::NotConverged {
+            Some(island) => Err(CompliantFailure::NotConverged {
                 t: self.t,
                 contacts: island.contacts,
                 momentum_error: island.momentum_error,
@@ -412,8 +412,8 @@ impl Core {
         self.q.iter().chain(&self.v).copied().collect()
     }
 
-    pub(super) fn model_failure(&self, reason: InputError) -> Failure {
-        Failure::Model {
+    pub(super) fn model_failure(&self, reason: InputError) -> CompliantFailure {
+        CompliantFailure::Model {
             t: self.t,
             state: self.state(),
             reason,

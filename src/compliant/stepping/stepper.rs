@@ -11,8 +11,8 @@ use super::run::{StepRun, StepStatistics, StepTimes};
 use super::scheme::Scheme;
 use super::step::Core;
 use super::terms::StepTerm;
-use crate::compliant::failure::Failure;
-use crate::compliant::{Problem, Softness, Solution, Solver};
+use crate::compliant::failure::CompliantFailure;
+use crate::compliant::{Problem, Softness, Solver, StepSolution};
 use crate::mechanics::kinetic::energy;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
@@ -149,7 +149,7 @@ where
     }
 
     /// Adds a term to the problem of every step: a joint, a limit, a motor. The rows of terms
-    /// ([`Solution::row_impulses`]) follow each other in the order in which terms were added.
+    /// ([`StepSolution::row_impulses`]) follow each other in the order in which terms were added.
     #[must_use]
     pub fn term(mut self, term: impl StepTerm + Send + Sync) -> Self {
         self.core.settings.terms.push(Arc::new(term));
@@ -166,7 +166,7 @@ where
     }
 
     /// Most memory of the states of a run (bytes). Default 2³⁰. A run that wants more ends with
-    /// [`Failure::TooLarge`].
+    /// [`CompliantFailure::TooLarge`].
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.core.settings.max_memory = bytes;
@@ -194,17 +194,17 @@ where
     /// Starts at `(q, v)`, for [`step`](Self::step). Settings are checked here.
     ///
     /// # Errors
-    /// [`Failure::Input`].
-    pub fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), Failure> {
+    /// [`CompliantFailure::Input`].
+    pub fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), CompliantFailure> {
         self.core.start(&self.system, t, q, v)
     }
 
     /// Makes one step of the length [`time_step`](Self::time_step).
     ///
     /// # Errors
-    /// [`Failure`]; the state is then that at the start of the step. [`Failure::Input`] before
+    /// [`CompliantFailure`]; the state is then that at the start of the step. [`CompliantFailure::Input`] before
     /// [`start`](Self::start).
-    pub fn step(&mut self) -> Result<(), Failure> {
+    pub fn step(&mut self) -> Result<(), CompliantFailure> {
         let dt = self.core.settings.dt;
         self.core.step(&self.system, dt, &[])
     }
@@ -213,7 +213,7 @@ where
     ///
     /// # Errors
     /// Those of [`step`](Self::step); an effort of another length or that is not finite.
-    pub fn step_with(&mut self, effort: &[f64]) -> Result<(), Failure> {
+    pub fn step_with(&mut self, effort: &[f64]) -> Result<(), CompliantFailure> {
         self.core.check_effort(effort)?;
         let dt = self.core.settings.dt;
         self.core.step(&self.system, dt, effort)
@@ -231,14 +231,14 @@ where
     /// precision ([`Solver::rtol`] 1e-10 or less).
     ///
     /// # Errors
-    /// Those of [`step_with`](Self::step_with); [`Failure::NoDerivative`] where a contact is not
+    /// Those of [`step_with`](Self::step_with); [`CompliantFailure::NoDerivative`] where a contact is not
     /// found at a nearby state. State and columns are then those at the start of the step.
     pub fn step_along(
         &mut self,
         effort: &[f64],
         columns: &mut DMatrix<f64>,
         effort_columns: &DMatrix<f64>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CompliantFailure> {
         self.core.check_effort(effort)?;
         let dt = self.core.settings.dt;
         self.core
@@ -270,7 +270,7 @@ where
         (t0, q, v): (f64, &[f64], &[f64]),
         tf: f64,
         directions: &DMatrix<f64>,
-    ) -> Result<(StepRun, DMatrix<f64>), Failure> {
+    ) -> Result<(StepRun, DMatrix<f64>), CompliantFailure> {
         let mut columns = directions.clone();
         let start = (t0, q, v);
         let run = self
@@ -308,7 +308,7 @@ where
 
     /// The solution of the last step: impulses and regions of its contacts, and how its islands
     /// were solved.
-    pub fn solution(&self) -> &Solution {
+    pub fn solution(&self) -> &StepSolution {
         self.core.solver.solution()
     }
 
@@ -337,7 +337,7 @@ where
     /// left. At most 1e9 steps. Keeps all states.
     ///
     /// # Errors
-    /// [`Failure::Input`] for bad lengths, numbers and settings. What the run meets on its way is
+    /// [`CompliantFailure::Input`] for bad lengths, numbers and settings. What the run meets on its way is
     /// the [`failure`](StepRun::failure) of the run.
     pub fn integrate(
         &mut self,
@@ -345,7 +345,7 @@ where
         q: &[f64],
         v: &[f64],
         tf: f64,
-    ) -> Result<StepRun, Failure> {
+    ) -> Result<StepRun, CompliantFailure> {
         self.core.integrate(&self.system, (t0, q, v), tf, None)
     }
 }
@@ -357,7 +357,7 @@ impl Core {
         (t0, q, v): (f64, &[f64], &[f64]),
         tf: f64,
         mut columns: Option<&mut DMatrix<f64>>,
-    ) -> Result<StepRun, Failure> {
+    ) -> Result<StepRun, CompliantFailure> {
         validate::finite("tf", &[tf])?;
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf }.into());
@@ -377,7 +377,7 @@ impl Core {
             let (dt, end) = division.step(k);
             let size = (run.coordinates + run.dof + 1) * size_of::<f64>();
             let made = if (run.times.len() + 1).saturating_mul(size) > self.settings.max_memory {
-                Err(Failure::TooLarge {
+                Err(CompliantFailure::TooLarge {
                     t: self.t,
                     limit: self.settings.max_memory,
                 })

@@ -36,6 +36,6 @@ pub trait StepTerm: Any {
     ///
     /// # Errors
     /// Those of [`Problem::add_row`], and bad parameters. The run ends with
-    /// [`Failure::Model`](crate::compliant::Failure::Model).
+    /// [`CompliantFailure::Model`](crate::compliant::CompliantFailure::Model).
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError>;
 }

@@ -11,18 +11,18 @@ use crate::{InputError, validate};
 /// Adds one row; its impulse is along `c`.
 ///
 /// ```
-/// use saltation::compliant::Coupling;
-/// let gear = Coupling::new(&[(0, 1.0), (1, -3.0)], 0.0); // q0 = 3 q1
-/// let held = Coupling::new(&[(2, 1.0)], 0.5); // q2 = 0.5
+/// use saltation::compliant::JointCoupling;
+/// let gear = JointCoupling::new(&[(0, 1.0), (1, -3.0)], 0.0); // q0 = 3 q1
+/// let held = JointCoupling::new(&[(2, 1.0)], 0.5); // q2 = 0.5
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Coupling {
+pub struct JointCoupling {
     parts: Vec<(Axis, f64)>,
     value: f64,
     compliance: Compliance,
 }
 
-impl Coupling {
+impl JointCoupling {
     /// The coefficients `c` of coordinates, and the value `c₀` of the form.
     pub fn new<A: Into<Axis> + Copy>(parts: &[(A, f64)], value: f64) -> Self {
         let parts = parts.iter().map(|&(axis, factor)| (axis.into(), factor));
@@ -41,7 +41,7 @@ impl Coupling {
     }
 }
 
-impl StepTerm for Coupling {
+impl StepTerm for JointCoupling {
     fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
         for (entry, &(axis, factor)) in self.parts.iter().enumerate() {
             axis.check(coordinates, dof)?;

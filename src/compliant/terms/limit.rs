@@ -8,7 +8,7 @@ use crate::{InputError, validate};
 /// Keeps a coordinate between two limits: an end stop pushes back and does not pull.
 ///
 /// Adds a row for each limit that is finite, the lower first. Its impulse
-/// ([`Solution::row_impulses`](crate::compliant::Solution::row_impulses)) is positive where the
+/// ([`StepSolution::row_impulses`](crate::compliant::StepSolution::row_impulses)) is positive where the
 /// stop pushes. Under a load `F` a stop gives way by `R dt (dt + τ) F` ([`Compliance`]).
 ///
 /// ```

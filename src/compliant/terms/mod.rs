@@ -5,7 +5,7 @@
 //! * `axis`: [`Axis`], a coordinate with its velocity, and rows of a few velocities; `compliance`:
 //!   [`Compliance`], how hard a constraint is held.
 //! * On axes: `limit`: [`JointLimit`]; `motor`: [`Motor`]; `joint_friction`: [`JointFriction`];
-//!   `coupling`: [`Coupling`], gears and held coordinates.
+//!   `coupling`: [`JointCoupling`], gears and held coordinates.
 //! * Between free bodies: `anchor`: [`Anchor`], a point of a body or of the world; `ball_joint`:
 //!   [`BallJoint`]; `weld`: [`Weld`]; `distance_joint`: [`DistanceJoint`].
 
@@ -24,7 +24,7 @@ pub use anchor::{Anchor, FreeBody};
 pub use axis::Axis;
 pub use ball_joint::BallJoint;
 pub use compliance::Compliance;
-pub use coupling::Coupling;
+pub use coupling::JointCoupling;
 pub use distance_joint::DistanceJoint;
 pub use joint_friction::JointFriction;
 pub use limit::JointLimit;

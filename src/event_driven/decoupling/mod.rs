@@ -9,4 +9,4 @@ mod report;
 mod subsystems;
 
 pub use orders::OrderOutcome;
-pub use report::{ContinuityClass, Coupling, DecouplingReport};
+pub use report::{ContinuityClass, DecouplingReport, InertialCoupling};

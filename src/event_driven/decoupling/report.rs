@@ -60,13 +60,13 @@ pub struct DecouplingReport {
     /// finite, and where velocities are not the rates of the coordinates.
     pub effort_coupling: f64,
     /// The verdict.
-    pub verdict: Coupling,
+    pub verdict: InertialCoupling,
 }
 
 /// How outcomes depend on starts when contacts close at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Coupling {
+pub enum InertialCoupling {
     /// Limbs are decoupled: the derivative is classical, whatever the state.
     Decoupled,
     /// Impacts do not feel each other and all orders have the same map here, though no blocks were
@@ -153,19 +153,19 @@ impl Model<'_> {
         let limbs = self.limbs(q, contacts)?;
         let effort_coupling = self.effort_coupling((t, q, v), limbs.as_deref());
         let verdict = if spread.jumps {
-            Coupling::Discontinuous { jump: spread.state }
+            InertialCoupling::Discontinuous { jump: spread.state }
         } else if spread.isolated {
-            Coupling::Isolated { by: spread.corner }
+            InertialCoupling::Isolated { by: spread.corner }
         } else if largest_cosine > SMALL {
             // Impacts that feel each other have a different map for each order, even where the
             // outcomes agree.
-            Coupling::ContinuousOnly(self.class((t, q, v), contacts)?)
+            InertialCoupling::ContinuousOnly(self.class((t, q, v), contacts)?)
         } else if !spread.same_map {
-            Coupling::PiecewiseSmooth
+            InertialCoupling::PiecewiseSmooth
         } else if limbs.is_some() && effort_coupling == 0.0 {
-            Coupling::Decoupled
+            InertialCoupling::Decoupled
         } else {
-            Coupling::SmoothHere
+            InertialCoupling::SmoothHere
         };
         Ok(DecouplingReport {
             cosines,

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! which is part of the bound. Once it is the greater part, further impacts only add to it, and the
-//! limit is taken. Errors of the smooth pieces before are not known here.
+//! limit is taken. Errors of the smooth stretches before are not known here.
 
 /// Values that a limit is taken of: four intervals, three ratios.
 const VALUES: usize = 5;

@@ -1,15 +1,15 @@
-//! A run under way: its state, the contacts that may stay closed, and smooth pieces by the core
+//! A run under way: its state, the contacts that may stay closed, and smooth stretches by the core
 //! integrator.
 
 use super::accumulation::Series;
 use super::frame::{Frame, hold_rows};
 use super::motion::{Motion, contact_mode, slip_sign};
 use super::options::Options;
-use super::pieces::{Piece, PieceKind};
+use super::stretches::{Stretch, StretchKind};
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::impact::frictional::modes::{Known, UNKNOWN};
-use crate::impact::{ContactMode, Occasion};
+use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -34,7 +34,7 @@ pub(super) struct Course<'a> {
     pub(super) s: f64,
     /// `(q, v)`.
     pub(super) state: Vec<f64>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) stretches: Vec<Stretch>,
     pub(super) series: Series,
     pub(super) events: usize,
     /// When time last went on, and how many events there were until then.
@@ -44,7 +44,7 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// At a start; `watched` and `unwatched` carry smooth pieces.
+    /// At a start; `watched` and `unwatched` carry smooth stretches.
     pub(super) fn new(
         (model, options): (&'a Model<'a>, &'a Options),
         [watched, unwatched]: [Integrator<Motion<'a>>; 2],
@@ -58,7 +58,7 @@ impl<'a> Course<'a> {
             t,
             s: 0.0,
             state: state.to_vec(),
-            pieces: Vec::new(),
+            stretches: Vec::new(),
             series: Series::default(),
             events: 0,
             since: (t, 0),
@@ -129,19 +129,19 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// A smooth piece in a contact mode. Gives the guards that end it; none at the final time.
+    /// A smooth stretch in a contact mode. Gives the guards that end it; none at the final time.
     pub(super) fn smooth(
         &mut self,
-        modes: &[ContactMode],
+        modes: &[Contacting],
         tf: f64,
     ) -> Result<Vec<Guard>, Breakdown> {
         let before = self.state.clone();
         let (path, guards, broken) = self.advance(modes, tf, true)?;
-        let is_free = modes.iter().all(|&mode| mode == ContactMode::Open);
+        let is_free = modes.iter().all(|&mode| mode == Contacting::Open);
         let kind = if is_free {
-            PieceKind::Free
+            StretchKind::Free
         } else {
-            PieceKind::Contact(modes.to_vec())
+            StretchKind::Contact(modes.to_vec())
         };
         let (n, first) = (self.model.system().contacts(), before.len());
         let sums = &path.state().as_slice()[first..];
@@ -155,8 +155,8 @@ impl<'a> Course<'a> {
                 self.lateness(&path, modes)
             };
             self.push(kind, &before, (end, s), (impulses, tangential), Some(path));
-            if let Some(piece) = self.pieces.last_mut() {
-                piece.late = late;
+            if let Some(stretch) = self.stretches.last_mut() {
+                stretch.late = late;
             }
         }
         match broken {
@@ -169,7 +169,7 @@ impl<'a> Course<'a> {
     /// was refused.
     pub(super) fn advance(
         &mut self,
-        modes: &[ContactMode],
+        modes: &[Contacting],
         tf: f64,
         is_watched: bool,
     ) -> Result<(Trajectory, Vec<Guard>, Option<Breakdown>), Breakdown> {
@@ -217,7 +217,7 @@ impl<'a> Course<'a> {
                 .find_map(|j| {
                     let of = contact_mode(path.mode(), j);
                     let gap = model.system().gap(j, q);
-                    if of == ContactMode::Open && gap < -model.gap_tolerance {
+                    if of == Contacting::Open && gap < -model.gap_tolerance {
                         return Some(Breakdown::InconsistentMode { contact: j, gap, t });
                     }
                     let slip = slip_sign(of);
@@ -234,10 +234,10 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// Adds the piece that ends here, from the state `before`.
+    /// Adds the stretch that ends here, from the state `before`.
     pub(super) fn push(
         &mut self,
-        kind: PieceKind,
+        kind: StretchKind,
         before: &[f64],
         (t, s): (f64, f64),
         (impulses, tangential): (Vec<f64>, Vec<f64>),
@@ -248,11 +248,11 @@ impl<'a> Course<'a> {
             let (q, v) = state.split_at(nq);
             (q.to_vec(), v.to_vec())
         });
-        // What was brought to zero between the pieces belongs to the one before.
-        if let Some(last) = self.pieces.last_mut() {
+        // What was brought to zero between the stretches belongs to the one before.
+        if let Some(last) = self.stretches.last_mut() {
             (last.q[1], last.v[1]) = from.clone();
         }
-        self.pieces.push(Piece {
+        self.stretches.push(Stretch {
             kind,
             t: [self.t, t],
             s: [self.s, s],
@@ -267,9 +267,9 @@ impl<'a> Course<'a> {
         (self.t, self.s) = (t, s);
     }
 
-    /// For how long, at the end of a smooth piece, loads that redundant contacts hold have been
+    /// For how long, at the end of a smooth stretch, loads that redundant contacts hold have been
     /// outside of the cones of friction (s).
-    fn lateness(&self, path: &Trajectory, modes: &[ContactMode]) -> f64 {
+    fn lateness(&self, path: &Trajectory, modes: &[Contacting]) -> f64 {
         let motion = self.watched.system();
         let mode = motion.mode(modes);
         let is_outside = |t: f64| {

@@ -2,12 +2,12 @@
 
 use super::checks::check_inelastic;
 use super::course::{Course, STAYS};
-use super::pieces::PieceKind;
+use super::stretches::StretchKind;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::impact::Event;
 use crate::event_driven::projection;
 use crate::impact::frictional::modes::Known;
-use crate::impact::{ContactMode, ImpactLaw, Routh, Selection};
+use crate::impact::{Contacting, ImpactLaw, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
 use crate::{At, Guard, Mode, Stop};
 
@@ -65,7 +65,7 @@ impl Course<'_> {
                 let parted = !touching.contains(&j);
                 let closed = next
                     .as_ref()
-                    .is_none_or(|modes| modes[j] != ContactMode::Open);
+                    .is_none_or(|modes| modes[j] != Contacting::Open);
                 left.slip = 0;
                 left.stays |= parted || closed;
             }
@@ -81,10 +81,10 @@ impl Course<'_> {
             for guard in &guards {
                 self.count_event(guard.event)?;
                 let (j, slot) = (guard.event / 3, guard.event % 3);
-                if modes[j] == ContactMode::Stick && slot > 0 {
+                if modes[j] == Contacting::Stick && slot > 0 {
                     left[j].slip = if slot == 1 { -1 } else { 1 };
                 }
-                left[j].stays &= slot > 0 || modes[j] == ContactMode::Open;
+                left[j].stays &= slot > 0 || modes[j] == Contacting::Open;
             }
             if guards.is_empty() || self.t >= tf {
                 return Ok(());
@@ -162,7 +162,7 @@ impl Course<'_> {
         let fastest = event.approach.iter().fold(0.0, |most: f64, u| most.max(-u));
         let noise = GAP_ROUNDING * size / fastest;
         self.series.add(self.t, s, noise, struck);
-        let kind = PieceKind::Impact {
+        let kind = StretchKind::Impact {
             contacts: touching,
             without_collision,
             outcomes: event.outcomes,

@@ -11,7 +11,7 @@
 //! * `motion`: the smooth motion in a contact mode, and the event functions that end it.
 //! * `mode_problem`: which mode follows.
 //! * `accumulation`: the limit of impacts that accumulate.
-//! * `options`, `checks`: what a run reads, and what it refuses; `pieces`: what it returns.
+//! * `options`, `checks`: what a run reads, and what it refuses; `stretches`: what it returns.
 //! * `course`: a run under way; `rest`: the end of an accumulation; `events`: from event to event;
 //!   `timeline`: the driver.
 
@@ -23,9 +23,9 @@ mod frame;
 mod mode_problem;
 mod motion;
 mod options;
-mod pieces;
 mod rest;
+mod stretches;
 mod timeline;
 
-pub use pieces::{Piece, PieceKind, TimelineRun};
+pub use stretches::{Stretch, StretchKind, TimelineRun};
 pub use timeline::Timeline;

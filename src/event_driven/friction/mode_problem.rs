@@ -10,7 +10,7 @@ use super::frame::Frame;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::impact::frictional::modes::{Known, MOST_CONTACTS, Modes};
-use crate::impact::{ContactMode, Failure, ImpactProblem, Occasion};
+use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::UnilateralConstraints;
 
@@ -24,14 +24,15 @@ impl Model<'_> {
         state: &[f64],
         candidates: &[usize],
         known: &[Known],
-    ) -> Result<Option<Vec<ContactMode>>, Breakdown> {
-        let mut of_all = vec![ContactMode::Open; self.system().contacts()];
+    ) -> Result<Option<Vec<Contacting>>, Breakdown> {
+        let mut of_all = vec![Contacting::Open; self.system().contacts()];
         if candidates.is_empty() {
             return Ok(Some(of_all));
         }
         let problem = self.problem_of_accelerations(occasion.t, state, candidates)?;
-        let failed =
-            |reason: Failure| Breakdown::of_impact(reason, candidates, occasion.t, state.to_vec());
+        let failed = |reason: ImpactFailure| {
+            Breakdown::of_impact(reason, candidates, occasion.t, state.to_vec())
+        };
         let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
         if candidates.len() > MOST_CONTACTS {
             return Err(Breakdown::TooManyContacts {
@@ -54,7 +55,7 @@ impl Model<'_> {
                 let kept = outcomes.clone();
                 let outcome = match self.selection.select(outcomes, occasion) {
                     Ok(outcome) => outcome,
-                    Err(Failure::NotSingle { .. }) => {
+                    Err(ImpactFailure::NotSingle { .. }) => {
                         return Err(Breakdown::AmbiguousMode {
                             contacts: candidates.to_vec(),
                             t: occasion.t,
@@ -69,7 +70,7 @@ impl Model<'_> {
         for (&j, mode) in candidates.iter().zip(chosen) {
             // Without friction a slip has no sign.
             of_all[j] = match mode {
-                ContactMode::SlipBackward if self.friction(j) == 0.0 => ContactMode::SlipForward,
+                Contacting::SlipBackward if self.friction(j) == 0.0 => Contacting::SlipForward,
                 mode => mode,
             };
         }
@@ -82,7 +83,7 @@ impl Model<'_> {
         t: f64,
         state: &[f64],
         candidates: &[usize],
-    ) -> Result<Result<ImpactProblem, Failure>, Breakdown> {
+    ) -> Result<Result<ImpactProblem, ImpactFailure>, Breakdown> {
         let (q, v) = self.parts(state);
         with_zeros(Frame::size(self, candidates.len()), |scratch| {
             let frame = Frame::new(self, (t, q, v), candidates, scratch)

@@ -18,7 +18,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::frame::Frame;
 use crate::event_driven::Model;
-use crate::impact::ContactMode;
+use crate::impact::Contacting;
 use crate::impact::frictional::elimination::{self, SINGULAR};
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;
@@ -44,20 +44,20 @@ pub(super) struct Motion<'a> {
 }
 
 /// What a contact does in a mode: two flags each.
-pub(super) fn contact_mode(mode: &Mode, j: usize) -> ContactMode {
+pub(super) fn contact_mode(mode: &Mode, j: usize) -> Contacting {
     match (mode.flag(2 * j), mode.flag(2 * j + 1)) {
-        (false, false) => ContactMode::Open,
-        (true, false) => ContactMode::Stick,
-        (false, true) => ContactMode::SlipForward,
-        (true, true) => ContactMode::SlipBackward,
+        (false, false) => Contacting::Open,
+        (true, false) => Contacting::Stick,
+        (false, true) => Contacting::SlipForward,
+        (true, true) => Contacting::SlipBackward,
     }
 }
 
 /// The sign of the slip; 0 where there is none.
-pub(super) fn slip_sign(of: ContactMode) -> f64 {
+pub(super) fn slip_sign(of: Contacting) -> f64 {
     match of {
-        ContactMode::SlipForward => 1.0,
-        ContactMode::SlipBackward => -1.0,
+        Contacting::SlipForward => 1.0,
+        Contacting::SlipBackward => -1.0,
         _ => 0.0,
     }
 }
@@ -74,14 +74,14 @@ struct Forces<'a> {
 
 impl Motion<'_> {
     /// The mode with these contact modes, one a contact.
-    pub(super) fn mode(&self, of: &[ContactMode]) -> Mode {
+    pub(super) fn mode(&self, of: &[Contacting]) -> Mode {
         let mut mode = Mode::of(self);
         for (j, of) in of.iter().enumerate() {
             let (first, second) = match of {
-                ContactMode::Open => (false, false),
-                ContactMode::Stick => (true, false),
-                ContactMode::SlipForward => (false, true),
-                ContactMode::SlipBackward => (true, true),
+                Contacting::Open => (false, false),
+                Contacting::Stick => (true, false),
+                Contacting::SlipForward => (false, true),
+                Contacting::SlipBackward => (true, true),
             };
             mode.set_flag(2 * j, first);
             mode.set_flag(2 * j + 1, second);
@@ -116,7 +116,7 @@ impl Motion<'_> {
         with_indices(n, |space| {
             let mut m = 0;
             for j in 0..n {
-                if contact_mode(mode, j) != ContactMode::Open {
+                if contact_mode(mode, j) != Contacting::Open {
                     space[m] = j;
                     m += 1;
                 }
@@ -143,7 +143,7 @@ impl Motion<'_> {
     ) {
         let m = frame.contacts.len();
         acceleration.copy_from_slice(frame.free);
-        let sticks = |i: usize| contact_mode(mode, frame.contacts[i]) == ContactMode::Stick;
+        let sticks = |i: usize| contact_mode(mode, frame.contacts[i]) == Contacting::Stick;
         let size = m + (0..m).filter(|&i| sticks(i)).count();
         // Unknowns: the normal forces, then the tangential ones of sticking contacts.
         with_zeros(size * size + size, |scratch| {
@@ -231,7 +231,7 @@ impl Motion<'_> {
         let (m, r) = (frame.contacts.len(), frame.r);
         let size = right.len();
         let of = |i: usize| contact_mode(mode, frame.contacts[i]);
-        let stuck = |m: usize| (0..m).filter(|&i| of(i) == ContactMode::Stick);
+        let stuck = |m: usize| (0..m).filter(|&i| of(i) == Contacting::Stick);
         let rows = (0..m).chain(stuck(m).map(|i| m + i));
         for (row, at) in rows.enumerate() {
             right[row] = -frame.bends[at];
@@ -261,7 +261,7 @@ impl Motion<'_> {
         forces: &mut Forces<'_>,
     ) -> f64 {
         let (m, size) = (frame.contacts.len(), right.len());
-        let stuck = (0..m).filter(|&i| contact_mode(mode, frame.contacts[i]) == ContactMode::Stick);
+        let stuck = (0..m).filter(|&i| contact_mode(mode, frame.contacts[i]) == Contacting::Stick);
         let stuck: Vec<usize> = stuck.collect();
         let roots: Vec<f64> = (0..size)
             .map(|row| frame.root(if row < m { row } else { m + stuck[row - m] }))
@@ -377,12 +377,12 @@ impl Flow for Motion<'_> {
         let state = &mut x[..fixed.nq + fixed.d];
         with_indices(n, |space| {
             let mut m = 0;
-            for j in (0..n).filter(|&j| contact_mode(mode, j) != ContactMode::Open) {
+            for j in (0..n).filter(|&j| contact_mode(mode, j) != Contacting::Open) {
                 space[m] = j;
                 m += 1;
             }
             let closed = &space[..m];
-            let sticks = |j: usize| contact_mode(mode, j) == ContactMode::Stick;
+            let sticks = |j: usize| contact_mode(mode, j) == Contacting::Stick;
             self.model.hold_with_friction(state, closed, &sticks)
         })
     }
@@ -430,7 +430,7 @@ impl EventFunction for Motion<'_> {
             for j in 0..n {
                 let of = contact_mode(mode, j);
                 let h = &mut h[3 * j..3 * j + 3];
-                if of == ContactMode::Open {
+                if of == Contacting::Open {
                     h[0] = self.model.system().gap(j, q);
                     continue;
                 }
@@ -440,7 +440,7 @@ impl EventFunction for Motion<'_> {
                     Some(distance) => h[0] = BEYOND - distance,
                     None => h[0] = push[j] + raised[j],
                 }
-                if of == ContactMode::Stick && distance.is_none() {
+                if of == Contacting::Stick && distance.is_none() {
                     let raised = (1.0 + mu) * raised[j];
                     h[1] = mu * push[j] - along[j] + raised;
                     h[2] = mu * push[j] + along[j] + raised;
@@ -465,7 +465,7 @@ impl EventFunction for Motion<'_> {
 
     /// An open contact does not penetrate; forces, slip and cones have rules of their own.
     fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
-        if k.is_multiple_of(3) && contact_mode(mode, k / 3) == ContactMode::Open {
+        if k.is_multiple_of(3) && contact_mode(mode, k / 3) == Contacting::Open {
             self.model.admissible_gaps()
         } else {
             f64::NEG_INFINITY..=f64::INFINITY

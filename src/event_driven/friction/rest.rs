@@ -3,15 +3,15 @@
 use super::accumulation::Limit;
 use super::course::Course;
 use super::frame::Frame;
-use super::pieces::PieceKind;
+use super::stretches::StretchKind;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::projection;
-use crate::impact::ContactMode;
+use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::UnilateralConstraints;
 
-/// Errors of smooth pieces over their lengths, in units of the relative tolerance: an estimate.
+/// Errors of smooth stretches over their lengths, in units of the relative tolerance: an estimate.
 const SMOOTH: f64 = 10.0;
 
 impl Course<'_> {
@@ -26,12 +26,8 @@ impl Course<'_> {
         let touching = self.touching();
         let (candidates, known) = self.candidates(&touching, &self.no_event())?;
         let next = model.next_mode(self.occasion(), &self.state, &candidates, &known)?;
-        let stays = |modes: &Vec<ContactMode>| {
-            limit
-                .contacts
-                .iter()
-                .all(|&j| modes[j] != ContactMode::Open)
-        };
+        let stays =
+            |modes: &Vec<Contacting>| limit.contacts.iter().all(|&j| modes[j] != Contacting::Open);
         let Some(modes) = next.filter(stays) else {
             self.state = before;
             return Err(Breakdown::NoRest {
@@ -49,15 +45,15 @@ impl Course<'_> {
             Some(broken) => return Err(broken),
         }
         let end = (limit.t.max(self.t), limit.s.max(self.s));
-        // What the sum was formed from is as good as the smooth pieces before.
+        // What the sum was formed from is as good as the smooth stretches before.
         let rtol = (0..self.state.len()).map(|i| self.options.rtol.get(i));
         let part = SMOOTH * rtol.fold(0.0, f64::max);
         let start = self
-            .pieces
+            .stretches
             .first()
             .map_or(end, |first| (first.t[0], first.s[0]));
         let smooth = [end.0 - start.0, end.1 - start.1].map(|length| part * length);
-        let kind = PieceKind::Rest {
+        let kind = StretchKind::Rest {
             contacts: limit.contacts.clone(),
             ratio: limit.ratio,
             bounds: [limit.bounds[0] + smooth[0], limit.bounds[1] + smooth[1]],
@@ -72,7 +68,7 @@ impl Course<'_> {
         let model = self.model;
         let (q, v) = model.parts_mut(&mut self.state);
         let (q, m) = (&*q, contacts.len());
-        let mut modes = vec![ContactMode::Open; model.system().contacts()];
+        let mut modes = vec![Contacting::Open; model.system().contacts()];
         with_zeros(Frame::size(model, m), |scratch| {
             let mut frame = Frame::new(model, (self.t, q, v), contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
@@ -87,9 +83,9 @@ impl Course<'_> {
                     f64::INFINITY
                 };
                 modes[j] = match (slip.abs() <= fastest, slip > 0.0) {
-                    (true, _) => ContactMode::Stick,
-                    (false, true) => ContactMode::SlipForward,
-                    (false, false) => ContactMode::SlipBackward,
+                    (true, _) => Contacting::Stick,
+                    (false, true) => Contacting::SlipForward,
+                    (false, false) => Contacting::SlipBackward,
                 };
             }
             let motion = self.watched.system();

@@ -4,7 +4,7 @@ use super::checks::check_start;
 use super::course::Course;
 use super::motion::Motion;
 use super::options::Options;
-use super::pieces::TimelineRun;
+use super::stretches::TimelineRun;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::{EventDriven, Model};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -12,16 +12,16 @@ use crate::{InputError, Integrator, Interrupt, validate};
 #[cfg(doc)]
 use crate::{
     Stop,
-    event_driven::{Piece, PieceKind},
-    impact::{ContactMode, Routh},
+    event_driven::{Stretch, StretchKind},
+    impact::{Contacting, Routh},
 };
 
 /// Runs a mechanical system with inelastic contacts with friction in the plane, with time as a
 /// state (Halm & Posa, section 3.3).
 ///
-/// The run is a list of [pieces](Piece) over the arclength `s`, which counts time and normal
+/// The run is a list of [stretches](Stretch) over the arclength `s`, which counts time and normal
 /// impulses: `dt/ds = 1/(1 + Σ λ_n)` where forces act, and time stands still in impacts. Velocities
-/// are continuous in `s`. While contacts are closed they stick or slip ([`ContactMode`]); a mode
+/// are continuous in `s`. While contacts are closed they stick or slip ([`Contacting`]); a mode
 /// ends where a force or a margin of a friction cone falls to zero, a slip stops or a gap closes.
 /// The mode that follows is the only one that is consistent with the accelerations; where there are
 /// several, the selection of the model chooses ([`EventDriven::selection`]), and `Single`, the
@@ -31,7 +31,7 @@ use crate::{
 ///
 /// Impacts whose intervals shrink by ratios that settle (Zeno) are summed up once the bound of the
 /// error is below [`zeno_tolerance`](Self::zeno_tolerance). The bodies come to rest on their
-/// contacts at that time, if they can stay there: [`PieceKind::Rest`]. Only one accumulation can be
+/// contacts at that time, if they can stay there: [`StretchKind::Rest`]. Only one accumulation can be
 /// under way at a time; others end the run with [`Stop::TooManyEvents`].
 ///
 /// Coefficients of restitution must be zero. Up to five contacts may touch in one configuration
@@ -41,15 +41,15 @@ use crate::{
 /// as long as some forces within the friction cones hold it. There is no derivative.
 ///
 /// ```
-/// use saltation::event_driven::{EventDriven, PieceKind, Timeline};
+/// use saltation::event_driven::{EventDriven, StretchKind, Timeline};
 /// use saltation::impact::AnitescuPotra;
 /// use saltation::models::RockingBlock;
 /// let block = RockingBlock::default();
 /// let (q, v) = block.pivoting(0.0, 1.0); // about its left corner, at 1 rad/s
 /// let model = EventDriven::with_law(block, AnitescuPotra::new());
 /// let run = Timeline::new(model)?.rtol(1e-10).integrate(0.0, &q, &v, 3.0)?.completed()?;
-/// let rests = |kind: &PieceKind| matches!(kind, PieceKind::Rest { .. });
-/// let rest = run.pieces().iter().find(|piece| rests(&piece.kind)).expect("it rocks and settles");
+/// let rests = |kind: &StretchKind| matches!(kind, StretchKind::Rest { .. });
+/// let rest = run.stretches().iter().find(|stretch| rests(&stretch.kind)).expect("it rocks and settles");
 /// assert!((rest.t[1] - 2.671421398).abs() < 1e-8);
 /// # Ok::<(), saltation::Error>(())
 /// ```
@@ -79,7 +79,7 @@ where
         })
     }
 
-    /// Relative tolerance of smooth pieces, as [`Integrator::rtol`], for all entries of `(q, v)`
+    /// Relative tolerance of smooth stretches, as [`Integrator::rtol`], for all entries of `(q, v)`
     /// and the impulses; default 1e-8.
     #[must_use]
     pub fn rtol(mut self, rtol: f64) -> Self {
@@ -116,7 +116,7 @@ where
         self
     }
 
-    /// Most memory of all smooth pieces (bytes, nearly); default 2³⁰.
+    /// Most memory of all smooth stretches (bytes, nearly); default 2³⁰.
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.options.max_memory = bytes;
@@ -124,7 +124,7 @@ where
     }
 
     /// The bound of the error that summing up an accumulation of impacts may add to time (s) and
-    /// arclength; default 1e-10. Where it is below the errors of the smooth pieces, impacts that
+    /// arclength; default 1e-10. Where it is below the errors of the smooth stretches, impacts that
     /// rebound with less than a thousand times the tolerance of rates
     /// ([`EventDriven::rate_tolerance`]) are summed up with a bound of a hundredth of the last
     /// interval.
@@ -152,7 +152,7 @@ where
     /// Bad input: those of [`EventDriven::start`]; [`InputError::Tangents`] for contacts in space;
     /// [`InputError::BadSetting`] for settings, for a coefficient of restitution that is not zero,
     /// and for efforts that depend on closed contacts; [`InputError::TimeReversed`]. What the run
-    /// meets on its way is in [`TimelineRun::breakdown`], and the pieces before it are kept.
+    /// meets on its way is in [`TimelineRun::breakdown`], and the stretches before it are kept.
     pub fn integrate(
         &self,
         t0: f64,
@@ -184,13 +184,13 @@ fn integrate(
     let mut course = Course::new((model, options), motions, (t0, &state));
     let breakdown = course.run(tf).err();
     Ok(TimelineRun {
-        pieces: course.pieces,
+        stretches: course.stretches,
         start: (t0, state),
         breakdown,
     })
 }
 
-/// The core integrator of smooth pieces.
+/// The core integrator of smooth stretches.
 fn integrator<'a>(
     model: &'a Model<'a>,
     options: &Options,

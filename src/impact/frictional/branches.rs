@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use super::settings::SolutionRule;
 use super::simulation::{Ended, LcpSimulation, start};
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::validate;
 
 /// One of the outcomes of a sample.
@@ -48,7 +48,11 @@ impl LcpSimulation<'_> {
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for another rule; those of
     /// [`simulate`](Self::simulate).
-    pub fn branches(&mut self, sample: u64, mut each: impl FnMut(Branch)) -> Result<bool, Failure> {
+    pub fn branches(
+        &mut self,
+        sample: u64,
+        mut each: impl FnMut(Branch),
+    ) -> Result<bool, ImpactFailure> {
         let most = self.settings.most_branches().unwrap_or(0);
         validate::unless(most > 0, "rule", 0.0, "must be EnumerateAll for branches")?;
         let size = self.problem().speeds().len();

@@ -9,7 +9,7 @@
 use nalgebra::DVector;
 
 use super::least_norm::LeastNorm;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
 /// Margins below this part of the longest normal are zero.
@@ -53,8 +53,8 @@ impl ContactCone {
     /// [`InputError::InconsistentSpeeds`](crate::InputError::InconsistentSpeeds) when no motion has
     /// its speeds, and [`InputError::BadMatrix`](crate::InputError::BadMatrix) for rows whose
     /// Delassus matrix is not positive semidefinite: the bounds are those of a motion;
-    /// [`Failure::Lcp`] when the least-norm problem is not solved; [`Failure::Interrupted`].
-    pub fn of(problem: &ImpactProblem) -> Result<Self, Failure> {
+    /// [`ImpactFailure::Lcp`] when the least-norm problem is not solved; [`ImpactFailure::Interrupted`].
+    pub fn of(problem: &ImpactProblem) -> Result<Self, ImpactFailure> {
         problem.refuse_friction_without_tangents("ContactCone")?;
         problem.refuse_speeds_of_no_motion()?;
         let least = LeastNorm::of(problem.delassus(), problem)?;
@@ -129,7 +129,7 @@ impl ContactCone {
     ///
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless `h` is finite and positive.
-    pub fn steps_per_norm(&self, h: f64) -> Result<f64, Failure> {
+    pub fn steps_per_norm(&self, h: f64) -> Result<f64, ImpactFailure> {
         validate::positive("bound", &[h])?;
         Ok(self.constant(1.0 / self.margin, h))
     }
@@ -141,7 +141,7 @@ impl ContactCone {
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless both are finite and
     /// positive.
-    pub fn steps_per_norm_as_printed(&self, h: f64, least_mass: f64) -> Result<f64, Failure> {
+    pub fn steps_per_norm_as_printed(&self, h: f64, least_mass: f64) -> Result<f64, ImpactFailure> {
         validate::positive("bound", &[h])?;
         validate::positive("least eigenvalue of the mass matrix", &[least_mass])?;
         let norm = self.euclidean.unwrap_or(f64::INFINITY);
@@ -155,7 +155,7 @@ impl ContactCone {
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) unless `c ≥ 0` and the probability
     /// lies in (0, 1].
-    pub fn steps(&self, per_norm: f64, probability: f64) -> Result<f64, Failure> {
+    pub fn steps(&self, per_norm: f64, probability: f64) -> Result<f64, ImpactFailure> {
         validate::unless(per_norm >= 0.0, "steps per norm", per_norm, "must be >= 0")?;
         let kept = probability > 0.0 && probability <= 1.0;
         validate::unless(kept, "probability", probability, "must lie in (0, 1]")?;

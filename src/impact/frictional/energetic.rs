@@ -10,7 +10,7 @@ use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
 use super::simulation::{Ended, finite, is_over, start};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
 /// Most times the impulse of a contact in restitution is cut to what its store can give.
@@ -52,7 +52,7 @@ impl LcpSteps {
     pub fn start_energetic<'p>(
         &self,
         problem: &'p ImpactProblem,
-    ) -> Result<EnergeticSimulation<'p>, Failure> {
+    ) -> Result<EnergeticSimulation<'p>, ImpactFailure> {
         self.check(problem)?;
         let kept = !self.rule.enumerates() && self.finish == Finish::Drop && self.dictionary == 0;
         let rule = "must be without enumeration, small step and dictionary";
@@ -100,7 +100,7 @@ impl<'p> EnergeticSimulation<'p> {
         sample: u64,
         speeds: &mut [f64],
         impulses: &mut [f64],
-    ) -> Result<Ended, Failure> {
+    ) -> Result<Ended, ImpactFailure> {
         let mut ended = start(self.step.problem, speeds, impulses)?;
         self.stored.fill(0.0);
         ended.finished = self.is_over(speeds);

@@ -4,7 +4,7 @@
 use super::bounds::{BoundDraws, BoundLaw, Pushing};
 use super::modes::{Known, Modes, UNKNOWN};
 use super::simulation::{Ended, finite, start};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::double_double::Double;
 use crate::random::{Draws, Stream, word_below};
 use crate::validate;
@@ -90,12 +90,12 @@ impl EventExact {
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a setting out of its range,
     /// for problems in space and for more than five contacts;
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
-    /// tangents; [`Failure::Overflow`] for coefficients of friction that overflow in units in which
+    /// tangents; [`ImpactFailure::Overflow`] for coefficients of friction that overflow in units in which
     /// normals and tangents have length 1.
     pub fn start<'p>(
         &self,
         problem: &'p ImpactProblem,
-    ) -> Result<EventExactSimulation<'p>, Failure> {
+    ) -> Result<EventExactSimulation<'p>, ImpactFailure> {
         problem.refuse_friction_without_tangents("EventExact")?;
         validate::positive("bound", &[self.bound])?;
         validate::count("most legs", self.most_legs)?;
@@ -148,14 +148,14 @@ impl EventExactSimulation<'_> {
     /// finished.
     ///
     /// # Errors
-    /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Overflow`],
-    /// [`Failure::Interrupted`].
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`ImpactFailure::Overflow`],
+    /// [`ImpactFailure::Interrupted`].
     pub fn simulate(
         &mut self,
         sample: u64,
         speeds: &mut [f64],
         impulses: &mut [f64],
-    ) -> Result<Ended, Failure> {
+    ) -> Result<Ended, ImpactFailure> {
         let mut ended = start(self.problem, speeds, impulses)?;
         self.spent.fill(Double::ZERO);
         for (reached, &u) in self.reached.iter_mut().zip(&*speeds) {
@@ -199,7 +199,7 @@ impl EventExactSimulation<'_> {
     }
 
     /// One leg, or its part until no contact approaches.
-    fn leg(&mut self, draws: Draws, speeds: &mut [f64]) -> Result<(), Failure> {
+    fn leg(&mut self, draws: Draws, speeds: &mut [f64]) -> Result<(), ImpactFailure> {
         let m = self.known.len();
         let mut left = 1.0;
         for event in 0..EVENTS * m {
@@ -227,7 +227,12 @@ impl EventExactSimulation<'_> {
     }
 
     /// The rates from these speeds; false where none are found.
-    fn find_rates(&mut self, draws: Draws, event: u64, speeds: &[f64]) -> Result<bool, Failure> {
+    fn find_rates(
+        &mut self,
+        draws: Draws,
+        event: u64,
+        speeds: &[f64],
+    ) -> Result<bool, ImpactFailure> {
         let m = self.known.len();
         for (i, known) in self.known.iter_mut().enumerate() {
             known.normal = sign(speeds[i]);

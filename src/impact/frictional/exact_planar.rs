@@ -4,7 +4,7 @@ use super::outcome_set::{OutcomeSet, Unclosed};
 use super::planar_inclusion::PlanarInclusion;
 use super::polytope::Polytope;
 use super::work_list::{Caps, Search};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// Most polytopes that are pushed through a location, unless another cap is set.
 const CAP: usize = 1_000;
@@ -113,9 +113,9 @@ impl ExactPlanar {
     /// [`InputError::Tangents`](crate::InputError::Tangents) unless the problem has one tangent a
     /// contact, [`InputError::BadSetting`](crate::InputError::BadSetting) for more than five
     /// contacts, [`InputError::InconsistentSpeeds`](crate::InputError::InconsistentSpeeds) when rows
-    /// are dependent and no motion has these speeds, [`Failure::Overflow`],
-    /// [`Failure::Interrupted`].
-    pub fn resolve(&self, problem: &ImpactProblem) -> Result<OutcomeSet, Failure> {
+    /// are dependent and no motion has these speeds, [`ImpactFailure::Overflow`],
+    /// [`ImpactFailure::Interrupted`].
+    pub fn resolve(&self, problem: &ImpactProblem) -> Result<OutcomeSet, ImpactFailure> {
         let inclusion = PlanarInclusion::new(problem)?;
         if problem.is_feasible() && !self.is_forced {
             let speeds = problem.speeds().as_slice().to_vec();

@@ -12,7 +12,7 @@
 //! a finite impulse. Steps of Tsitouras, tolerance 1e-14.
 
 use super::one_contact::{OneContact, time_to_zero};
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::ode::adaptive::Proposal;
 use crate::ode::root::{Sample, root};
 use crate::ode::{Adaptive, Tolerance, Tsitouras};
@@ -29,14 +29,14 @@ impl OneContact<3> {
     /// stick, or slip on along a straight line.
     ///
     /// # Errors
-    /// [`Failure::Jammed`]; [`Failure::ReflectionCap`] when the slip takes more than 100 000 steps
+    /// [`ImpactFailure::Jammed`]; [`ImpactFailure::ReflectionCap`] when the slip takes more than 100 000 steps
     /// of integration.
-    pub(crate) fn impulse(&self) -> Result<[f64; 3], Failure> {
+    pub(crate) fn impulse(&self) -> Result<[f64; 3], ImpactFailure> {
         impulse(self)
     }
 }
 
-fn impulse(contact: &OneContact<3>) -> Result<[f64; 3], Failure> {
+fn impulse(contact: &OneContact<3>) -> Result<[f64; 3], ImpactFailure> {
     let slip = contact.speeds[1].hypot(contact.speeds[2]);
     let greatest = slip.max(contact.speeds[0].abs());
     let mut impulse = [0.0; 3];
@@ -74,7 +74,7 @@ fn follow_slip(
     contact: &OneContact<3>,
     stuck: f64,
     impulse: &mut [f64; 3],
-) -> Result<bool, Failure> {
+) -> Result<bool, ImpactFailure> {
     let g = &contact.delassus;
     let mu = contact.friction;
     let mut field = |_: f64, p: &[f64], dp: &mut [f64]| {
@@ -148,7 +148,7 @@ fn follow_slip(
         }
         lengths.accept(Proposal::new(h, h, f64::INFINITY), error);
     }
-    Err(Failure::ReflectionCap {
+    Err(ImpactFailure::ReflectionCap {
         limit: STEPS,
         contact: 0,
         speed: speeds_after(contact, impulse)[0],

@@ -6,7 +6,7 @@ use super::blocks::Blocks;
 use super::modes::Modes;
 use super::proximal::ConeStep;
 use super::settings::{LcpSteps, SolutionRule};
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp::{BasisDictionary, LcpSolver};
 use crate::random::{Draws, Stream, word_below};
 
@@ -66,7 +66,7 @@ impl<'p> LcpStep<'p> {
     }
 
     /// Keeps the bases that were met most often.
-    pub(super) fn end_learning(&mut self) -> Result<(), Failure> {
+    pub(super) fn end_learning(&mut self) -> Result<(), ImpactFailure> {
         let mut met = self.learning.take().unwrap_or_default();
         // Stable: of equal counts the one met first.
         met.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -86,7 +86,7 @@ impl<'p> LcpStep<'p> {
         speeds: &[f64],
         most: &[f64],
         pressed: Option<&[bool]>,
-    ) -> Result<f64, Failure> {
+    ) -> Result<f64, ImpactFailure> {
         let count = self.enumerate(speeds, most)?;
         if count > 0 {
             let chosen = match self.rule {
@@ -115,7 +115,11 @@ impl<'p> LcpStep<'p> {
     }
 
     /// Finds all solutions of a step by their modes; how many, 0 without enumeration.
-    pub(super) fn enumerate(&mut self, speeds: &[f64], most: &[f64]) -> Result<usize, Failure> {
+    pub(super) fn enumerate(
+        &mut self,
+        speeds: &[f64],
+        most: &[f64],
+    ) -> Result<usize, ImpactFailure> {
         let Some(modes) = &mut self.modes else {
             return Ok(0);
         };
@@ -149,7 +153,7 @@ impl<'p> LcpStep<'p> {
         speeds: &[f64],
         most: &[f64],
         pressed: Option<&[bool]>,
-    ) -> Result<f64, Failure> {
+    ) -> Result<f64, ImpactFailure> {
         self.blocks.right_side(most, speeds, &mut self.q);
         if let Some(pressed) = pressed {
             self.press(pressed, speeds, most);

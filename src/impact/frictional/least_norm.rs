@@ -9,7 +9,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp::LcpSolver;
 use crate::{Interrupt, lcp};
 
@@ -28,7 +28,10 @@ pub(super) struct LeastNorm {
 
 impl LeastNorm {
     /// Of a matrix in place of the Delassus matrix of a problem.
-    pub(super) fn of(delassus: &DMatrix<f64>, problem: &ImpactProblem) -> Result<Self, Failure> {
+    pub(super) fn of(
+        delassus: &DMatrix<f64>,
+        problem: &ImpactProblem,
+    ) -> Result<Self, ImpactFailure> {
         let mut cones = Cones::new(delassus, problem);
         let mut best = Self {
             impulses: DVector::zeros(delassus.nrows()),
@@ -92,7 +95,7 @@ impl<'p> Cones<'p> {
     }
 
     /// The impulses for the directions at hand; none where the minimum is unbounded.
-    fn solve(&self, interrupt: Option<&Interrupt>) -> Result<Option<DVector<f64>>, Failure> {
+    fn solve(&self, interrupt: Option<&Interrupt>) -> Result<Option<DVector<f64>>, ImpactFailure> {
         let (m, t) = (self.asked.len(), self.tangents);
         let parts = self.directions.iter().map(Vec::len).sum::<usize>();
         let mut rows = DMatrix::zeros(m + parts, self.units.len());
@@ -131,7 +134,7 @@ impl<'p> Cones<'p> {
                 let z = DVector::from_column_slice(&solution.z()[..m + parts]);
                 Ok(Some(rows.transpose() * z))
             }
-            Err(lcp::Failure::Ray { .. }) => Ok(None),
+            Err(lcp::LcpFailure::Ray { .. }) => Ok(None),
             Err(failure) => Err(failure.into()),
         }
     }

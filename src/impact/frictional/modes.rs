@@ -23,7 +23,7 @@ use trial::{MERGED, Trial};
 
 use super::elimination::solve;
 use crate::Interrupt;
-use crate::impact::{ContactMode, Failure, ImpactProblem, Order, Outcome, Outcomes};
+use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
 use crate::validate;
 
 /// Most contacts whose modes are enumerated: 1024 modes without bounds, 16 807 with them.
@@ -50,7 +50,7 @@ pub(crate) struct Modes {
 
 impl Modes {
     /// Refuses problems in space and with more than [`MOST_CONTACTS`] contacts.
-    pub(crate) fn refuse(problem: &ImpactProblem) -> Result<(), Failure> {
+    pub(crate) fn refuse(problem: &ImpactProblem) -> Result<(), ImpactFailure> {
         let (m, t) = (problem.contacts(), problem.tangents());
         let rule = "must be at most 1 where contact modes are enumerated";
         validate::unless(t < 2, "tangents of a contact", t as f64, rule)?;
@@ -110,14 +110,14 @@ impl Modes {
 
     /// What the contacts do in the first mode of a solution, in the order of enumeration; of
     /// accelerations, in the first of those with the fewest open contacts that stay.
-    pub(crate) fn contact_modes(&self, k: usize) -> Vec<ContactMode> {
+    pub(crate) fn contact_modes(&self, k: usize) -> Vec<Contacting> {
         let m = self.trial.contacts;
         let states = self.states.get(k * m..(k + 1) * m).unwrap_or_default();
         states.iter().map(|state| state.public()).collect()
     }
 
     /// All solutions as outcomes of an impact.
-    pub(crate) fn outcomes(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    pub(crate) fn outcomes(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         let mut list = Vec::with_capacity(self.count);
         for k in 0..self.count {
             let impulses = DVector::from_column_slice(self.impulses(k).unwrap_or_default());
@@ -137,7 +137,7 @@ impl Modes {
         speeds: &[f64],
         most: Option<&[f64]>,
         interrupt: Option<&Interrupt>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ImpactFailure> {
         self.begin(speeds, most)?;
         let states_of_contact: &[State] = match (self.trial.tangents, most) {
             (0, None) => &FRICTIONLESS[..2],
@@ -149,7 +149,7 @@ impl Modes {
     }
 
     /// Takes in speeds and bounds, with nothing known of the contacts.
-    fn begin(&mut self, speeds: &[f64], most: Option<&[f64]>) -> Result<(), Failure> {
+    fn begin(&mut self, speeds: &[f64], most: Option<&[f64]>) -> Result<(), ImpactFailure> {
         let scaled = speeds.iter().zip(&self.roots).map(|(u, root)| u / root);
         let greatest = scaled.clone().fold(0.0f64, |most, s| most.max(s.abs()));
         self.unit = if greatest > 0.0 { greatest } else { 1.0 };
@@ -171,7 +171,7 @@ impl Modes {
         free: &[f64],
         known: &[Known],
         interrupt: Option<&Interrupt>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ImpactFailure> {
         self.begin(free, None)?;
         self.trial.known.copy_from_slice(known);
         let states = if self.trial.tangents == 0 {
@@ -190,7 +190,7 @@ impl Modes {
         known: &[Known],
         most: &[f64],
         interrupt: Option<&Interrupt>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ImpactFailure> {
         let scaled = most.iter().zip(&self.roots).map(|(rate, root)| rate * root);
         let greatest = scaled.clone().fold(0.0f64, f64::max);
         self.unit = if greatest > 0.0 { greatest } else { 1.0 };
@@ -217,7 +217,11 @@ impl Modes {
     }
 
     /// Lists the solutions afresh.
-    fn list(&mut self, states: &[State], interrupt: Option<&Interrupt>) -> Result<(), Failure> {
+    fn list(
+        &mut self,
+        states: &[State],
+        interrupt: Option<&Interrupt>,
+    ) -> Result<(), ImpactFailure> {
         self.found.clear();
         self.scaled_speeds.clear();
         self.states.clear();
@@ -227,8 +231,8 @@ impl Modes {
     }
 
     /// Refuses numbers that overflow in units of size 1.
-    pub(super) fn check_finite(&self, speeds: &[f64]) -> Result<(), Failure> {
-        let overflow = |quantity, row: usize, value| Failure::Overflow {
+    pub(super) fn check_finite(&self, speeds: &[f64]) -> Result<(), ImpactFailure> {
+        let overflow = |quantity, row: usize, value| ImpactFailure::Overflow {
             quantity,
             contact: row,
             value,
@@ -256,7 +260,11 @@ impl Modes {
     }
 
     /// Decides the state of the next contact.
-    fn descend(&mut self, states: &[State], interrupt: Option<&Interrupt>) -> Result<(), Failure> {
+    fn descend(
+        &mut self,
+        states: &[State],
+        interrupt: Option<&Interrupt>,
+    ) -> Result<(), ImpactFailure> {
         if self.trial.mode.len() == self.trial.contacts {
             interrupt.map_or(Ok(()), Interrupt::check)?;
             return self.visit(interrupt);
@@ -280,7 +288,7 @@ impl Modes {
         Ok(())
     }
 
-    fn visit(&mut self, interrupt: Option<&Interrupt>) -> Result<(), Failure> {
+    fn visit(&mut self, interrupt: Option<&Interrupt>) -> Result<(), ImpactFailure> {
         self.trial.set_up();
         if solve(&mut self.trial.system.entries, &mut self.trial.system.x) {
             self.trial.spread_unknowns();

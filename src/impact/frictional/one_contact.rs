@@ -1,7 +1,7 @@
 //! Impact at one contact (Routh 1860): the normal impulse grows, friction opposes the present slip,
 //! and the impact ends when the contact no longer approaches.
 
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 
 /// What the impact at one contact starts from.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,8 @@ const ENDED: f64 = 1e-14;
 
 impl<const N: usize> OneContact<N> {
     /// What is left when friction and normal impulse cannot raise the normal speed.
-    pub(super) fn jammed(speed: f64) -> Failure {
-        Failure::Jammed { contact: 0, speed }
+    pub(super) fn jammed(speed: f64) -> ImpactFailure {
+        ImpactFailure::Jammed { contact: 0, speed }
     }
 
     /// Normal speeds above minus this are zero.
@@ -41,8 +41,8 @@ impl OneContact<2> {
     /// slip makes it approach (an impact without collision).
     ///
     /// # Errors
-    /// [`Failure::Jammed`].
-    pub(crate) fn impulse(&self) -> Result<[f64; 2], Failure> {
+    /// [`ImpactFailure::Jammed`].
+    pub(crate) fn impulse(&self) -> Result<[f64; 2], ImpactFailure> {
         let [[a, b], [_, c]] = self.delassus;
         let (mu, [mut un, ut]) = (self.friction, self.speeds);
         let mut impulse = [0.0; 2];

@@ -19,7 +19,7 @@ use super::generators::{Generators, Scratch, Sign, Uncut};
 use super::polytope::Polytope;
 use super::span::{KNOWN, Span};
 use crate::impact::outcome::check_finite;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::double_double::Double;
 use crate::{InputError, validate};
 
@@ -43,10 +43,10 @@ pub(super) struct PlanarInclusion {
 }
 
 impl PlanarInclusion {
-    pub(super) fn new(problem: &ImpactProblem) -> Result<Self, Failure> {
+    pub(super) fn new(problem: &ImpactProblem) -> Result<Self, ImpactFailure> {
         let contacts = problem.contacts();
         if problem.tangents() != 1 {
-            return Err(Failure::Input(InputError::Tangents {
+            return Err(ImpactFailure::Input(InputError::Tangents {
                 contact: 0,
                 expected: 1,
                 found: problem.tangents(),
@@ -105,7 +105,7 @@ impl PlanarInclusion {
         2 * self.contacts
     }
 
-    pub(super) fn in_speeds(&self, set: &Generators) -> Result<Polytope, Failure> {
+    pub(super) fn in_speeds(&self, set: &Generators) -> Result<Polytope, ImpactFailure> {
         let mut vertices = Vec::with_capacity(set.len() * self.rows());
         for point in set.points() {
             let start = vertices.len();

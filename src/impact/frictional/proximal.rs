@@ -15,7 +15,7 @@
 use nalgebra::DMatrix;
 
 use super::elimination::solve;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp;
 
 /// Residual allowed, of the greatest impulse.
@@ -78,7 +78,7 @@ impl ConeStep {
         speeds: &[f64],
         (low, high): (&[f64], &[f64]),
         lambda: &mut [f64],
-    ) -> Result<f64, Failure> {
+    ) -> Result<f64, ImpactFailure> {
         let step = Step {
             delassus: problem.delassus(),
             friction: problem.friction(),
@@ -111,7 +111,7 @@ impl ConeStep {
                 self.sweep(&step, lambda);
             }
         }
-        Err(Failure::Lcp(lcp::Failure::Residual {
+        Err(ImpactFailure::Lcp(lcp::LcpFailure::Residual {
             residual: found,
             allowed,
         }))

@@ -8,7 +8,7 @@ use super::event_exact::EventExactSimulation;
 use super::samples::{SampleEnd, Samples};
 use super::simulation::{Ended, LcpSimulation};
 use super::statistics::SampleStatistics;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
 /// Samples between two reports of progress.
@@ -34,14 +34,14 @@ pub trait OutcomeSimulation: Send + Sync {
     /// impulses (normals first).
     ///
     /// # Errors
-    /// Those of the simulation. [`Failure::Interrupted`] and [`Failure::Input`] end a call of the
+    /// Those of the simulation. [`ImpactFailure::Interrupted`] and [`ImpactFailure::Input`] end a call of the
     /// sampler; with any other the sample counts as failed.
     fn simulate(
         &mut self,
         sample: u64,
         speeds: &mut [f64],
         impulses: &mut [f64],
-    ) -> Result<Ended, Failure>;
+    ) -> Result<Ended, ImpactFailure>;
 
     /// Another workspace for the same samples.
     fn another<'a>(&self) -> Box<dyn OutcomeSimulation + 'a>
@@ -61,7 +61,7 @@ macro_rules! simulation {
                 sample: u64,
                 speeds: &mut [f64],
                 impulses: &mut [f64],
-            ) -> Result<Ended, Failure> {
+            ) -> Result<Ended, ImpactFailure> {
                 $name::simulate(self, sample, speeds, impulses)
             }
 
@@ -128,22 +128,22 @@ impl<'p> Sampler<'p> {
     /// The samples of a range of numbers.
     ///
     /// ```
-    /// use saltation::impact::{EventExact, Failure, Sampler};
+    /// use saltation::impact::{EventExact, ImpactFailure, Sampler};
     /// use saltation::models::RockingBlock;
     /// let impact = RockingBlock::default().impact()?;
     /// let of = |bound| Sampler::new(EventExact::new(bound).start(&impact)?).sample(0..100);
     /// assert!(of(0.3)?.finished().count() > 90);
     /// // Legs of a millionth of the momentum: no sample says anything of the set.
-    /// assert!(matches!(of(1e-6), Err(Failure::NoSampleFinished { unfinished: 100, .. })));
+    /// assert!(matches!(of(1e-6), Err(ImpactFailure::NoSampleFinished { unfinished: 100, .. })));
     /// # Ok::<(), saltation::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Failure::NoSampleFinished`] where there are samples and not one of them finished:
-    /// [`sample_with`](Self::sample_with) returns them. [`Failure::Interrupted`];
+    /// [`ImpactFailure::NoSampleFinished`] where there are samples and not one of them finished:
+    /// [`sample_with`](Self::sample_with) returns them. [`ImpactFailure::Interrupted`];
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a range so long that its
     /// samples take more than 2 GiB, and for more than 1024 threads.
-    pub fn sample(&self, numbers: Range<u64>) -> Result<Samples, Failure> {
+    pub fn sample(&self, numbers: Range<u64>) -> Result<Samples, ImpactFailure> {
         let mut statistics = SampleStatistics::new(0, f64::INFINITY)?;
         let samples = self.sample_with(numbers, &mut statistics, |_| ControlFlow::Continue(()))?;
         samples.check()?;
@@ -154,7 +154,7 @@ impl<'p> Sampler<'p> {
     /// date and `progress` sees them, and may end the call: then the samples so far are returned.
     ///
     /// # Errors
-    /// Those of [`sample`](Self::sample) but [`Failure::NoSampleFinished`], and
+    /// Those of [`sample`](Self::sample) but [`ImpactFailure::NoSampleFinished`], and
     /// [`InputError::WrongLength`](crate::InputError::WrongLength) for statistics of another number
     /// of rows (0 rows take none).
     pub fn sample_with(
@@ -162,7 +162,7 @@ impl<'p> Sampler<'p> {
         numbers: Range<u64>,
         statistics: &mut SampleStatistics,
         mut progress: impl FnMut(&SampleStatistics) -> ControlFlow<()>,
-    ) -> Result<Samples, Failure> {
+    ) -> Result<Samples, ImpactFailure> {
         let rows = self.simulation.problem().speeds().len();
         if statistics.rows() != 0 {
             validate::length("rows of the statistics", rows, statistics.rows())?;
@@ -211,7 +211,7 @@ impl<'p> Sampler<'p> {
     #[cfg(not(feature = "parallel"))]
     #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
     #[expect(clippy::unnecessary_wraps, reason = "as with threads")]
-    const fn start_threads(&self) -> Result<Option<NoThreads>, Failure> {
+    const fn start_threads(&self) -> Result<Option<NoThreads>, ImpactFailure> {
         Ok(None)
     }
 
@@ -222,13 +222,13 @@ impl<'p> Sampler<'p> {
         part: Part<'_>,
         workspace: &mut dyn OutcomeSimulation,
         _: Option<&NoThreads>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ImpactFailure> {
         part.fill(workspace)
     }
 
     /// The threads of a call, where it has its own.
     #[cfg(feature = "parallel")]
-    fn start_threads(&self) -> Result<Option<rayon::ThreadPool>, Failure> {
+    fn start_threads(&self) -> Result<Option<rayon::ThreadPool>, ImpactFailure> {
         let kept = self.threads <= MOST_THREADS;
         let rule = "must be at most 1024";
         validate::unless(kept, "threads", self.threads as f64, rule)?;
@@ -243,7 +243,7 @@ impl<'p> Sampler<'p> {
         part: Part<'_>,
         workspace: &mut dyn OutcomeSimulation,
         threads: Option<&rayon::ThreadPool>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ImpactFailure> {
         use rayon::prelude::*;
         if self.threads == 1 {
             return part.fill(workspace);
@@ -259,7 +259,7 @@ impl<'p> Sampler<'p> {
             let speeds = speeds.par_chunks_mut(PART * rows);
             let impulses = impulses.par_chunks_mut(PART * rows);
             let parts = speeds.zip(impulses).zip(ends.par_chunks_mut(PART));
-            let ended: Vec<Result<(), Failure>> = parts
+            let ended: Vec<Result<(), ImpactFailure>> = parts
                 .enumerate()
                 .map_init(
                     || self.simulation.another(),
@@ -300,7 +300,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn fill(self, simulation: &mut dyn OutcomeSimulation) -> Result<(), Failure> {
+    fn fill(self, simulation: &mut dyn OutcomeSimulation) -> Result<(), ImpactFailure> {
         let speeds = self.speeds.chunks_exact_mut(self.rows);
         let impulses = self.impulses.chunks_exact_mut(self.rows);
         // The numbers come last: the range is not asked for one past the greatest.
@@ -319,7 +319,9 @@ impl Part<'_> {
                         SampleEnd::Unfinished { steps }
                     }
                 }
-                Err(error @ (Failure::Interrupted | Failure::Input(_))) => return Err(error),
+                Err(error @ (ImpactFailure::Interrupted | ImpactFailure::Input(_))) => {
+                    return Err(error);
+                }
                 Err(_) => SampleEnd::Failed,
             };
         }

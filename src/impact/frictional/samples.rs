@@ -1,6 +1,6 @@
 //! A list of samples: flat, in the order of their numbers.
 
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 
 /// Outcomes in the order of their numbers, in flat arrays.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,13 +85,13 @@ impl Samples {
     }
 
     /// Refuses samples of which none finished: no outcome found is not no outcome.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), ImpactFailure> {
         if self.is_empty() || self.ends.iter().any(|end| end.is_finished()) {
             return Ok(());
         }
         let failed = self.ends.iter().filter(|&&end| end == SampleEnd::Failed);
         let (samples, failed) = (self.len(), failed.count());
-        Err(Failure::NoSampleFinished {
+        Err(ImpactFailure::NoSampleFinished {
             samples,
             unfinished: samples - failed,
             failed,

@@ -2,7 +2,7 @@
 
 use super::bounds::{BoundDraws, BoundLaw};
 use super::modes::Modes;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
 /// Largest complementarity problem of a step.
@@ -206,7 +206,7 @@ impl LcpSteps {
     }
 
     /// Refuses settings out of their ranges, and problems that they are not for.
-    pub(super) fn check(&self, problem: &ImpactProblem) -> Result<(), Failure> {
+    pub(super) fn check(&self, problem: &ImpactProblem) -> Result<(), ImpactFailure> {
         problem.refuse_friction_without_tangents("LcpSteps")?;
         validate::positive("bound", &[self.bound])?;
         validate::count("most steps", self.most_steps)?;

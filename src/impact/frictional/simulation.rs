@@ -5,7 +5,7 @@ use super::bounds::Pushing;
 use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
 use crate::impact::outcome::check_finite;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::spectrum::Spectrum;
 use crate::random::Draws;
 use crate::validate;
@@ -44,7 +44,10 @@ impl LcpSteps {
     /// enumerate contact modes in space or with more than five contacts;
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
     /// tangents; those of [`LcpSimulation::simulate`] while a dictionary is learnt.
-    pub fn start<'p>(&self, problem: &'p ImpactProblem) -> Result<LcpSimulation<'p>, Failure> {
+    pub fn start<'p>(
+        &self,
+        problem: &'p ImpactProblem,
+    ) -> Result<LcpSimulation<'p>, ImpactFailure> {
         self.check(problem)?;
         LcpSimulation::new(*self, problem)
     }
@@ -55,7 +58,10 @@ impl<'p> LcpSimulation<'p> {
         self.step.problem
     }
 
-    pub(super) fn new(settings: LcpSteps, problem: &'p ImpactProblem) -> Result<Self, Failure> {
+    pub(super) fn new(
+        settings: LcpSteps,
+        problem: &'p ImpactProblem,
+    ) -> Result<Self, ImpactFailure> {
         let step = LcpStep::new(&settings, problem);
         let mut simulation = Self {
             settings,
@@ -71,7 +77,7 @@ impl<'p> LcpSimulation<'p> {
     }
 
     /// Makes the dictionary of the bases that most steps of the first samples end in.
-    fn learn(&mut self) -> Result<(), Failure> {
+    fn learn(&mut self) -> Result<(), ImpactFailure> {
         let size = self.step.push.len();
         let (mut speeds, mut impulses) = (vec![0.0; size], vec![0.0; size]);
         self.step.start_learning();
@@ -86,14 +92,14 @@ impl<'p> LcpSimulation<'p> {
     /// alone.
     ///
     /// # Errors
-    /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`Failure::Lcp`] when a step is
-    /// not solved, [`Failure::Overflow`], [`Failure::Interrupted`].
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength), [`ImpactFailure::Lcp`] when a step is
+    /// not solved, [`ImpactFailure::Overflow`], [`ImpactFailure::Interrupted`].
     pub fn simulate(
         &mut self,
         sample: u64,
         speeds: &mut [f64],
         impulses: &mut [f64],
-    ) -> Result<Ended, Failure> {
+    ) -> Result<Ended, ImpactFailure> {
         let mut ended = start(self.step.problem, speeds, impulses)?;
         ended.finished = self.is_over(speeds);
         let mut is_last = false;
@@ -158,7 +164,7 @@ pub(super) fn start(
     problem: &ImpactProblem,
     speeds: &mut [f64],
     impulses: &mut [f64],
-) -> Result<Ended, Failure> {
+) -> Result<Ended, ImpactFailure> {
     let before = problem.speeds();
     validate::length("speeds", before.len(), speeds.len())?;
     validate::length("impulses", before.len(), impulses.len())?;
@@ -172,7 +178,11 @@ pub(super) fn start(
 }
 
 /// The end of a sample, refused where its numbers overflow.
-pub(super) fn finite(ended: Ended, speeds: &[f64], impulses: &[f64]) -> Result<Ended, Failure> {
+pub(super) fn finite(
+    ended: Ended,
+    speeds: &[f64],
+    impulses: &[f64],
+) -> Result<Ended, ImpactFailure> {
     check_finite("impulse", impulses)?;
     check_finite("speed after the impact", speeds)?;
     Ok(ended)
@@ -184,7 +194,7 @@ pub(super) fn is_over(normals: &[f64], eps: &[f64]) -> bool {
 }
 
 /// `ε/(3ψ)`.
-fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<f64, Failure> {
+fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<f64, ImpactFailure> {
     let Finish::SmallStep(size) = settings.finish else {
         return Ok(0.0);
     };

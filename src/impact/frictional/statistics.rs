@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::samples::{SampleEnd, Samples};
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::validate;
 
 /// Most cubes that are counted, and most coordinates of all of them: 128 MiB.
@@ -41,7 +41,7 @@ impl SampleStatistics {
     /// # Errors
     /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more rows, and unless
     /// `cell > 0`; infinite is one cube.
-    pub fn new(rows: usize, cell: f64) -> Result<Self, Failure> {
+    pub fn new(rows: usize, cell: f64) -> Result<Self, ImpactFailure> {
         validate::unless(cell > 0.0, "cell", cell, "must be > 0")?;
         let kept = rows <= MOST_ROWS;
         validate::unless(kept, "rows", rows as f64, "must be at most 1000")?;

@@ -7,7 +7,7 @@ use super::generators::{Generators, Scratch, Sign, Uncut};
 use super::outcome_set::{OutcomeSet, Unclosed};
 use super::planar_inclusion::{Location, PlanarInclusion};
 use super::span::KNOWN;
-use crate::impact::{Failure, ImpactProblem};
+use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// What ends a search that does not close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +54,11 @@ impl<'a> Search<'a> {
     }
 
     /// The set, or a part of it where a cap ends the search.
-    pub(super) fn run(mut self) -> Result<OutcomeSet, Failure> {
+    pub(super) fn run(mut self) -> Result<OutcomeSet, ImpactFailure> {
         match self.search() {
             // one with too many vertices is counted where it comes
             Ok(()) | Err(Uncut::TooMany) => {}
-            Err(Uncut::Interrupted) => return Err(Failure::Interrupted),
+            Err(Uncut::Interrupted) => return Err(ImpactFailure::Interrupted),
             Err(Uncut::OutOfWork) => {
                 self.unclosed.open = 1 + self.open.len();
                 self.unclosed.is_out_of_work = true;

@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::frictional::blocks::Blocks;
 use crate::impact::frictional::modes::Modes;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
@@ -29,7 +29,7 @@ const MOST_UNKNOWNS: usize = 1000;
 /// # Errors
 /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
 /// tangents; [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad number of
-/// directions, and for problems of more than 1000 unknowns, 2 + k a contact; [`Failure::Lcp`].
+/// directions, and for problems of more than 1000 unknowns, 2 + k a contact; [`ImpactFailure::Lcp`].
 ///
 /// ```
 /// use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem};
@@ -83,7 +83,7 @@ impl ImpactLaw for AnitescuPotra {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction_without_tangents(self.name())?;
         if Modes::refuse(problem).is_ok() {
             let mut modes = Modes::new(problem);
@@ -99,7 +99,7 @@ impl ImpactLaw for AnitescuPotra {
 
 impl AnitescuPotra {
     /// The outcome that Lemke's method finds.
-    fn by_lemke(self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn by_lemke(self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         let (m, k) = (problem.contacts(), self.directions);
         let in_space = problem.tangents() > 1;
         let kept = !in_space || k >= 4 && k.is_multiple_of(2);

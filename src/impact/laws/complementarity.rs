@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::Interrupt;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::ImpactProblem;
 use crate::lcp::{proof_of_none, solve_semidefinite};
 
@@ -17,7 +17,7 @@ pub(crate) fn solve_lcp(
     q: &DVector<f64>,
     noise: f64,
     interrupt: Option<&Interrupt>,
-) -> Result<DVector<f64>, Failure> {
+) -> Result<DVector<f64>, ImpactFailure> {
     let z = solve_semidefinite(w.as_view(), q.as_slice(), noise, interrupt)?;
     Ok(DVector::from_vec(z))
 }
@@ -31,18 +31,18 @@ pub(crate) fn restituted(speed: f64, restitution: f64) -> f64 {
 /// `0 ≤ λ ⊥ s + diag(e) (s)₋ + C λ ≥ 0`.
 ///
 /// For speeds of a motion they exist unless normals `n_i` satisfy `Σ u_i n_i = 0` with `u ≥ 0`, and
-/// a contact with `u_i > 0` approaches with `e_i > 0`: [`Failure::Squeezed`]. For `u · s = 0`, and
+/// a contact with `u_i > 0` approaches with `e_i > 0`: [`ImpactFailure::Squeezed`]. For `u · s = 0`, and
 /// `u · q = Σ u_i e_i (s_i)₋` must not be negative.
 pub(crate) fn rebound(
     gram: &DMatrix<f64>,
     speeds: &DVector<f64>,
     restitution: impl Fn(usize) -> f64,
     problem: &ImpactProblem,
-) -> Result<DVector<f64>, Failure> {
+) -> Result<DVector<f64>, ImpactFailure> {
     let (e, noise) = (&restitution, problem.noise());
     let q = DVector::from_fn(speeds.len(), |i, _| restituted(speeds[i], e(i)));
     solve_lcp(gram, &q, noise, problem.interrupt()).map_err(|error| match error {
-        Failure::Lcp(crate::lcp::Failure::Ray { infeasible: true }) => {
+        ImpactFailure::Lcp(crate::lcp::LcpFailure::Ray { infeasible: true }) => {
             squeezed(gram, speeds, e, (&q, noise)).unwrap_or(error)
         }
         other => other,
@@ -56,14 +56,14 @@ fn squeezed(
     speeds: &DVector<f64>,
     restitution: &impl Fn(usize) -> f64,
     (q, noise): (&DVector<f64>, f64),
-) -> Option<Failure> {
+) -> Option<ImpactFailure> {
     let u = proof_of_none(gram.as_view(), q.as_slice(), noise)?;
     let set: Vec<usize> = (0..u.len()).filter(|&i| u[i] > PART).collect();
     let rebound = |i: &usize| restitution(*i) * -speeds[*i];
     let contact = *set
         .iter()
         .max_by(|a, b| rebound(a).total_cmp(&rebound(b)))?;
-    (rebound(&contact) > 0.0).then(|| Failure::Squeezed {
+    (rebound(&contact) > 0.0).then(|| ImpactFailure::Squeezed {
         restitution: restitution(contact),
         set,
         contact,

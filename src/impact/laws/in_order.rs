@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 
 use super::routh::resolve_contact;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::outcome::check_finite;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::{InputError, validate};
@@ -25,7 +25,7 @@ const CAP: usize = 10_000;
 /// # Errors
 /// [`InputError::NoSuch`] for an order that names a contact twice or one that does not exist,
 /// [`InputError::WrongLength`] for one that leaves contacts out; those of
-/// [`Routh`](crate::impact::Routh); [`Failure::Overflow`].
+/// [`Routh`](crate::impact::Routh); [`ImpactFailure::Overflow`].
 ///
 /// ```
 /// use saltation::impact::{ImpactLaw, ImpactProblem, InOrder};
@@ -105,7 +105,7 @@ impl ImpactLaw for InOrder {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction_without_tangents(self.name())?;
         self.check(problem.contacts())?;
         let m = problem.contacts();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use nalgebra::DVector;
 
 use crate::impact::{
-    Ended, Failure, ImpactLaw, ImpactProblem, LcpSteps, Order, Outcome, OutcomeSimulation,
+    Ended, ImpactFailure, ImpactLaw, ImpactProblem, LcpSteps, Order, Outcome, OutcomeSimulation,
     Outcomes, Remark,
 };
 use crate::random::{symmetric, word};
@@ -22,7 +22,7 @@ const NUMBERS: usize = 10_000_000;
 /// The samples are those of [`LcpSteps`] with the numbers 0, 1, …. Unfinished ones are dropped.
 /// Those of which a step was not solved are dropped too, and the first outcome says how many they
 /// are ([`Remark::UnsolvedSamples`]). Where no sample finishes the list is empty, and a run ends
-/// with [`Failure::NotSingle`]: take a greater bound or more steps. With
+/// with [`ImpactFailure::NotSingle`]: take a greater bound or more steps. With
 /// [`SolutionRule::EnumerateAll`](crate::impact::SolutionRule::EnumerateAll) the outcomes are those
 /// of all branches. Each velocity is listed once (to 1e-8 of the greatest speed), in the order of
 /// the samples. The set is never complete: a run needs a [`Selection`](crate::impact::Selection)
@@ -31,7 +31,7 @@ const NUMBERS: usize = 10_000_000;
 /// Coefficients of restitution are not read. [`Outcomes::effort`] is the number of steps.
 ///
 /// # Errors
-/// Those of [`LcpSteps::start`]; [`Failure::Interrupted`]; [`Failure::Lcp`], that of the first
+/// Those of [`LcpSteps::start`]; [`ImpactFailure::Interrupted`]; [`ImpactFailure::Lcp`], that of the first
 /// sample not solved, where no sample finishes;
 /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more than 10⁷ numbers: samples
 /// times rows, times the cap on branches.
@@ -72,7 +72,7 @@ impl ImpactLaw for RouthInclusion {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         let size = problem.speeds().len();
         let count = usize::try_from(self.samples).unwrap_or(usize::MAX);
         let branches = self.steps.most_branches().unwrap_or(1);
@@ -107,7 +107,7 @@ struct Listing<'p> {
     steps: usize,
     unsolved: u64,
     /// The first failure.
-    failure: Option<Failure>,
+    failure: Option<ImpactFailure>,
 }
 
 impl<'p> Listing<'p> {
@@ -128,7 +128,7 @@ impl<'p> Listing<'p> {
         &mut self,
         simulation: &mut dyn OutcomeSimulation,
         samples: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ImpactFailure> {
         let size = self.problem.speeds().len();
         let (mut speeds, mut impulses) = (vec![0.0; size], vec![0.0; size]);
         for sample in 0..samples {
@@ -141,7 +141,7 @@ impl<'p> Listing<'p> {
     }
 
     /// Adds an outcome, unless it is unfinished or known.
-    fn add(&mut self, ended: Ended, speeds: &[f64], impulses: &[f64]) -> Result<(), Failure> {
+    fn add(&mut self, ended: Ended, speeds: &[f64], impulses: &[f64]) -> Result<(), ImpactFailure> {
         self.steps += ended.steps;
         if ended.finished && self.grid.is_new(speeds, &self.list) {
             let impulses = DVector::from_column_slice(impulses);
@@ -153,9 +153,9 @@ impl<'p> Listing<'p> {
     }
 
     /// Counts a sample that failed; passes on what ends the law.
-    fn check(&mut self, simulated: Result<(), Failure>) -> Result<(), Failure> {
+    fn check(&mut self, simulated: Result<(), ImpactFailure>) -> Result<(), ImpactFailure> {
         match simulated {
-            Err(error @ (Failure::Interrupted | Failure::Input(_))) => Err(error),
+            Err(error @ (ImpactFailure::Interrupted | ImpactFailure::Input(_))) => Err(error),
             Err(error) => {
                 self.unsolved += 1;
                 self.failure.get_or_insert(error);
@@ -165,7 +165,7 @@ impl<'p> Listing<'p> {
         }
     }
 
-    fn end(mut self) -> Result<Outcomes, Failure> {
+    fn end(mut self) -> Result<Outcomes, ImpactFailure> {
         let count = self.unsolved;
         match (self.list.first_mut(), self.failure) {
             (_, None) => {}
@@ -249,11 +249,14 @@ mod tests {
             sample: u64,
             speeds: &mut [f64],
             impulses: &mut [f64],
-        ) -> Result<Ended, Failure> {
+        ) -> Result<Ended, ImpactFailure> {
             let at = usize::try_from(sample).unwrap_or_default() % self.speeds.len();
             let Some(speed) = self.speeds[at] else {
                 let (residual, allowed) = (sample as f64, 0.0);
-                return Err(Failure::Lcp(lcp::Failure::Residual { residual, allowed }));
+                return Err(ImpactFailure::Lcp(lcp::LcpFailure::Residual {
+                    residual,
+                    allowed,
+                }));
             };
             speeds.copy_from_slice(&[speed, 0.0]);
             impulses.copy_from_slice(&[1.0 + speed, 1.0]);
@@ -276,7 +279,7 @@ mod tests {
         problem: &ImpactProblem,
         given: &mut Given<'_>,
         samples: u64,
-    ) -> Result<Outcomes, Failure> {
+    ) -> Result<Outcomes, ImpactFailure> {
         let mut listing = Listing::new(problem);
         listing.add_samples(given, samples)?;
         listing.end()

@@ -13,7 +13,7 @@
 use nalgebra::DVector;
 
 use super::complementarity::solve_lcp;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
 use crate::linalg::decompose::cholesky;
@@ -32,7 +32,7 @@ impl ImpactLaw for Plastic {
         "Plastic"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let plastic = PlasticPart::of(problem)?;
         let remarks = plastic.remarks();
@@ -57,7 +57,7 @@ pub(crate) struct PlasticPart {
 }
 
 impl PlasticPart {
-    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Failure> {
+    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, ImpactFailure> {
         let space = problem.space();
         let bilateral = bilateral(space, &-&space.speeds)
             .ok()
@@ -89,9 +89,9 @@ impl PlasticPart {
 pub(crate) fn bilateral(
     space: &ContactSpace,
     change: &DVector<f64>,
-) -> Result<DVector<f64>, Failure> {
+) -> Result<DVector<f64>, ImpactFailure> {
     space.independent()?;
-    let factor = cholesky(space.gram.clone()).ok_or_else(|| Failure::DependentContacts {
+    let factor = cholesky(space.gram.clone()).ok_or_else(|| ImpactFailure::DependentContacts {
         set: (0..space.contacts()).collect(),
         rcond: space.rcond(),
     })?;
@@ -109,7 +109,7 @@ pub(crate) struct Blend {
 
 impl Blend {
     /// One coefficient for the impact: the largest.
-    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, Failure> {
+    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, ImpactFailure> {
         let all = problem.restitution();
         let rule = "must lie in [0, 1] for a blend of plastic and elastic";
         validate::accepted("restitution", all, rule, |e| (0.0..=1.0).contains(&e))?;
@@ -138,7 +138,7 @@ impl Blend {
         &self,
         problem: &ImpactProblem,
         words: impl Iterator<Item = Vec<usize>>,
-    ) -> Result<Vec<Outcome>, Failure> {
+    ) -> Result<Vec<Outcome>, ImpactFailure> {
         let are_apart = self.restitution > crate::impact::sets::momenta::EQUAL;
         let mut reflections = Reflections::new(problem);
         words
@@ -160,7 +160,7 @@ impl Blend {
         problem: &ImpactProblem,
         elastic: &[f64],
         word: Vec<usize>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ImpactFailure> {
         let order = Order::Word(word);
         let Some(plastic) = &self.plastic else {
             return Outcome::new(problem, elastic, order, self.remarks.clone());

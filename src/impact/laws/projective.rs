@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 
 use super::plastic::bilateral;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
 /// Every contact reverses its own speed, `u_i⁺ = −e_i u_i`, whatever the sign of its impulse:
@@ -14,7 +14,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// or refused after [`refuse_adhesion`](Self::refuse_adhesion)), can leave contacts approaching
 /// that separated before ([`Remark::Approaching`](crate::impact::Remark::Approaching)), and with
 /// different coefficients can raise the energy. Right for constraints that act both ways. Errors:
-/// [`Failure::DependentContacts`], [`Failure::Adhesion`].
+/// [`ImpactFailure::DependentContacts`], [`ImpactFailure::Adhesion`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Projective {
     refuses_adhesion: bool,
@@ -28,7 +28,7 @@ impl Projective {
         }
     }
 
-    /// Refuses problems in which a contact would have to pull, with [`Failure::Adhesion`].
+    /// Refuses problems in which a contact would have to pull, with [`ImpactFailure::Adhesion`].
     #[must_use]
     pub const fn refuse_adhesion(mut self) -> Self {
         self.refuses_adhesion = true;
@@ -41,7 +41,7 @@ impl ImpactLaw for Projective {
         "Projective"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let e = problem.restitution();
@@ -51,7 +51,7 @@ impl ImpactLaw for Projective {
         if self.refuses_adhesion
             && let Some((contact, impulse)) = outcome.pull()
         {
-            return Err(Failure::Adhesion { contact, impulse });
+            return Err(ImpactFailure::Adhesion { contact, impulse });
         }
         Ok(Outcomes::of_one(outcome))
     }

@@ -1,7 +1,7 @@
 //! Propagative impact: contacts are reflected one after another until none approaches.
 
 use super::plastic::Blend;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::sets::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder, Reflections};
 
@@ -14,8 +14,8 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder, Reflect
 /// of the plastic and the elastic one that keeps `R²` of the energy which a plastic impact loses.
 /// All contacts with zero gaps take part, resting ones too.
 ///
-/// [`resolve`](ImpactLaw::resolve) returns one outcome; the errors are [`Failure::ReflectionCap`],
-/// [`Failure::NoFeasibleInterior`], [`Failure::NotApproaching`] and
+/// [`resolve`](ImpactLaw::resolve) returns one outcome; the errors are [`ImpactFailure::ReflectionCap`],
+/// [`ImpactFailure::NoFeasibleInterior`], [`ImpactFailure::NotApproaching`] and
 /// [`InputError::NoSuch`](crate::InputError::NoSuch) (of [`ReflectionOrder::GivenFirst`]) and
 /// [`InputError::BadSetting`](crate::InputError::BadSetting) (restitution outside [0, 1]).
 /// [`AllOutcomes`](crate::impact::AllOutcomes) gives those of all rules.
@@ -55,13 +55,13 @@ impl ImpactLaw for Propagative {
         "Propagative"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let mut reflections = Reflections::new(problem);
         if let Err(error) = reflections.run(self.rule, self.cap) {
             return Err(match error {
-                Failure::ReflectionCap { limit, .. } => {
+                ImpactFailure::ReflectionCap { limit, .. } => {
                     interior::explain(problem.space(), limit, error)
                 }
                 other => other,

@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::frictional::one_contact::OneContact;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::validate;
@@ -35,7 +35,7 @@ use crate::validate;
 /// # Errors
 /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more than one contact;
 /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
-/// tangents; [`Failure::Jammed`]; [`Failure::ReflectionCap`] when the slip in space takes more than
+/// tangents; [`ImpactFailure::Jammed`]; [`ImpactFailure::ReflectionCap`] when the slip in space takes more than
 /// 100 000 steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Routh {
@@ -73,7 +73,7 @@ impl ImpactLaw for Routh {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction_without_tangents(self.name())?;
         let count = problem.contacts();
         validate::unless(
@@ -99,7 +99,7 @@ pub(crate) fn resolve_contact(
     contact: usize,
     speeds: &DVector<f64>,
     impulses: &mut [f64],
-) -> Result<(), Failure> {
+) -> Result<(), ImpactFailure> {
     match problem.tangents() {
         0 => add(problem, contact, speeds, impulses, |c: OneContact<1>| {
             Ok(c.impulse())
@@ -118,8 +118,8 @@ fn add<const N: usize>(
     contact: usize,
     speeds: &DVector<f64>,
     impulses: &mut [f64],
-    resolve: impl Fn(OneContact<N>) -> Result<[f64; N], Failure>,
-) -> Result<(), Failure> {
+    resolve: impl Fn(OneContact<N>) -> Result<[f64; N], ImpactFailure>,
+) -> Result<(), ImpactFailure> {
     let first = problem.contacts() + (N - 1) * contact;
     let row = |i: usize| if i == 0 { contact } else { first + i - 1 };
     let alone = OneContact {
@@ -137,10 +137,10 @@ fn add<const N: usize>(
 }
 
 /// A failure at one contact, which counts itself only, with its number.
-fn named(failure: Failure, contact: usize) -> Failure {
+fn named(failure: ImpactFailure, contact: usize) -> ImpactFailure {
     match failure {
-        Failure::Jammed { speed, .. } => Failure::Jammed { contact, speed },
-        Failure::ReflectionCap { limit, speed, .. } => Failure::ReflectionCap {
+        ImpactFailure::Jammed { speed, .. } => ImpactFailure::Jammed { contact, speed },
+        ImpactFailure::ReflectionCap { limit, speed, .. } => ImpactFailure::ReflectionCap {
             limit,
             contact,
             speed,

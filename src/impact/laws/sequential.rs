@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::complementarity::rebound;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::sets::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
@@ -16,8 +16,8 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// approach are skipped. With coefficients of restitution in [0, 1] the energy never rises, since
 /// all contacts of a stage approach before it ([`Unilateral`](crate::impact::Unilateral#energy)).
 /// Plastic contacts at an obtuse angle, each undoing the other, need many stages, in which their
-/// speeds shrink by a constant factor. Errors: [`Failure::ReflectionCap`],
-/// [`Failure::NoFeasibleInterior`], [`lcp::Failure::Residual`](crate::lcp::Failure::Residual).
+/// speeds shrink by a constant factor. Errors: [`ImpactFailure::ReflectionCap`],
+/// [`ImpactFailure::NoFeasibleInterior`], [`lcp::LcpFailure::Residual`](crate::lcp::LcpFailure::Residual).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequential {
     cap: usize,
@@ -54,7 +54,7 @@ impl ImpactLaw for Sequential {
         "Sequential"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let threshold = problem.threshold();
@@ -77,7 +77,7 @@ impl ImpactLaw for Sequential {
             };
             problem.check_interrupt()?;
             if stages.len() >= cap {
-                let capped = Failure::ReflectionCap {
+                let capped = ImpactFailure::ReflectionCap {
                     limit: cap,
                     contact: worst,
                     speed: speeds[worst] * space.roots[worst],
@@ -103,8 +103,8 @@ impl ImpactLaw for Sequential {
 }
 
 /// Renumbers the contacts in an error of a stage as the problem numbers them.
-fn named(mut error: Failure, stage: &[usize]) -> Failure {
-    if let Failure::Squeezed { set, contact, .. } = &mut error {
+fn named(mut error: ImpactFailure, stage: &[usize]) -> ImpactFailure {
+    if let ImpactFailure::Squeezed { set, contact, .. } = &mut error {
         for i in set.iter_mut().chain([contact]) {
             *i = stage[*i];
         }

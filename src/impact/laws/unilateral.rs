@@ -1,7 +1,7 @@
 //! Unilateral impact: contacts push or separate, all at once.
 
 use super::complementarity::rebound;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
 /// Contacts push or separate faster than their restitution asks: `0 ≤ p ⊥ u⁺ + diag(e) (u)₋ ≥ 0`,
@@ -17,7 +17,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 /// There is always one where some motion opens all contacts at once, as with independent normals,
 /// and where `e = 0`. Contacts squeeze a body when a combination of their normals with positive
 /// weights vanishes, as two opposite walls do: then none of them parts unless another closes. If
-/// one of these approaches with `e > 0`, there is no outcome: [`Failure::Squeezed`]. There is no
+/// one of these approaches with `e > 0`, there is no outcome: [`ImpactFailure::Squeezed`]. There is no
 /// other such case: with `C u = 0`, `u ≥ 0`, the speeds of any motion have `u · s = 0`, and
 /// impulses exist exactly when no such `u` has `Σ u_i e_i (s_i)₋ < 0`. The body then rattles
 /// between the walls, which no simultaneous law describes.
@@ -33,7 +33,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 ///   The outcome then has a remark ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised));
 /// * with all coefficients 0 it never rises: `p · u⁺ = 0`, and `ΔE = −½ pᵀ G p`.
 ///
-/// Errors: [`Failure::Squeezed`]; [`lcp::Failure::Residual`](crate::lcp::Failure::Residual) when
+/// Errors: [`ImpactFailure::Squeezed`]; [`lcp::LcpFailure::Residual`](crate::lcp::LcpFailure::Residual) when
 /// rounding defeats the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unilateral;
@@ -43,7 +43,7 @@ impl ImpactLaw for Unilateral {
         "Unilateral"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let e = problem.restitution();

@@ -2,7 +2,7 @@
 
 use super::interior;
 use super::momenta::{Momenta, meeting, rounding};
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::laws::plastic::Blend;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 
@@ -25,7 +25,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 ///
 /// A complete set is never empty. The set is marked incomplete beyond the cap of momenta, and when
 /// no word ends from some momentum. When words need not end the error is
-/// [`Failure::NoFeasibleInterior`]; other errors are those of
+/// [`ImpactFailure::NoFeasibleInterior`]; other errors are those of
 /// [`Propagative`](crate::impact::Propagative).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllOutcomes {
@@ -69,7 +69,7 @@ impl ImpactLaw for AllOutcomes {
         "AllOutcomes"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let cap = self.cap.min(MOST / problem.contacts());
@@ -104,7 +104,7 @@ struct Search {
 
 impl Search {
     /// Visits all momenta, or as many as `cap`.
-    fn run(problem: &ImpactProblem, cap: usize) -> Result<Self, Failure> {
+    fn run(problem: &ImpactProblem, cap: usize) -> Result<Self, ImpactFailure> {
         let mut search = Self::with(problem, cap, meeting(problem))?;
         if search.is_complete && !search.reaches_ends() {
             // In a narrow cone the speeds of slow contacts alternate in sign, by little more than
@@ -116,7 +116,7 @@ impl Search {
     }
 
     /// The same; momenta are equal within a tolerance.
-    fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Result<Self, Failure> {
+    fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Result<Self, ImpactFailure> {
         let space = problem.space();
         let threshold = problem.threshold();
         let mut momenta = Momenta::new(space.contacts(), tolerance, threshold);

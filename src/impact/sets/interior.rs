@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::laws::complementarity::solve_lcp;
 use crate::impact::normal_space::ContactSpace;
 
@@ -22,11 +22,11 @@ fn exists(space: &ContactSpace) -> bool {
 }
 
 /// The error for a cap that was reached: `found`, or that the stages need not end.
-pub(crate) fn explain(space: &ContactSpace, limit: usize, found: Failure) -> Failure {
+pub(crate) fn explain(space: &ContactSpace, limit: usize, found: ImpactFailure) -> ImpactFailure {
     if exists(space) {
         found
     } else {
-        Failure::NoFeasibleInterior { limit }
+        ImpactFailure::NoFeasibleInterior { limit }
     }
 }
 
@@ -35,11 +35,11 @@ pub(crate) fn check_search(
     space: &ContactSpace,
     limit: usize,
     is_complete: bool,
-) -> Result<(), Failure> {
+) -> Result<(), ImpactFailure> {
     if is_complete || exists(space) {
         Ok(())
     } else {
-        Err(Failure::NoFeasibleInterior { limit })
+        Err(ImpactFailure::NoFeasibleInterior { limit })
     }
 }
 

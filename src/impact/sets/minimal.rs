@@ -2,7 +2,7 @@
 
 use super::interior;
 use super::momenta::{Momenta, meeting};
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::laws::plastic::Blend;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 
@@ -61,7 +61,7 @@ impl ImpactLaw for MinimalOutcomes {
         "MinimalOutcomes"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, Failure> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let cap = self.cap.min(MOST);
@@ -114,7 +114,7 @@ impl<'p> WordSearch<'p> {
     }
 
     /// Goes through all words; false when the cap was reached.
-    fn run(&mut self) -> Result<bool, Failure> {
+    fn run(&mut self) -> Result<bool, ImpactFailure> {
         let mut word: Vec<usize> = Vec::new();
         let start = self.problem.space().speeds.as_slice().to_vec();
         if self.is_feasible(&start) {

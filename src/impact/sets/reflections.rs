@@ -1,6 +1,6 @@
 //! Reflections in contact space, the workspace of propagative impact.
 
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::{ImpactProblem, ReflectionOrder};
 use crate::{InputError, Interrupt, validate};
 
@@ -60,7 +60,7 @@ impl Reflections {
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::NotFinite`].
-    pub fn restart(&mut self, speeds: &[f64], threshold: f64) -> Result<(), Failure> {
+    pub fn restart(&mut self, speeds: &[f64], threshold: f64) -> Result<(), ImpactFailure> {
         validate::length("contact speeds", self.speeds.len(), speeds.len())?;
         validate::finite("contact speeds", speeds)?;
         validate::finite("threshold", &[threshold])?;
@@ -108,11 +108,11 @@ impl Reflections {
     /// 000 000 is lowered to it; the word takes eight bytes a reflection.
     ///
     /// # Errors
-    /// [`Failure::NotApproaching`] when the rule asks for a first contact that does not approach
+    /// [`ImpactFailure::NotApproaching`] when the rule asks for a first contact that does not approach
     /// while another does, [`InputError::NoSuch`] when that contact does not exist,
-    /// [`Failure::ReflectionCap`] after `cap` reflections, [`Failure::Overflow`] when speeds
-    /// overflow, [`Failure::Interrupted`] ([`ImpactProblem::with_interrupt`]).
-    pub fn run(&mut self, rule: ReflectionOrder, cap: usize) -> Result<usize, Failure> {
+    /// [`ImpactFailure::ReflectionCap`] after `cap` reflections, [`ImpactFailure::Overflow`] when speeds
+    /// overflow, [`ImpactFailure::Interrupted`] ([`ImpactProblem::with_interrupt`]).
+    pub fn run(&mut self, rule: ReflectionOrder, cap: usize) -> Result<usize, ImpactFailure> {
         if let ReflectionOrder::GivenFirst(contact) = rule
             && self.word.is_empty()
         {
@@ -132,7 +132,7 @@ impl Reflections {
         }
         match self.speeds.iter().position(|s| !s.is_finite()) {
             None => Ok(self.word.len() - start),
-            Some(contact) => Err(Failure::Overflow {
+            Some(contact) => Err(ImpactFailure::Overflow {
                 quantity: "scaled speed",
                 contact,
                 value: self.speeds[contact],
@@ -140,9 +140,9 @@ impl Reflections {
         }
     }
 
-    fn check_first(&self, contact: usize) -> Result<(), Failure> {
+    fn check_first(&self, contact: usize) -> Result<(), ImpactFailure> {
         let (Some(s), Some(root)) = (self.speeds.get(contact), self.roots.get(contact)) else {
-            return Err(Failure::Input(InputError::NoSuch {
+            return Err(ImpactFailure::Input(InputError::NoSuch {
                 what: "contact",
                 index: contact,
                 count: self.speeds.len(),
@@ -151,17 +151,17 @@ impl Reflections {
         if *s < -self.threshold || self.is_feasible() {
             return Ok(());
         }
-        Err(Failure::NotApproaching {
+        Err(ImpactFailure::NotApproaching {
             contact,
             speed: s * root,
         })
     }
 
-    fn stuck(&self, limit: usize) -> Failure {
+    fn stuck(&self, limit: usize) -> ImpactFailure {
         let worst = ReflectionOrder::ArgMin.select(&self.speeds, self.threshold, 0);
         let contact = worst.unwrap_or(0);
         let scaled = self.speeds.get(contact).zip(self.roots.get(contact));
-        Failure::ReflectionCap {
+        ImpactFailure::ReflectionCap {
             limit,
             contact,
             speed: scaled.map_or(f64::NAN, |(s, root)| s * root),
@@ -227,14 +227,14 @@ mod tests {
         let run = |rule| Reflections::new(&problem).run(rule, 10);
         assert!(matches!(
             run(ReflectionOrder::GivenFirst(1)),
-            Err(Failure::NotApproaching {
+            Err(ImpactFailure::NotApproaching {
                 contact: 1,
                 speed: 2.0
             })
         ));
         assert!(matches!(
             run(ReflectionOrder::GivenFirst(2)),
-            Err(Failure::Input(InputError::NoSuch {
+            Err(ImpactFailure::Input(InputError::NoSuch {
                 what: "contact",
                 index: 2,
                 count: 2
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(run(ReflectionOrder::GivenFirst(0)), Ok(1));
         assert!(matches!(
             Reflections::new(&problem).run(ReflectionOrder::ArgMin, 0),
-            Err(Failure::ReflectionCap { limit: 0, .. })
+            Err(ImpactFailure::ReflectionCap { limit: 0, .. })
         ));
     }
 }

@@ -11,7 +11,7 @@
 use std::f64::consts::PI;
 
 use super::all::AllOutcomes;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem};
 
@@ -90,15 +90,15 @@ fn order(cosine: f64) -> Option<usize> {
 /// of two contacts `ξ` is about `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
 ///
 /// # Errors
-/// Those of [`AllOutcomes`], [`Failure::ReflectionCap`] when that stops at its cap, and
-/// [`Failure::TooManyOutcomes`] when there are more than 5000: the work is quadratic in their
+/// Those of [`AllOutcomes`], [`ImpactFailure::ReflectionCap`] when that stops at its cap, and
+/// [`ImpactFailure::TooManyOutcomes`] when there are more than 5000: the work is quadratic in their
 /// number, a second for 5000.
-pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Failure> {
+pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, ImpactFailure> {
     let elastic = problem.clone().with_restitution(1.0)?;
     let law = AllOutcomes::new();
     let outcomes = law.resolve(&elastic)?;
     if !outcomes.is_complete {
-        return Err(Failure::ReflectionCap {
+        return Err(ImpactFailure::ReflectionCap {
             limit: law.limit(),
             contact: 0,
             speed: problem.speeds()[0],
@@ -107,7 +107,7 @@ pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, Failure> {
     let count = outcomes.list.len();
     if count > COMPARED {
         let limit = COMPARED;
-        return Err(Failure::TooManyOutcomes { count, limit });
+        return Err(ImpactFailure::TooManyOutcomes { count, limit });
     }
     if problem.kinetic_norm() == 0.0 {
         return Ok(0.0);

@@ -5,7 +5,7 @@ use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::SharedShape;
 use saltation::bodies::parry::utils::Array2;
 use saltation::bodies::{Body, ManifoldPoint, Pose, Scene, Shape};
-use saltation::compliant::{Failure, TimeStepper};
+use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use saltation::nalgebra::DMatrix;
 
@@ -237,7 +237,7 @@ fn contacts_without_a_feature_are_not_found_again() {
     let (mut columns, efforts) = (DMatrix::identity(13, 13), DMatrix::zeros(6, 13));
     let refused = stepper.step_along(&[0.0; 6], &mut columns, &efforts);
     assert!(
-        matches!(refused, Err(Failure::NoDerivative { .. })),
+        matches!(refused, Err(CompliantFailure::NoDerivative { .. })),
         "{refused:?}"
     );
 }

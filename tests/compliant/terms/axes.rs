@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use saltation::compliant::{Axis, Compliance, Coupling, JointFriction, JointLimit};
+use saltation::compliant::{Axis, Compliance, JointCoupling, JointFriction, JointLimit};
 
 use super::systems::Sliders;
 
@@ -119,7 +119,7 @@ fn dry_friction_stops_a_slider() {
 #[test]
 fn gears_share_loads_and_inertia() {
     let (masses, loads) = ([2.0, 5.0], [12.0, -3.0]);
-    let gear = Coupling::new(&[(0, 1.0), (1, -3.0)], 0.6);
+    let gear = JointCoupling::new(&[(0, 1.0), (1, -3.0)], 0.6);
     let mut stepper = Sliders::new(&masses, &loads).with(DT, gear);
     let run = stepper.integrate(0.0, &[0.6, 0.0], &[0.0; 2], 1.0);
     let run = run.expect("input").completed().expect("completed");
@@ -149,7 +149,7 @@ fn deviations_decay_by_the_dissipation_time() {
             ..Compliance::default()
         };
         let axis = Axis::from(0);
-        let held = Coupling::new(&[(axis, 2.0)], 1.0).compliance(compliance);
+        let held = JointCoupling::new(&[(axis, 2.0)], 1.0).compliance(compliance);
         let mut stepper = Sliders::new(&[3.0], &[0.0]).with(DT, held);
         let run = stepper.integrate(0.0, &[0.7], &[0.0], 0.2).expect("input");
         let run = run.completed().expect("completed");
@@ -180,7 +180,7 @@ fn terms_join_islands() {
             .map(|i| (i.trees, i.rows))
             .collect::<Vec<_>>()
     };
-    let gear = |a: usize, b: usize| Coupling::new(&[(a, 1.0), (b, 1.0)], 0.0);
+    let gear = |a: usize, b: usize| JointCoupling::new(&[(a, 1.0), (b, 1.0)], 0.0);
     assert_eq!(count(sliders().stepper(DT)), []);
     assert_eq!(count(sliders().with(DT, gear(0, 3))), [(2, 1)]);
     let two = sliders().with(DT, gear(0, 3)).term(gear(4, 1));

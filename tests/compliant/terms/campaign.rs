@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 use saltation::compliant::{
-    Compliance, Coupling, JointFriction, JointLimit, Motor, MotorGoal, Solver, TimeStepper,
+    Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, Solver, TimeStepper,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
@@ -65,7 +65,7 @@ enum Term {
     /// Gains, effort limit; position, velocity and effort of the goal.
     Motor(usize, [f64; 3], [f64; 3]),
     /// Coefficients, value, stiffness, dissipation time.
-    Coupling(Vec<(usize, f64)>, [f64; 3]),
+    JointCoupling(Vec<(usize, f64)>, [f64; 3]),
 }
 
 fn compliance([stiffness, dissipation_time]: [f64; 2]) -> Compliance {
@@ -99,8 +99,8 @@ impl Term {
             }
             &Self::Friction(axis, effort) => stepper.term(JointFriction::new(axis, effort)),
             &Self::Motor(axis, gains, goal) => stepper.term(motor(axis, gains, goal)),
-            Self::Coupling(parts, [value, k, tau]) => {
-                stepper.term(Coupling::new(parts, *value).compliance(compliance([*k, *tau])))
+            Self::JointCoupling(parts, [value, k, tau]) => {
+                stepper.term(JointCoupling::new(parts, *value).compliance(compliance([*k, *tau])))
             }
         }
     }
@@ -111,7 +111,7 @@ impl Term {
             Self::Limit(axis, ..) | Self::Friction(axis, _) | Self::Motor(axis, ..) => {
                 row[*axis] = 1.0;
             }
-            Self::Coupling(parts, _) => parts.iter().for_each(|&(i, c)| row[i] += c),
+            Self::JointCoupling(parts, _) => parts.iter().for_each(|&(i, c)| row[i] += c),
         }
         row
     }
@@ -160,7 +160,7 @@ impl Term {
                     (dt * limit * effort.signum(), 0.0)
                 }
             }
-            Self::Coupling(_, [value, k, tau]) => spring(at - value, [*k, *tau]),
+            Self::JointCoupling(_, [value, k, tau]) => spring(at - value, [*k, *tau]),
         }
     }
 }
@@ -259,7 +259,7 @@ fn draw(draw: &mut SplitMix64) -> (Random, Vec<Term>) {
                     let parts = velocities.iter().map(|&i| (i, draw.between(0.1, 2.0)));
                     let parts = parts.collect();
                     let [k, tau] = soft(draw);
-                    Term::Coupling(parts, [draw.between(-0.2, 0.2), k, tau])
+                    Term::JointCoupling(parts, [draw.between(-0.2, 0.2), k, tau])
                 }
             }
         })

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, UnitQuaternion, Vector3};
 use saltation::compliant::{
-    Anchor, BallJoint, Coupling, JointFriction, JointLimit, Motor, MotorGoal, StepState,
+    Anchor, BallJoint, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState,
 };
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
@@ -21,7 +21,7 @@ fn rollouts_of_axes() {
         .term(Motor::new(1).gains(1e3, 0.0).effort_limit(3.0))
         .term(JointLimit::new(1, -1.0, 0.25))
         .term(JointFriction::new(2, 1.5))
-        .term(Coupling::new(&[(2, 1.0), (3, 2.0)], 0.1));
+        .term(JointCoupling::new(&[(2, 1.0), (3, 2.0)], 0.1));
     let (q, v) = ([0.1, 0.05, -0.2, 0.15], [0.5, 0.4, 0.3, -0.1]);
     let (_, found) = stepper
         .sensitivities((0.0, &q, &v), 0.5, &DMatrix::identity(8, 8))

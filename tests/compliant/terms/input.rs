@@ -3,8 +3,8 @@
 use nalgebra::{UnitQuaternion, Vector3};
 use saltation::InputError;
 use saltation::compliant::{
-    Anchor, BallJoint, Compliance, Coupling, DistanceJoint, Failure, JointFriction, JointLimit,
-    Motor, MotorGoal, StepTerm, Weld,
+    Anchor, BallJoint, Compliance, CompliantFailure, DistanceJoint, JointCoupling, JointFriction,
+    JointLimit, Motor, MotorGoal, StepTerm, Weld,
 };
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
@@ -16,7 +16,7 @@ const INF: f64 = f64::INFINITY;
 fn refused(term: impl StepTerm + Send + Sync) -> InputError {
     let mut stepper = Sliders::new(&[1.0; 3], &[0.0; 3]).with(0.01, term);
     match stepper.start(0.0, &[0.0; 3], &[0.0; 3]) {
-        Err(Failure::Input(error)) => error,
+        Err(CompliantFailure::Input(error)) => error,
         other => panic!("{other:?}"),
     }
 }
@@ -32,7 +32,7 @@ fn refused_by_bodies(term: impl StepTerm + Send + Sync) -> InputError {
     .term(term);
     let q = [coordinates(Vector3::zeros(), UnitQuaternion::identity()); 2];
     match stepper.start(0.0, q.as_flattened(), &[0.0; 12]) {
-        Err(Failure::Input(error)) => error,
+        Err(CompliantFailure::Input(error)) => error,
         other => panic!("{other:?}"),
     }
 }
@@ -67,7 +67,7 @@ fn numbers_beyond_the_system_are_refused() {
     assert_eq!(missing(refused(JointLimit::new(3, 0.0, 1.0))), coordinate);
     assert_eq!(missing(refused(JointFriction::new(3, 1.0))), coordinate);
     assert_eq!(missing(refused(Motor::new(3))), coordinate);
-    let coupling = Coupling::new(&[(0, 1.0), (3, 1.0)], 0.0);
+    let coupling = JointCoupling::new(&[(0, 1.0), (3, 1.0)], 0.0);
     assert_eq!(missing(refused(coupling)), coordinate);
     let axis = saltation::compliant::Axis {
         coordinate: 1,
@@ -118,16 +118,16 @@ fn parameters_that_make_no_sense_are_refused() {
     ] {
         let limit = JointLimit::new(0, 0.0, 1.0).compliance(bad);
         assert_eq!(setting(refused(limit)).0, name);
-        let coupling = Coupling::new(&[(0, 1.0)], 0.0).compliance(bad);
+        let coupling = JointCoupling::new(&[(0, 1.0)], 0.0).compliance(bad);
         assert_eq!(setting(refused(coupling)).0, name);
     }
     for factor in [0.0, NAN, INF] {
-        let coupling = Coupling::new(&[(0, 1.0), (1, factor)], 0.0);
+        let coupling = JointCoupling::new(&[(0, 1.0), (1, factor)], 0.0);
         let found = setting(refused(coupling));
         assert_eq!(found, ("coefficient of a coupling", 1));
     }
     assert!(matches!(
-        refused(Coupling::new::<usize>(&[], 0.0)),
+        refused(JointCoupling::new::<usize>(&[], 0.0)),
         InputError::TreesOfTerm { found: 0 }
     ));
 }
@@ -159,7 +159,7 @@ fn joints_that_hold_nothing_are_refused() {
 /// What is found in a step: a coupling of three trees, goals that are not finite.
 #[test]
 fn faults_of_a_step_end_it_with_their_reason() {
-    let coupling = Coupling::new(&[(0, 1.0), (1, 1.0), (2, 1.0)], 0.0);
+    let coupling = JointCoupling::new(&[(0, 1.0), (1, 1.0), (2, 1.0)], 0.0);
     let motor = Motor::new(0).gains(1.0, 0.0).follow(|_| MotorGoal {
         effort: NAN,
         ..MotorGoal::default()
@@ -167,7 +167,7 @@ fn faults_of_a_step_end_it_with_their_reason() {
     let step = |mut stepper: saltation::compliant::TimeStepper<Sliders>| {
         stepper.start(0.0, &[0.0; 3], &[0.0; 3]).expect("start");
         match stepper.step() {
-            Err(Failure::Model { reason, .. }) => reason,
+            Err(CompliantFailure::Model { reason, .. }) => reason,
             other => panic!("{other:?}"),
         }
     };

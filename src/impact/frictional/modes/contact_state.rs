@@ -1,6 +1,6 @@
 //! What a contact does in a mode, and what is known of it before.
 
-use crate::impact::ContactMode;
+use crate::impact::Contacting;
 
 /// What is known of a contact before its mode is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +77,12 @@ impl Known {
 }
 
 impl State {
-    pub(super) fn public(self) -> ContactMode {
+    pub(super) fn public(self) -> Contacting {
         match (self.normal, self.slip) {
-            (Normal::Open, _) => ContactMode::Open,
-            (_, 0) => ContactMode::Stick,
-            (_, 1) => ContactMode::SlipForward,
-            _ => ContactMode::SlipBackward,
+            (Normal::Open, _) => Contacting::Open,
+            (_, 0) => Contacting::Stick,
+            (_, 1) => Contacting::SlipForward,
+            _ => Contacting::SlipBackward,
         }
     }
 }

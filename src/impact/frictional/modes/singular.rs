@@ -6,7 +6,7 @@ use super::super::elimination::SINGULAR;
 use super::contact_state::Normal;
 use super::trial::{MERGED, TOLERANCE, Trial, add_product};
 use crate::Interrupt;
-use crate::impact::Failure;
+use crate::impact::ImpactFailure;
 use crate::impact::laws::complementarity::solve_lcp;
 use crate::linalg::decompose::svd;
 
@@ -33,7 +33,7 @@ struct Cone {
 pub(super) fn point_of_cone(
     trial: &Trial,
     interrupt: Option<&Interrupt>,
-) -> Result<Option<Vec<f64>>, Failure> {
+) -> Result<Option<Vec<f64>>, ImpactFailure> {
     let cone = Cone::of(trial);
     let (columns, right) = cone.equations(trial);
     let n = columns.ncols();
@@ -45,7 +45,7 @@ pub(super) fn point_of_cone(
     let q = -(unit.transpose() * &right);
     let weights = match solve_lcp(&gram, &q, TOLERANCE, interrupt) {
         Ok(weights) => weights,
-        Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+        Err(ImpactFailure::Interrupted) => return Err(ImpactFailure::Interrupted),
         Err(_) => return Ok(None),
     };
     let mut impulses = cone.prescribed;

@@ -1,23 +1,23 @@
-//! What a run with time as a state computed: pieces, each with time, arclength and velocity at both
+//! What a run with time as a state computed: stretches, each with time, arclength and velocity at both
 //! ends.
 
 use nalgebra::DVector;
 
 use crate::event_driven::Breakdown;
-use crate::impact::ContactMode;
+use crate::impact::Contacting;
 use crate::{InputError, Trajectory};
 
-/// What happens in a piece.
+/// What happens in a stretch.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum PieceKind {
+pub enum StretchKind {
     /// Smooth motion without closed contacts.
     Free,
     /// Smooth motion with closed contacts: the mode of each contact
-    /// ([`impact::ContactMode`](crate::impact::ContactMode), not that of
+    /// ([`impact::Contacting`](crate::impact::Contacting), not that of
     /// [`event_driven`](crate::event_driven)). Without friction a contact that pushes is
-    /// [`ContactMode::SlipForward`].
-    Contact(Vec<ContactMode>),
+    /// [`Contacting::SlipForward`].
+    Contact(Vec<Contacting>),
     /// An impact. Time stands still, and velocities change in proportion to `s`: the law gives
     /// their change, not the path.
     Impact {
@@ -38,19 +38,19 @@ pub enum PieceKind {
         ratio: f64,
         /// Bounds of the errors of time (s) and `s` at the end: what the sum adds if the ratios
         /// settle on as they did, what the rounding of gaps makes of the times of the impacts it is
-        /// formed from, and an estimate of the errors of the smooth pieces before: ten times the
+        /// formed from, and an estimate of the errors of the smooth stretches before: ten times the
         /// relative tolerance for each second.
         bounds: [f64; 2],
     },
 }
 
-/// A piece of a run. The arclength is `s = t + ∫ Σ λ_n dt + Σ Λ_n`: time (s) plus all normal
+/// A stretch of a run. The arclength is `s = t + ∫ Σ λ_n dt + Σ Λ_n`: time (s) plus all normal
 /// impulses (N s) since the start.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Piece {
+pub struct Stretch {
     /// What happens.
-    pub kind: PieceKind,
+    pub kind: StretchKind,
     /// Time at both ends (s).
     pub t: [f64; 2],
     /// Arclength at both ends.
@@ -59,32 +59,32 @@ pub struct Piece {
     pub q: [Vec<f64>; 2],
     /// Velocities at both ends.
     pub v: [Vec<f64>; 2],
-    /// Normal impulses of all contacts in this piece (N s); empty for [`PieceKind::Rest`].
+    /// Normal impulses of all contacts in this stretch (N s); empty for [`StretchKind::Rest`].
     pub impulses: Vec<f64>,
     /// Likewise along the tangents; zeros without tangents.
     pub tangential: Vec<f64>,
     /// By how much the end may be late (s). Where sticking contacts depend on each other, forces are
-    /// not unique, and a piece ends only once the loads lie outside of the cones of friction by two
+    /// not unique, and a stretch ends only once the loads lie outside of the cones of friction by two
     /// parts in a thousand million: this is how long they have been outside. A load that rises
-    /// slowly is found late accordingly. 0 for all other pieces.
+    /// slowly is found late accordingly. 0 for all other stretches.
     pub late: f64,
     pub(super) path: Option<Trajectory>,
     pub(super) first_impulse: usize,
 }
 
-impl Piece {
-    /// The sum of all normal impulses in this piece (N s).
+impl Stretch {
+    /// The sum of all normal impulses in this stretch (N s).
     pub fn normal_impulse(&self) -> f64 {
         (self.s[1] - self.s[0]) - (self.t[1] - self.t[0])
     }
 
-    /// The states of a smooth piece over time: `(q, v)`, then the impulses of all contacts since
+    /// The states of a smooth stretch over time: `(q, v)`, then the impulses of all contacts since
     /// its start, normal ones first. None for others.
     pub fn path(&self) -> Option<&Trajectory> {
         self.path.as_ref()
     }
 
-    /// The state of a smooth piece at a time, and its arclength.
+    /// The state of a smooth stretch at a time, and its arclength.
     fn smooth_at(&self, t: f64) -> Option<(DVector<f64>, f64)> {
         let state = self.path.as_ref()?.at(t).ok()?;
         let contacts = (state.len() - self.first_impulse) / 2;
@@ -132,16 +132,16 @@ impl Piece {
 /// reason.
 #[derive(Clone, Debug)]
 pub struct TimelineRun {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) stretches: Vec<Stretch>,
     pub(super) start: (f64, Vec<f64>),
     pub(super) breakdown: Option<Breakdown>,
 }
 
 impl TimelineRun {
-    /// The pieces, in order: each begins where the one before ends, in time, arclength,
+    /// The stretches, in order: each begins where the one before ends, in time, arclength,
     /// configuration and velocity.
-    pub fn pieces(&self) -> &[Piece] {
-        &self.pieces
+    pub fn stretches(&self) -> &[Stretch] {
+        &self.stretches
     }
 
     /// Why the run ended early; none when it reached the final time.
@@ -162,18 +162,20 @@ impl TimelineRun {
 
     /// The time at the end (s).
     pub fn t(&self) -> f64 {
-        self.pieces.last().map_or(self.start.0, |piece| piece.t[1])
+        self.stretches
+            .last()
+            .map_or(self.start.0, |stretch| stretch.t[1])
     }
 
     /// The arclength at the end; it is 0 at the start.
     pub fn s(&self) -> f64 {
-        self.pieces.last().map_or(0.0, |piece| piece.s[1])
+        self.stretches.last().map_or(0.0, |stretch| stretch.s[1])
     }
 
     /// `(q, v)` at the end.
     pub fn state(&self) -> DVector<f64> {
-        let state = match self.pieces.last() {
-            Some(piece) => [&piece.q[1][..], &piece.v[1]].concat(),
+        let state = match self.stretches.last() {
+            Some(stretch) => [&stretch.q[1][..], &stretch.v[1]].concat(),
             None => self.start.1.clone(),
         };
         DVector::from_vec(state)
@@ -185,16 +187,16 @@ impl TimelineRun {
     /// [`InputError::OutsideTrajectory`].
     pub fn at(&self, t: f64) -> Result<DVector<f64>, InputError> {
         check(t, (self.start.0, self.t()))?;
-        let place = self.pieces.partition_point(|piece| piece.t[1] <= t);
-        let Some(piece) = self.pieces.get(place) else {
+        let place = self.stretches.partition_point(|stretch| stretch.t[1] <= t);
+        let Some(stretch) = self.stretches.get(place) else {
             return Ok(self.state());
         };
-        if let Some((state, _)) = piece.smooth_at(t) {
+        if let Some((state, _)) = stretch.smooth_at(t) {
             return Ok(state);
         }
-        let part = (t - piece.t[0]) / (piece.t[1] - piece.t[0]);
-        Ok(piece
-            .at_arclength(piece.s[0] + part * (piece.s[1] - piece.s[0]))
+        let part = (t - stretch.t[0]) / (stretch.t[1] - stretch.t[0]);
+        Ok(stretch
+            .at_arclength(stretch.s[0] + part * (stretch.s[1] - stretch.s[0]))
             .1)
     }
 
@@ -204,9 +206,9 @@ impl TimelineRun {
     /// [`InputError::OutsideTrajectory`], with the arclengths in place of times.
     pub fn at_arclength(&self, s: f64) -> Result<(f64, DVector<f64>), InputError> {
         check(s, (0.0, self.s()))?;
-        let place = self.pieces.partition_point(|piece| piece.s[1] < s);
-        Ok(match self.pieces.get(place) {
-            Some(piece) => piece.at_arclength(s),
+        let place = self.stretches.partition_point(|stretch| stretch.s[1] < s);
+        Ok(match self.stretches.get(place) {
+            Some(stretch) => stretch.at_arclength(s),
             None => (self.t(), self.state()),
         })
     }
