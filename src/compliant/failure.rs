@@ -13,7 +13,7 @@ pub enum CompliantFailure {
 
     /// The contact problem of a step did not converge.
     #[error(
-        "t = {t}: the contact problem did not converge ({contacts} contacts, momentum error {momentum_error:e}): raise max_iterations, soften contacts (beta, sigma), or take shorter steps"
+        "t = {t}: the contact problem did not converge ({contacts} contacts, momentum error {momentum_error:e}): raise max_iterations, soften contacts (near_rigid, stiction), or take shorter steps"
     )]
     NotConverged {
         /// Start of the step (s).

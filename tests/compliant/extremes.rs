@@ -9,7 +9,7 @@ use saltation::compliant::{
 use saltation::mechanics::ContactParameters;
 
 use crate::random::SplitMix64;
-use crate::sample::{Block, Kind, Sample, inertia};
+use crate::random_problems::{Block, Kind, Sample, inertia};
 
 /// Solves, and checks that what is said of the solution is true: the momentum error of the paper's
 /// form of the law, in dense matrices.

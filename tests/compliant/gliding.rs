@@ -6,7 +6,7 @@ use saltation::mechanics::{ContactSet, ContactSource, MechanicalSystem, Unilater
 use saltation::models::Particle;
 
 use crate::listed::Listed;
-use crate::rows::{self, Row};
+use crate::reference_rows::{self, Row};
 
 fn particle(row: &Row) -> Particle {
     Particle {
@@ -34,7 +34,7 @@ where
 
 #[test]
 fn every_row_of_the_constant_speed_is_met() {
-    for row in rows::of("gliding", "constant speed") {
+    for row in reference_rows::of("gliding", "constant speed") {
         let particle = particle(&row);
         let (stepper, run) = run(particle, 0.0, &row);
         let (dt, state) = (row.number("dt"), run.state());
@@ -63,7 +63,7 @@ fn overlapping(particle: Particle) -> Listed<Particle> {
 /// The hops depend on the start. Those of the reference begin at the static depth.
 #[test]
 fn without_contacts_at_a_distance_the_particle_hops() {
-    let rows = rows::of("gliding", "contact listed only when phi<0");
+    let rows = reference_rows::of("gliding", "contact listed only when phi<0");
     let particle = particle(&rows[0]);
     let (_, run) = run(overlapping(particle), particle.rest()[2], &rows[0]);
     let count = run.times().len();

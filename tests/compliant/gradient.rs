@@ -7,8 +7,8 @@ use saltation::compliant::{
 };
 
 use crate::random::SplitMix64;
+use crate::random_problems::{Kind, Sample, inertia};
 use crate::reference::cases;
-use crate::sample::{Kind, Sample, inertia};
 
 fn solver() -> Solver {
     Solver::new().rtol(1e-13).atol(1e-15)

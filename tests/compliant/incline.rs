@@ -3,7 +3,7 @@
 use saltation::compliant::{Solver, StepRun, TimeStepper};
 use saltation::models::Particle;
 
-use crate::rows;
+use crate::reference_rows;
 
 const DT: f64 = 0.01;
 const TAU: f64 = 0.01;
@@ -23,7 +23,7 @@ fn run(friction: f64) -> StepRun {
 
 #[test]
 fn every_row_of_stiction_is_met() {
-    let rows = rows::of("incline", "stick");
+    let rows = reference_rows::of("incline", "stick");
     let run = run(rows[0].number("mu"));
     for row in rows {
         row.is(match row.quantity.as_str() {
@@ -36,7 +36,7 @@ fn every_row_of_stiction_is_met() {
 
 #[test]
 fn every_row_of_sliding_is_met() {
-    let rows = rows::of("incline", "slide");
+    let rows = reference_rows::of("incline", "slide");
     let friction = rows[0].number("mu");
     let run = run(friction);
     let last = run.times().len() - 1;

@@ -6,7 +6,7 @@ use saltation::compliant::{Problem, Region, Softness, Solver};
 use saltation::mechanics::ContactParameters;
 
 use crate::random::SplitMix64;
-use crate::sample::{Kind, Sample};
+use crate::random_problems::{Kind, Sample};
 
 const G: f64 = 9.81;
 

@@ -1,14 +1,12 @@
 //! The compliant driver: contact law, solver, time stepping.
 
-mod campaign;
-mod clutter;
-mod door;
+mod campaign_of_problems;
 mod driver;
-mod drop;
+mod dropped_particle;
 mod extremes;
 mod gliding;
 mod gradient;
-mod guide;
+mod heaps;
 mod incline;
 mod input;
 mod lagged;
@@ -16,20 +14,22 @@ mod lagged_steps;
 #[path = "../common/listed.rs"]
 mod listed;
 mod metrics;
+mod numbers_of_the_guide;
 mod patches;
 mod problems;
 mod properties;
 #[path = "../common/random.rs"]
 mod random;
+mod random_problems;
+mod random_scenes;
 mod reference;
+mod reference_rows;
+mod refused_at_the_start;
 mod rolling;
-mod rows;
-mod sample;
-mod scenes;
 mod sensitivities;
-mod slip;
+mod slip_in_stiction;
 mod spring_cylinder;
-mod stack;
+mod stacked_cubes;
 mod terms;
 #[cfg(feature = "parallel")]
 mod threads;

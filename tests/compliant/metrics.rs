@@ -6,7 +6,7 @@ use saltation::mechanics::ContactParameters;
 use saltation::models::SlidingBlock;
 
 use crate::random::SplitMix64;
-use crate::sample::{Kind, Sample};
+use crate::random_problems::{Kind, Sample};
 
 /// `e_m` (32) and `e_μ` (33) of solutions that are far from converged, against dense matrices.
 #[test]

@@ -6,8 +6,8 @@ use saltation::compliant::{
 };
 
 use crate::random::SplitMix64;
+use crate::random_problems::{Cone, Kind, Sample};
 use crate::reference::cases;
-use crate::sample::{Cone, Kind, Sample};
 
 fn samples(count: usize, seed: u64, kind: &Kind) -> Vec<Sample> {
     let mut draw = SplitMix64(seed);

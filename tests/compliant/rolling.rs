@@ -3,7 +3,7 @@
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Region, Solver, TimeStepper};
 
-use crate::rows;
+use crate::reference_rows;
 
 const RADIUS: f64 = 0.05;
 const GRAVITY: f64 = 9.81;
@@ -65,7 +65,7 @@ impl Ball {
 }
 
 /// The number of steps of a run.
-fn steps(row: &rows::Row) -> u32 {
+fn steps(row: &reference_rows::Row) -> u32 {
     let steps = row.number("T") / row.number("dt");
     (0..=1000)
         .find(|n| (f64::from(*n) - steps).abs() < 0.5)
@@ -74,7 +74,7 @@ fn steps(row: &rows::Row) -> u32 {
 
 #[test]
 fn every_row_of_slide_to_roll_is_met() {
-    for row in rows::of("rolling", "slide to roll") {
+    for row in reference_rows::of("rolling", "slide to roll") {
         match row.quantity.as_str() {
             "rolling_starts" => row.is(2.0 / (7.0 * 0.3 * GRAVITY)),
             // At rest until rolling starts, at 5/7 then.
@@ -98,7 +98,7 @@ fn every_row_of_slide_to_roll_is_met() {
 
 #[test]
 fn every_row_of_rolling_down_is_met() {
-    for row in rows::of("rolling", "incline") {
+    for row in reference_rows::of("rolling", "incline") {
         let ball = Ball::new((row.number("mu"), 0.5_f64.atan()), 0.0, row.number("dt"));
         let ball = ball.run(steps(&row));
         let law = ball.stepper.problem().law(0).expect("a contact");

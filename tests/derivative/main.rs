@@ -2,36 +2,36 @@
 //! arithmetic, resets, verdicts.
 #![allow(missing_docs, reason = "tests")]
 
-mod answers;
-mod clocks;
-mod courses;
-mod crowded;
+mod almost_one_instant;
+mod between_pieces;
+mod bounds_of_memory;
+mod bounds_of_work;
+mod careful_corners;
 mod differences;
 mod directions;
-mod edges;
-mod examples;
-mod faces;
+mod ends_on_guards;
+mod examples_of_the_specification;
+mod feet_of_closures;
+mod fine_scales;
 mod fixtures;
-mod forgetting;
 mod forwarding;
-mod kinds;
-mod landings;
-mod large;
-mod limits;
-mod memory;
+mod guards_of_time;
+mod kinds_of_verdicts;
+mod many_guards;
+mod more_guards_than_dimensions;
 mod moving_table;
 mod one_transition;
 mod oracle;
 mod pieces;
-mod possible;
+mod possible_corners;
 mod reset_corners;
 mod resets;
-mod reuse;
-mod scales;
+mod resets_that_forget;
+mod reused_workspace;
+mod several_corners;
 #[path = "../common/sketch.rs"]
 mod sketch;
-mod slivers;
-mod spread;
-mod stale;
+mod stale_guards;
+mod thin_cones;
 mod verdicts;
-mod work;
+mod ways_of_asking;

@@ -8,24 +8,24 @@
     reason = "small whole numbers, exactly"
 )]
 
-mod agreement;
-mod bounds;
-mod branches;
-mod closing;
-mod comparison;
-mod compliant;
-mod cone;
+mod all_branches;
+mod bounds_of_timelines;
+mod closed_exact_sets;
+mod comparison_laws;
+mod compliant_block;
+mod contact_cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
-mod dependent;
-mod dropped;
+mod dropped_blocks;
 mod event_exact;
+mod every_step;
 mod exact_planar;
+mod exact_planar_rational;
 mod extremes;
 mod fixtures;
-mod inclusion;
-mod mirrored;
+mod impact_inclusion;
+mod lcp_steps;
 mod models;
 mod modes;
 #[path = "../common/extremes.rs"]
@@ -33,20 +33,20 @@ mod numbers;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
-mod rational;
 mod reachable;
+mod reference_rows;
 mod restitution;
 mod routh;
-mod rows;
 mod sampler;
-mod space;
 mod statistics;
-mod steps;
-mod stepwise;
+mod steps_in_space;
 mod stick_slip;
+mod symmetries_of_timelines;
 mod three_contacts;
 mod timeline;
+mod timelines_with_dependent_contacts;
 mod uneven_rows;
-mod velocities;
+mod velocity_sets;
+mod where_laws_agree;
 
 use fixtures::{reference, support};

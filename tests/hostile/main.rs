@@ -1,11 +1,11 @@
 //! Models that lie, numbers that are none, and interrupts: nothing panics, and nothing goes on.
 #![allow(missing_docs, reason = "tests")]
 
+mod changing_sizes;
 #[path = "../common/interrupted.rs"]
 mod interrupted;
 mod interrupts;
 #[path = "../common/listed.rs"]
 mod listed;
-mod numbers;
+mod not_finite;
 mod panics;
-mod sizes;

@@ -9,21 +9,21 @@
 
 mod bad_input;
 mod billiards;
-mod blends;
-mod bounds;
+mod bounds_of_searches;
 mod cradles;
 mod dependent;
 mod extremes;
 mod fixtures;
+mod kept_sensitivities;
 mod laws;
 mod level_landing;
-mod limits;
 #[path = "../common/extremes.rs"]
 mod numbers;
 mod one_sided;
+mod plastic_to_elastic;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod random_systems;
 mod slow_approaches;
 mod squeezed;
-mod tangents;
+mod two_contacts;

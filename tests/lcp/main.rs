@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod bad_input;
+mod bounds_of_searches;
 #[path = "../common/contacts.rs"]
 mod contacts;
 mod dictionary;
@@ -10,11 +11,10 @@ mod enumeration;
 mod extremes;
 mod fixtures;
 mod impacts;
-mod limits;
 mod nearly_dependent;
 #[path = "../common/extremes.rs"]
 mod numbers;
 #[path = "../common/random.rs"]
 mod random;
 mod random_problems;
-mod small;
+mod small_problems;

@@ -4,47 +4,47 @@
 
 mod admissible;
 mod ball;
+mod box_in_a_corner;
 #[cfg(feature = "dual")]
 mod by_differences;
-mod checked;
-mod choices;
+mod check_mechanics;
+mod contact_frames;
 mod contacts;
+mod continued_runs;
 mod continuity;
-mod corner;
-mod cuts;
+mod coupled_efforts;
 mod decoupled;
 mod decoupling;
-mod discs;
 #[cfg(feature = "dual")]
 mod duals;
 mod fixtures;
 mod forwarding;
-mod frames;
-mod level;
-mod lifting;
-mod limbs;
-mod linearised;
+mod impact_derivative;
+mod impacts_with_friction;
+mod level_rod;
+mod lifting_corner;
+mod linearised_motion;
+mod nothing_written;
 mod options;
-mod orders;
+mod orders_of_activations;
+mod orders_of_contacts;
 mod pendulum;
+mod piles_of_discs;
 #[path = "../common/polygon.rs"]
 mod polygon;
 #[cfg(feature = "dual")]
 mod quaternions;
 #[path = "../common/random.rs"]
 mod random;
-mod resets;
 mod rocking;
-mod rough;
-mod shaking;
+mod shaking_tables;
 mod short_runs;
 mod side_by_side;
-mod spreads;
 mod stacks;
-mod table;
+mod table_on_four_legs;
 mod throws;
 mod trees;
 mod trot;
 mod trot_derivative;
-mod unwritten;
+mod used_or_refused;
 mod wedges;

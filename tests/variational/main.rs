@@ -11,17 +11,17 @@
 #[path = "../impact/fixtures/reference.rs"]
 mod reference;
 
-mod campaign;
-mod closed;
-mod derivative;
+mod against_event_driven;
+mod closed_contacts;
+mod derivative_of_runs;
+mod friction_in_space;
 mod impacts;
 mod interrupts;
 mod midpoint;
 mod newton;
-mod orthogonal;
-mod parts;
+mod orthogonal_contacts;
+mod parts_of_steps;
+mod redundant_feet;
 mod rest_in_space;
-mod space;
-mod standing;
 mod trex;
 mod whole_steps;

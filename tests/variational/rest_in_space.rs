@@ -3,8 +3,8 @@
 use saltation::models::SlidingBlock;
 use saltation::variational::Variational;
 
-use crate::campaign::Draws;
-use crate::space::{Puck, Stool};
+use crate::against_event_driven::Draws;
+use crate::friction_in_space::{Puck, Stool};
 
 #[test]
 fn what_slides_straight_ahead_slides_as_in_the_plane() {

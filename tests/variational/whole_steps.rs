@@ -6,7 +6,7 @@ use std::ops::Range;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::variational::{Midpoint, Variational, VariationalRun};
 
-use crate::campaign::Draws;
+use crate::against_event_driven::Draws;
 
 /// Point masses on two arms, angles from the downward vertical; nothing is written but mass and
 /// weight.

@@ -9,7 +9,7 @@ use saltation::mechanics::MechanicalSystem;
 use saltation::models::CubeStack;
 use saltation::nalgebra::{DMatrix, DVector};
 
-use crate::rows;
+use crate::reference_rows;
 
 const DT: f64 = 0.01;
 const STACK: CubeStack = CubeStack {
@@ -83,7 +83,7 @@ fn condition(stepper: &TimeStepper<Scene>) -> f64 {
 #[test]
 fn every_row_of_the_slip_is_met() {
     let mut runs = HashMap::new();
-    for row in rows::of("slip_parameter", "tilted stack") {
+    for row in reference_rows::of("slip_parameter", "tilted stack") {
         let sigma = row.number("sigma");
         let stepper = runs.entry(sigma.to_bits()).or_insert_with(|| run(sigma));
         row.is(match row.quantity.as_str() {

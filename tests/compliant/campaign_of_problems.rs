@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use saltation::compliant::{Convergence, Guess, LineSearch, Solver};
 
 use crate::random::SplitMix64;
-use crate::sample::{Dense, Kind, Sample};
+use crate::random_problems::{Dense, Kind, Sample};
 
 fn below(draw: &mut SplitMix64, n: u64) -> usize {
     usize::try_from(draw.next() % n).expect("small")

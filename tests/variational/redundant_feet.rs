@@ -4,7 +4,7 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::SlidingBlock;
 use saltation::variational::Variational;
 
-use crate::parts::Points;
+use crate::parts_of_steps::Points;
 use crate::reference::propagative;
 use crate::trex::robot;
 

@@ -4,7 +4,7 @@
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::variational::Variational;
 
-use crate::campaign::Draws;
+use crate::against_event_driven::Draws;
 
 const GRAVITY: f64 = 9.81;
 

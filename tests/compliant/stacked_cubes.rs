@@ -6,7 +6,7 @@ use saltation::bodies::Scene;
 use saltation::compliant::{Solver, TimeStepper};
 use saltation::models::CubeStack;
 
-use crate::rows;
+use crate::reference_rows;
 
 const DT: f64 = 0.01;
 
@@ -25,7 +25,7 @@ fn settled(stack: &CubeStack) -> TimeStepper<Scene> {
 
 #[test]
 fn every_row_of_the_stacks_is_met() {
-    let rows = rows::of("stack", "interface");
+    let rows = reference_rows::of("stack", "interface");
     for cubes in [1_u8, 2, 5] {
         let stack = CubeStack {
             cubes: cubes.into(),
