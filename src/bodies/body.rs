@@ -194,8 +194,8 @@ impl Body {
         let (stiffness, rule) = (material.stiffness, "must be > 0");
         validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
         validate::not_negative("dissipation time", &[material.dissipation_time])?;
-        validate::not_negative("near-rigid limit beta", material.near_rigid.as_slice())?;
-        validate::positive("softness of stiction sigma", material.stiction.as_slice())?;
+        validate::not_negative("near_rigid", material.near_rigid.as_slice())?;
+        validate::positive("stiction", material.stiction.as_slice())?;
         if self.fixed {
             let rule = "a fixed body has no velocity";
             return validate::accepted("velocity", &self.velocity, rule, |v| v == 0.0);

@@ -41,8 +41,8 @@ impl Default for Softness {
 
 impl Softness {
     pub(crate) fn validate(&self) -> Result<(), InputError> {
-        validate::not_negative("near-rigid limit beta", &[self.near_rigid])?;
-        validate::positive("softness of stiction sigma", &[self.stiction])
+        validate::not_negative("near_rigid", &[self.near_rigid])?;
+        validate::positive("stiction", &[self.stiction])
     }
 
     /// These, but for what the contact says of itself.
@@ -62,7 +62,7 @@ impl Softness {
     ) -> Result<ContactLaw, InputError> {
         let time = dt + contact.dissipation_time;
         let normal = self.floor(w).max(1.0 / (dt * contact.stiffness * time));
-        let rule = "a contact with infinite stiffness needs a near-rigid limit beta > 0 and rows that move a body";
+        let rule = "a contact with infinite stiffness needs near_rigid > 0 and rows that move a body";
         validate::unless(
             normal > 0.0 && normal.is_finite(),
             "normal regularisation R_n",

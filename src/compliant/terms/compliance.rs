@@ -57,12 +57,12 @@ impl Compliance {
         )?;
         let time = [self.dissipation_time];
         validate::not_negative("dissipation time of a constraint", &time)?;
-        validate::not_negative("near-rigid limit beta of a constraint", &[self.near_rigid])?;
-        let rule = "a constraint with infinite stiffness needs a near-rigid limit beta > 0";
+        validate::not_negative("near_rigid of a constraint", &[self.near_rigid])?;
+        let rule = "a constraint with infinite stiffness needs near_rigid > 0";
         let resolved = stiffness.is_finite() || self.near_rigid > 0.0;
         validate::unless(
             resolved,
-            "near-rigid limit beta of a constraint",
+            "near_rigid of a constraint",
             self.near_rigid,
             rule,
         )

@@ -37,7 +37,7 @@ impl StepTerm for JointFriction {
     fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
         self.axis.check(coordinates, dof)?;
         validate::not_negative("friction of a joint", &[self.effort])?;
-        validate::positive("softness of stiction sigma of a joint", &[self.stiction])
+        validate::positive("stiction of a joint", &[self.stiction])
     }
 
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {

@@ -166,7 +166,7 @@ impl StepTerm for Motor {
             self.limit,
             rule,
         )?;
-        validate::not_negative("near-rigid limit beta of a motor", &[self.near_rigid])?;
+        validate::not_negative("near_rigid of a motor", &[self.near_rigid])?;
         match &self.goal {
             Goal::Held(goal) => goal.check(),
             Goal::Follows(_) => Ok(()),

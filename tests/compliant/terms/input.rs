@@ -94,11 +94,11 @@ fn parameters_that_make_no_sense_are_refused() {
         let error = refused(JointFriction::new(0, effort));
         assert_eq!(setting(error).0, "friction of a joint");
         let error = refused(JointFriction::new(0, 1.0).stiction(-effort.abs()));
-        assert_eq!(setting(error).0, "softness of stiction sigma of a joint");
+        assert_eq!(setting(error).0, "stiction of a joint");
         let error = refused(Motor::new(0).gains(1.0, effort));
         assert_eq!(setting(error), ("gain of a motor", 1));
         let error = refused(Motor::new(0).near_rigid(effort));
-        assert_eq!(setting(error).0, "near-rigid limit beta of a motor");
+        assert_eq!(setting(error).0, "near_rigid of a motor");
     }
     for limit in [-1.0, NAN] {
         let error = refused(Motor::new(0).effort_limit(limit));
@@ -113,8 +113,8 @@ fn parameters_that_make_no_sense_are_refused() {
         (soft(0.0, 0.0, 0.1), "stiffness of a constraint"),
         (soft(NAN, 0.0, 0.1), "stiffness of a constraint"),
         (soft(1.0, -1.0, 0.1), "dissipation time of a constraint"),
-        (soft(1.0, 0.0, NAN), "near-rigid limit beta of a constraint"),
-        (soft(INF, 0.0, 0.0), "near-rigid limit beta of a constraint"),
+        (soft(1.0, 0.0, NAN), "near_rigid of a constraint"),
+        (soft(INF, 0.0, 0.0), "near_rigid of a constraint"),
     ] {
         let limit = JointLimit::new(0, 0.0, 1.0).compliance(bad);
         assert_eq!(setting(refused(limit)).0, name);
