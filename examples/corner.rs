@@ -20,7 +20,7 @@ use common::flags::{Outcome, ensure};
 use nalgebra::{DMatrix, Vector2};
 use plotters::prelude::*;
 use saltation::models::FieldTable;
-use saltation::{Error, InputError, Integrator, Status, Trajectory};
+use saltation::{Error, InputError, Integrator, Start, Status, Trajectory};
 
 const HELP: &str = "\
 Two guards cross in one point: what happens to trajectories that pass on either side, and right through it?
@@ -122,7 +122,7 @@ impl Passage {
     fn new(plane: &FieldTable, offset: f64, tolerance: f64) -> Result<Self, Error> {
         let run = Integrator::fixed::<2>(plane)?
             .corner_tolerance(tolerance)
-            .integrate(0.0, &[START, CORNER.y + offset], TF)?;
+            .integrate(&Start::at(0.0).x(&[START, CORNER.y + offset]), TF)?;
         Ok(Self { offset, run })
     }
 

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
+use saltation::Start;
 use saltation::compliant::{Solver, TimeStepper};
 use saltation::models::Particle;
 
@@ -99,7 +100,10 @@ impl Setup {
         // A shorter last step would have a cushion of its own.
         let end = (END.max(10.0 * tau) / dt).ceil() * dt;
         let height = share * (dt + tau) * self.mu * speed;
-        let run = stepper.integrate(0.0, &[0.0, 0.0, height], &[speed, 0.0, 0.0], end)?;
+        let run = stepper.integrate(
+            &Start::at(0.0).q(&[0.0, 0.0, height]).v(&[speed, 0.0, 0.0]),
+            end,
+        )?;
         let run = run.completed()?;
         let law = stepper.problem().law(0).ok_or("no contact")?;
         let (time, speed) = (dt + tau, run.state()[3]);

@@ -17,7 +17,7 @@ use std::time::Instant;
 use common::chart::{Area, Key, PALETTE, chart, headline, picture};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
-use saltation::{Error, EventFunction, Flow, Integrator, Mode, Status};
+use saltation::{Error, EventFunction, Flow, Integrator, Mode, Start, Status};
 
 const HELP: &str = "\
 What does a further guard cost?
@@ -171,7 +171,7 @@ fn far(guards: usize, repeats: usize) -> Result<f64, Error> {
         let mut integrator = Integrator::fixed::<4>(Planes::new(guards, FAR, 1.0))?;
         let mut steps = 0;
         let time = median(repeats, || {
-            let run = integrator.observe(0.0, &[0.0, 0.0, 1.0, 0.0], 1.0, &mut ())?;
+            let run = integrator.observe(&Start::at(0.0).x(&[0.0, 0.0, 1.0, 0.0]), 1.0, &mut ())?;
             debug_assert_eq!(run.status, Status::ReachedEnd);
             steps = run.statistics.steps;
             Ok(())
@@ -191,7 +191,11 @@ fn crossed((guards, apart): (usize, f64), repeats: usize) -> Result<f64, Error> 
     let mut integrator = Integrator::fixed::<4>(Planes::new(guards, 0.0, apart))?;
     let mut of = |start: f64, crossings: usize| {
         median(repeats, || {
-            let run = integrator.observe(0.0, &[start, 0.0, 0.0, 0.0], 2.0 * HALF, &mut ())?;
+            let run = integrator.observe(
+                &Start::at(0.0).x(&[start, 0.0, 0.0, 0.0]),
+                2.0 * HALF,
+                &mut (),
+            )?;
             debug_assert_eq!(run.statistics.crossings, crossings);
             Ok(())
         })

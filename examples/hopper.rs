@@ -22,7 +22,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Flags, Outcome, ensure};
 use plotters::prelude::*;
 use saltation::models::Hopper;
-use saltation::{Error, InputError, Integrator, Projection, Status, Trajectory};
+use saltation::{Error, InputError, Integrator, Projection, Start, Status, Trajectory};
 use setting::{projection, row};
 
 const HELP: &str = "\
@@ -119,7 +119,7 @@ impl Setup {
         if let Some(step) = step {
             integrator = integrator.fixed_step(step);
         }
-        integrator.integrate(0.0, &self.start, self.tf)
+        integrator.integrate(&Start::at(0.0).x(&self.start), self.tf)
     }
 
     /// How the run goes about it, for the legend.

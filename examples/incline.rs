@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
+use saltation::Start;
 use saltation::compliant::{Softness, Solver, TimeStepper};
 use saltation::models::Particle;
 
@@ -95,7 +96,7 @@ impl Setup {
         softness.stiction = sigma;
         let stepper = TimeStepper::new(particle)?.time_step(self.dt);
         let mut stepper = stepper.softness(softness).solver(Solver::new().rtol(1e-12));
-        let run = stepper.integrate(0.0, &particle.rest(), &[0.0; 3], END)?;
+        let run = stepper.integrate(&Start::at(0.0).q(&particle.rest()).v(&[0.0; 3]), END)?;
         let run = run.completed()?;
         let last = run.times().len() - 1;
         let pull = particle.gravity * slope.sin();

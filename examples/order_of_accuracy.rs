@@ -17,7 +17,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
 use saltation::models::Affine;
-use saltation::{Error, Integrator, Projection};
+use saltation::{Error, Integrator, Projection, Start};
 
 const HELP: &str = "\
 How fast does the error fall with eps, for projections of order 1 to 4?
@@ -78,7 +78,7 @@ impl Sweep {
         for i in 0..points {
             let eps = 10f64.powf(0.3 - 4.7 * f64::from(i) / f64::from(points - 1));
             integrator = integrator.projection(Projection::eps(eps, order));
-            let run = integrator.integrate(0.0, &Affine::START, TF)?;
+            let run = integrator.integrate(&Start::at(0.0).x(&Affine::START), TF)?;
             let squares = run.nodes().map(|(t, x)| {
                 let exact = Affine::exact(t);
                 (0..3).map(|i| (x[i] - exact[i]).powi(2)).sum::<f64>()

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Flags, Outcome, ensure};
 use plotters::prelude::*;
+use saltation::Start;
 use saltation::bodies::Scene;
 use saltation::compliant::{Region, Softness, TimeStepper};
 use saltation::mechanics::MechanicalSystem;
@@ -99,7 +100,7 @@ impl Setup {
         softness.stiction = sigma;
         let stepper = TimeStepper::new(scene)?.time_step(self.dt);
         let mut stepper = stepper.softness(softness);
-        stepper.start(0.0, &q, &v)?;
+        stepper.start(&Start::at(0.0).q(&q).v(&v))?;
         while stepper.t() < tf - 0.5 * self.dt {
             stepper.step()?;
         }

@@ -19,7 +19,7 @@ use common::chart::{Area, Axis, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
 use saltation::models::IntegrateAndFire;
-use saltation::{Integrator, Status, Trajectory};
+use saltation::{Integrator, Start, Status, Trajectory};
 
 const HELP: &str = "\
 A hundred cells charge, fire and push each other: how soon do they fire all at once?
@@ -61,11 +61,10 @@ fn main() -> ExitCode {
 
         let drives = (0..cells).map(|i| drive * (1.0 + unequal * i as f64 / (cells - 1) as f64));
         let network = IntegrateAndFire::new(cells, drives.collect(), leak, coupling, 1.0)?;
-        let run = Integrator::new(&network)?.rtol(rtol).atol(atol).integrate(
-            0.0,
-            &start(cells, seed),
-            tf,
-        )?;
+        let run = Integrator::new(&network)?
+            .rtol(rtol)
+            .atol(atol)
+            .integrate(&Start::at(0.0).x(&start(cells, seed)), tf)?;
         let clusters = clusters(&run);
         report(&run, &clusters, out)?;
         let file = draw(&folder, cells, &run, &clusters)?;

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
+use saltation::Start;
 use saltation::compliant::{Scheme, Solver, StepRun, TimeStepper};
 use saltation::models::SpringCylinder;
 
@@ -75,7 +76,9 @@ fn study(friction: f64, scheme: Scheme, dt: f64, tf: f64) -> Outcome<Study> {
     let run = |dt: f64| -> Outcome<StepRun> {
         let stepper = TimeStepper::new(cylinder)?.time_step(dt).scheme(scheme);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-10));
-        Ok(stepper.integrate(0.0, &q, &v, tf)?.completed()?)
+        Ok(stepper
+            .integrate(&Start::at(0.0).q(&q).v(&v), tf)?
+            .completed()?)
     };
     let errors = (0..=HALVINGS).map(|halvings| {
         let dt = dt / f64::from(1 << halvings);

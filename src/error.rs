@@ -10,10 +10,10 @@ use crate::{InputError, NoDerivative, Stop, compliant, impact, lcp, variational}
 /// [`Input`](Self::Input) always, and an interrupt [`Interrupted`](Self::Interrupted).
 ///
 /// ```
-/// use saltation::{Error, Integrator, InputError, flow_fn};
+/// use saltation::{Error, InputError, Integrator, Start, flow_fn};
 /// fn end(x0: &[f64]) -> Result<f64, Error> {
 ///     let decay = flow_fn(1, |_t, x, _mode, dx| dx[0] = -x[0]);
-///     let run = Integrator::new(decay)?.integrate(0.0, x0, 1.0)?.completed()?;
+///     let run = Integrator::new(decay)?.integrate(&Start::at(0.0).x(x0), 1.0)?.completed()?;
 ///     Ok(run.state()[0])
 /// }
 /// assert!(end(&[1.0]).is_ok());

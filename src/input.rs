@@ -127,6 +127,15 @@ pub enum InputError {
         reason: Box<InputError>,
     },
 
+    /// A start that gives what this driver does not start from.
+    #[error("this driver starts from {expected}: {found} cannot be used")]
+    Start {
+        /// What it starts from.
+        expected: &'static str,
+        /// What was given.
+        found: &'static str,
+    },
+
     /// A step was asked for before the start.
     #[error("there is no state to step from: call start first")]
     NotStarted,

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// error; a run keeps all it computed until then. An interrupt that is never set changes no result.
 ///
 /// ```
-/// use saltation::{Integrator, Interrupt, Status, Stop, models::Hopper};
+/// use saltation::{Integrator, Interrupt, Start, Status, Stop, models::Hopper};
 /// let interrupt = Interrupt::new();
 /// let mut integrator = Integrator::new(Hopper::default())?.interrupt(&interrupt);
 /// interrupt.set(); // elsewhere, at any time
-/// let run = integrator.integrate(0.0, &[2.0, 0.0], 1e9)?;
+/// let run = integrator.integrate(&Start::at(0.0).x(&[2.0, 0.0]), 1e9)?;
 /// assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
 /// # Ok::<(), saltation::Error>(())
 /// ```

@@ -25,7 +25,7 @@
 //! # The hopper, as a user writes it
 //!
 //! ```
-//! use saltation::{EventFunction, Flow, Integrator, Mode};
+//! use saltation::{EventFunction, Flow, Integrator, Mode, Start};
 //!
 //! struct Hopper { m: f64, k: f64, l0: f64, g: f64 }
 //!
@@ -42,7 +42,7 @@
 //! }
 //!
 //! let hopper = Hopper { m: 1.0, k: 400.0, l0: 1.0, g: 9.81 };
-//! let run = Integrator::new(&hopper)?.rtol(1e-9).integrate(0.0, &[2.0, 0.0], 2.0)?;
+//! let run = Integrator::new(&hopper)?.rtol(1e-9).integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)?;
 //! assert_eq!(run.crossings().len(), 4);
 //! assert!((run.state()[0] - 1.90066160085828).abs() < 1e-6);
 //! assert!((run.at(0.451523640985731)?[0] - 1.0).abs() < 1e-6); // touch-down, from the dense output
@@ -166,7 +166,7 @@ pub use quantity::Quantity;
 pub use hybrid::{
     Arrival, At, Corner, Crossed, CrossedGuard, Crossing, Direction, Doubt, EventFunction, Flow,
     Guard, GuardCrossing, Integrator, Mode, ModeChange, ModelError, Observer, PerEntry, Projection,
-    Rearm, RearmMatrix, Record, Resolution, RowConflict, Segment, Statistics, Status, Stop,
+    Rearm, RearmMatrix, Record, Resolution, RowConflict, Segment, Start, Statistics, Status, Stop,
     Summary, Trajectory, Transition, Watch, flow_fn,
 };
 

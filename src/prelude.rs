@@ -4,7 +4,7 @@
 //! use saltation::prelude::*;
 //!
 //! let decay = flow_fn(1, |_t, x, _mode, dx| dx[0] = -x[0]);
-//! let run = Integrator::new(decay)?.integrate(0.0, &[1.0], 1.0)?;
+//! let run = Integrator::new(decay)?.integrate(&Start::at(0.0).x(&[1.0]), 1.0)?;
 //! assert!((run.state()[0] - (-1.0f64).exp()).abs() < 1e-6);
 //! # Ok::<(), saltation::Error>(())
 //! ```
@@ -17,5 +17,6 @@ pub use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 pub use crate::variational::Variational;
 pub use crate::{
     Crossed, Crossing, Error, EventFunction, Flow, Guard, InputError, Integrator, Mode, Observer,
-    Projection, Rearm, RearmMatrix, Status, Stop, Trajectory, Transition, Verdict, Watch, flow_fn,
+    Projection, Rearm, RearmMatrix, Start, Status, Stop, Trajectory, Transition, Verdict, Watch,
+    flow_fn,
 };

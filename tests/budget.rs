@@ -16,7 +16,7 @@ use saltation::models::{
     BouncingBall, FieldTable, Hopper, NormalPlate, PlateParameters, SoftTrot, VerticalPlate,
 };
 use saltation::{
-    Crossed, Crossing, EventFunction, Flow, Integrator, Mode, Status, Stop, Summary, Watch,
+    Crossed, Crossing, EventFunction, Flow, Integrator, Mode, Start, Status, Stop, Summary, Watch,
 };
 
 /// What a run costs.
@@ -226,7 +226,9 @@ fn of_run<S: Flow + EventFunction>(
 ) -> Cost {
     let mut integrator = set(Integrator::new(Counted::new(model, says)).unwrap());
     let run = |integrator: &mut Integrator<_>| -> Summary {
-        integrator.observe(0.0, start, tf, &mut ()).unwrap()
+        integrator
+            .observe(&Start::at(0.0).x(start), tf, &mut ())
+            .unwrap()
     };
     run(&mut integrator);
     integrator.system().cost.take();
@@ -250,7 +252,7 @@ fn of_derivative<S: Flow + EventFunction>(
 ) -> Cost {
     let mut integrator = set(Integrator::new(Counted::new(model, says)).unwrap());
     let derivative = |integrator: &mut Integrator<_>| {
-        let derivative = integrator.derivative(0.0, start, tf).unwrap();
+        let derivative = integrator.derivative(&Start::at(0.0).x(start), tf).unwrap();
         assert!(!derivative.verdict().to_string().is_empty());
     };
     derivative(&mut integrator);
@@ -559,7 +561,9 @@ impl EventFunction for OneSolution {
 fn event_functions_that_share_their_work_are_asked_together() {
     let solutions = Cell::default();
     let mut integrator = Integrator::new(OneSolution { solutions }).unwrap();
-    let run = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
+    let run = integrator
+        .observe(&Start::at(0.0).x(&[1.0, 0.0]), 1.0, &mut ())
+        .unwrap();
     assert_eq!(run.status, Status::ReachedEnd);
     let found = integrator.system().solutions.get();
     assert!(found <= 155, "{found}");

@@ -2,14 +2,16 @@
 //! what ends a run says where; the reason of a model comes back as it was given.
 
 use nalgebra::{DMatrix, DVector};
+use saltation::compliant::TimeStepper;
 use saltation::derivative::saltation_product;
-use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline};
 use saltation::impact::{self, ImpactLaw, ImpactProblem, MinimalOutcomes, Selection};
 use saltation::lcp::{self, LcpSolver, enumerate_until};
-use saltation::models::{BouncingBall, Hopper};
+use saltation::models::{BouncingBall, DoublePendulum, Hopper};
+use saltation::variational::Variational;
 use saltation::{
     Crossing, Error, EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Mode,
-    NoDerivative, Status, Stop, flow_fn,
+    NoDerivative, Start, Status, Stop, flow_fn,
 };
 
 /// Free fall onto a floor that refuses the first landing for a reason of its own.
@@ -44,7 +46,9 @@ impl EventFunction for Refuses {
 
 fn stop_of(system: impl Flow + EventFunction) -> Stop {
     let run = Integrator::new(system).unwrap();
-    let run = { run }.integrate(0.0, &[1.0, 0.0], 2.0).unwrap();
+    let run = { run }
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 2.0)
+        .unwrap();
     match run.status() {
         Status::Refused(stop) => stop.clone(),
         status => panic!("{status}"),
@@ -102,12 +106,16 @@ fn an_interrupt_is_one_variant_whichever_room_it_came_through() {
     let mut integrator = Integrator::new(Hopper::default())
         .unwrap()
         .interrupt(&interrupt);
-    let run = integrator.integrate(0.0, &[2.0, 0.0], 1.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 1.0)
+        .unwrap();
     assert_eq!(
         run.completed().map_err(Error::from).unwrap_err(),
         Error::Interrupted
     );
-    let derivative = integrator.derivative(0.0, &[2.0, 0.0], 1.0).unwrap();
+    let derivative = integrator
+        .derivative(&Start::at(0.0).x(&[2.0, 0.0]), 1.0)
+        .unwrap();
     let reason = derivative.apply(&[1.0, 0.0]).unwrap_err();
     assert_eq!(reason, NoDerivative::Stop(Stop::Interrupted));
     assert_eq!(Error::from(reason), Error::Interrupted);
@@ -118,7 +126,7 @@ fn an_interrupt_is_one_variant_whichever_room_it_came_through() {
         .interrupt(&interrupt);
     let run = Simulation::new(model)
         .unwrap()
-        .integrate(0.0, &[1.0], &[0.0], 1.0);
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
     let run = run.unwrap();
     assert_eq!(run.breakdown(), None);
     assert_eq!(
@@ -138,15 +146,15 @@ fn bad_input_is_one_variant_whichever_room_it_came_through() {
         LcpSolver::new(1).solve(&w, &[nan]).unwrap_err().into(),
         ImpactProblem::new(w.clone(), still).unwrap_err().into(),
         integrator
-            .integrate(0.0, &[nan, 0.0], 1.0)
+            .integrate(&Start::at(0.0).x(&[nan, 0.0]), 1.0)
             .unwrap_err()
             .into(),
         integrator
-            .derivative(0.0, &[nan, 0.0], 1.0)
+            .derivative(&Start::at(0.0).x(&[nan, 0.0]), 1.0)
             .unwrap_err()
             .into(),
         simulation
-            .integrate(0.0, &[nan], &[0.0], 1.0)
+            .integrate(&Start::at(0.0).q(&[nan]).v(&[0.0]), 1.0)
             .unwrap_err()
             .into(),
         stop_of(Refuses(|| {
@@ -183,7 +191,11 @@ fn a_breakdown_is_one_variant_whether_it_ends_a_start_or_a_run() {
         )
     };
     let model = EventDriven::new(ball);
-    let start = Error::from(model.start(0.0, &[1.0], &[0.0]).unwrap_err());
+    let start = Error::from(
+        model
+            .start(&Start::at(0.0).q(&[1.0]).v(&[0.0]))
+            .unwrap_err(),
+    );
     assert!(expected(&start), "{start:?}");
     // The core carries it as the reason of a model; it comes back as itself.
     let breakdown = Breakdown::Restitution {
@@ -216,7 +228,9 @@ fn what_does_not_exist_is_named_with_its_number() {
         "there is no crossing of the order 1: there are 1, counted from 0"
     );
     let ball = EventDriven::new(BouncingBall::default());
-    let refused = ball.decoupling(0.0, &[0.0], &[-1.0], &[2]).unwrap_err();
+    let refused = ball
+        .decoupling(&Start::at(0.0).q(&[0.0]).v(&[-1.0]), &[2])
+        .unwrap_err();
     assert_eq!(refused, Breakdown::Input(no_such("contact", 2, 1)));
 }
 
@@ -233,4 +247,90 @@ fn errors_are_small_and_go_from_thread_to_thread() {
     small::<Breakdown>();
     small::<impact::ImpactFailure>();
     small::<lcp::LcpFailure>();
+}
+
+/// A start gives what its driver starts from, and nothing else: it would be ignored in silence.
+#[test]
+fn a_start_of_another_kind_is_refused() {
+    let other = |found| InputError::Start {
+        expected: "q and v",
+        found,
+    };
+    let (two, four, mode) = ([1.0, 0.0], [1.0, 0.5, 0.0, 0.0], Mode::new(1));
+    let pendulum = DoublePendulum::default();
+    let by_x = Start::at(0.0).x(&four);
+    let with_mode = Start::at(0.0).q(&two).v(&two).mode(&mode);
+    let with_x = Start::at(0.0).q(&two).v(&two).x(&four);
+    for (start, found) in [(by_x, "x"), (with_mode, "a mode"), (with_x, "x")] {
+        let expected = Error::from(other(found));
+        let model = || EventDriven::new(pendulum);
+        let refused = [
+            Error::from(model().start(&start).unwrap_err()),
+            Error::from(model().decoupling(&start, &[0]).unwrap_err()),
+            Error::from(
+                Simulation::new(model())
+                    .unwrap()
+                    .integrate(&start, 1.0)
+                    .unwrap_err(),
+            ),
+            Error::from(
+                Simulation::new(model())
+                    .unwrap()
+                    .derivative(&start, 1.0)
+                    .unwrap_err(),
+            ),
+            Error::from(
+                Timeline::new(model())
+                    .unwrap()
+                    .integrate(&start, 1.0)
+                    .unwrap_err(),
+            ),
+            Error::from(
+                Variational::new(pendulum)
+                    .unwrap()
+                    .integrate(&start, 1.0)
+                    .unwrap_err(),
+            ),
+            Error::from(
+                Variational::new(pendulum)
+                    .unwrap()
+                    .derivative(&start, 1.0)
+                    .unwrap_err(),
+            ),
+            Error::from(
+                TimeStepper::new(pendulum)
+                    .unwrap()
+                    .start(&start)
+                    .unwrap_err(),
+            ),
+            Error::from(
+                TimeStepper::new(pendulum)
+                    .unwrap()
+                    .integrate(&start, 1.0)
+                    .unwrap_err(),
+            ),
+        ];
+        for refusal in refused {
+            assert_eq!(refusal, expected);
+        }
+    }
+    let mut hopper = Integrator::new(Hopper::default()).unwrap();
+    let start = Start::at(0.0).q(&[2.0]).v(&[0.0]);
+    let refused = hopper.integrate(&start, 1.0).unwrap_err();
+    let text = refused.to_string();
+    assert_eq!(
+        text,
+        "this driver starts from its state x: q and v cannot be used"
+    );
+    // Parts that were forgotten are missing, by their names.
+    let empty = Start::at(0.0);
+    let missing = |name, expected| InputError::WrongLength {
+        name,
+        expected,
+        found: 0,
+    };
+    assert_eq!(hopper.integrate(&empty, 1.0).unwrap_err(), missing("x0", 2));
+    let ball = EventDriven::new(BouncingBall::default());
+    let refused = Error::from(ball.start(&empty.q(&[1.0])).unwrap_err());
+    assert_eq!(refused, Error::from(missing("v", 1)));
 }

@@ -9,7 +9,7 @@ use saltation::nalgebra::DMatrix;
 use saltation::ode::{Buffer, Tsitouras};
 use saltation::{
     Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Quantity,
-    RearmMatrix, Sensitivities, Status, Stop, flow_fn,
+    RearmMatrix, Sensitivities, Start, Status, Stop, flow_fn,
 };
 
 #[test]
@@ -36,7 +36,9 @@ fn a_fixed_step_is_not_cut_into_windows_without_end() {
         }
     }
     let mut integrator = Integrator::new(Hasty).unwrap().fixed_step(0.1);
-    let run = integrator.integrate(0.0, &[0.0], 0.1).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[0.0]), 0.1)
+        .unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(run.statistics().windows < 10_000, "{:?}", run.statistics());
     // It is crossed all the same, and the run says that it did not look as closely as it was asked
@@ -148,7 +150,9 @@ fn a_derivative_that_overflows_is_refused() {
         }
     }
     let mut integrator = Integrator::new(Large).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 1.0)
+        .unwrap();
     for result in [
         d.apply(&[0.0, 1.0]).map(|v| DMatrix::from_columns(&[v])),
         d.matrix(),
@@ -204,7 +208,9 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
         .zeno(Zeno::Absorb)
         .zeno_time(0.5)
         .configure(|run| run.max_steps(5000));
-    let run = simulation.integrate(0.0, &[1.0], &[0.0], 2.0).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 2.0)
+        .unwrap();
     let run = run.trajectory();
     assert!(
         matches!(run.status(), Status::Refused(Stop::TooManySteps { .. })),

@@ -17,7 +17,7 @@ use saltation::models::{
     Thermostat, VerticalPlate,
 };
 use saltation::variational::{Midpoint, Variational};
-use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities, Status};
+use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities, Start, Status};
 
 #[test]
 fn a_corner_of_many_guards_keeps_two_levels_of_maps() {
@@ -36,7 +36,9 @@ fn a_corner_of_many_guards_keeps_two_levels_of_maps() {
         let mut integrator = Integrator::new(system).unwrap();
         let start = vec![0.0; dim];
         let held = most_held(|| {
-            let d = integrator.derivative(0.0, &start, 1.5).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(&start), 1.5)
+                .unwrap();
             assert_eq!(*d.verdict(), saltation::Verdict::Bouligand);
             assert_eq!(d.corners().count(), 1);
         });
@@ -57,7 +59,7 @@ fn the_counter_counts() {
     assert_eq!(allocations(|| kept[0] += 1.0), 0);
     let hopper = Hopper::default();
     let mut integrator = Integrator::new(hopper).unwrap();
-    let kept = allocations(|| drop(integrator.integrate(0.0, &[2.0, 0.0], 2.0)));
+    let kept = allocations(|| drop(integrator.integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)));
     assert!(kept > 10, "a trajectory is kept on the heap: {kept}");
 }
 
@@ -93,7 +95,7 @@ fn allocates_nothing<const N: usize, S: Flow + EventFunction>(
             let mut crossings = 0;
             let mut ends = false;
             let found = allocations(|| {
-                let summary = run_time.observe(0.0, start, tf, &mut ());
+                let summary = run_time.observe(&Start::at(0.0).x(start), tf, &mut ());
                 let summary = summary.as_ref();
                 ends = summary.is_ok_and(|s| s.status == Status::ReachedEnd);
                 crossings = summary.map_or(0, |s| s.statistics.crossings);
@@ -107,7 +109,7 @@ fn allocates_nothing<const N: usize, S: Flow + EventFunction>(
                 "{name}, {projection:?}, {rearm:?}, {run} run, run-time size"
             );
             let found = allocations(|| {
-                let summary = fixed.observe(0.0, start, tf, &mut ());
+                let summary = fixed.observe(&Start::at(0.0).x(start), tf, &mut ());
                 ends = summary.is_ok_and(|s| s.status == Status::ReachedEnd);
             });
             assert!(ends, "{name}, {projection:?}, {rearm:?}");
@@ -158,7 +160,7 @@ fn a_reset_matrix_allocates_nothing() {
     for run in ["first", "second"] {
         let mut crossings = 0;
         let found = allocations(|| {
-            let summary = integrator.observe(0.0, &[18.0], 6000.0, &mut ());
+            let summary = integrator.observe(&Start::at(0.0).x(&[18.0]), 6000.0, &mut ());
             crossings = summary.map_or(0, |s| s.statistics.crossings);
         });
         assert!(
@@ -322,7 +324,7 @@ fn assert_carries_without_allocating<S: Flow + EventFunction>(system: S, x0: &[f
             .collect();
         tangents.set(&directions).unwrap();
         let mut run = || {
-            let summary = integrator.carry(0.0, x0, tf, &mut tangents, &mut ());
+            let summary = integrator.carry(&Start::at(0.0).x(x0), tf, &mut tangents, &mut ());
             assert!(summary.is_ok_and(|s| s.status == Status::ReachedEnd));
             assert!(tangents.columns().is_ok());
         };
@@ -477,12 +479,17 @@ fn bodies_between_events_allocate_nothing() {
     };
     let wall = EventDriven::new(wall);
     let leaning = [0.15f64.asin(); 2];
-    let cases: [(&dyn FlowAndEvents, saltation::event_driven::Start); 2] = [
+    let cases: [(&dyn FlowAndEvents, saltation::event_driven::SettledStart); 2] = [
         (
             &trot,
-            trot.start(0.0, &[0.85, 0.02, 0.0, 0.0], &[0.0; 4]).unwrap(),
+            trot.start(&Start::at(0.0).q(&[0.85, 0.02, 0.0, 0.0]).v(&[0.0; 4]))
+                .unwrap(),
         ),
-        (&wall, wall.start(0.0, &leaning, &[0.0; 2]).unwrap()),
+        (
+            &wall,
+            wall.start(&Start::at(0.0).q(&leaning).v(&[0.0; 2]))
+                .unwrap(),
+        ),
     ];
     for (system, start) in cases {
         assert!(
@@ -490,18 +497,16 @@ fn bodies_between_events_allocate_nothing() {
             "closed"
         );
         let count = start.state.len();
-        let mut integrator = Integrator::new(system)
-            .unwrap()
-            .start_mode(start.mode.clone());
+        let mut integrator = Integrator::new(system).unwrap();
         let mut tangents = Sensitivities::new(count, count);
         let unit: Vec<f64> = (0..count * count)
             .map(|i| f64::from(u8::from(i % (count + 1) == 0)))
             .collect();
         tangents.set(&unit).unwrap();
         let mut run = || {
-            let plain = integrator.observe(0.0, &start.state, 0.2, &mut ()).unwrap();
+            let plain = integrator.observe(&start.as_start(), 0.2, &mut ()).unwrap();
             assert!(plain.status == Status::ReachedEnd && plain.statistics.crossings == 0);
-            let carried = integrator.carry(0.0, &start.state, 0.2, &mut tangents, &mut ());
+            let carried = integrator.carry(&start.as_start(), 0.2, &mut tangents, &mut ());
             assert!(carried.is_ok_and(|s| s.status == Status::ReachedEnd));
         };
         run();
@@ -594,7 +599,7 @@ fn steps_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
     }
     let (q, v) = scene.start();
     let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
-    stepper.start(0.0, &q, &v).unwrap();
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     let mut effort = vec![0.0; v.len()];
     let mut shake = |steps: std::ops::Range<u32>| {
         for k in steps {
@@ -639,7 +644,9 @@ fn steps_of_the_variational_driver_allocate_nothing_but_the_log() {
     let mut driver = Variational::new(pendulum).unwrap().time_step(0.001);
     let mut of = |tf: f64| {
         allocations(|| {
-            driver.integrate(0.0, &[1.0, 0.5], &[0.0; 2], tf).unwrap();
+            driver
+                .integrate(&Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]), tf)
+                .unwrap();
         })
     };
     let (short, long) = (of(0.1), of(6.4));

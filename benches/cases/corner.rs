@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 use saltation::models::FieldTable;
-use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Statistics, Status};
+use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Start, Statistics, Status};
 
 use super::draw;
 
@@ -116,7 +116,7 @@ impl Corner {
                 .projection(projection.clone());
             Box::new(move || {
                 let summary = integrator
-                    .observe(0.0, &x0, 2.0 * HALF, &mut ())
+                    .observe(&Start::at(0.0).x(&x0), 2.0 * HALF, &mut ())
                     .expect("good input");
                 assert_eq!(summary.status, Status::ReachedEnd);
                 assert_eq!(summary.statistics.crossings, crossings);

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use saltation::models::{PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, Integrator, Sensitivities};
+use saltation::{EventFunction, Flow, Integrator, Sensitivities, Start};
 
 use super::corner::{Corner, HALF};
 
@@ -35,7 +35,9 @@ pub(crate) fn plates() -> Vec<Group> {
             let mut integrator = make();
             let whole = move || {
                 for start in &starts {
-                    let d = integrator.derivative(0.0, start, 2.0).expect("good input");
+                    let d = integrator
+                        .derivative(&Start::at(0.0).x(start), 2.0)
+                        .expect("good input");
                     black_box(d.verdict());
                 }
             };
@@ -74,7 +76,7 @@ pub(crate) fn corners() -> Vec<Group> {
             );
             let mut integrator = make();
             let whole = move || {
-                let d = integrator.derivative(0.0, &start, 2.0 * HALF);
+                let d = integrator.derivative(&Start::at(0.0).x(&start), 2.0 * HALF);
                 black_box(d.expect("good input").verdict());
             };
             all.ways.push(("whole derivative".into(), Box::new(whole)));
@@ -110,7 +112,7 @@ where
     let (mut integrator, plain) = (make(), starts.to_vec());
     let run = move || {
         for start in &plain {
-            let summary = integrator.observe(0.0, start.as_ref(), tf, &mut ());
+            let summary = integrator.observe(&Start::at(0.0).x(start.as_ref()), tf, &mut ());
             black_box(summary.expect("good input"));
         }
     };
@@ -124,7 +126,8 @@ where
         let run = move || {
             for start in &starts {
                 let start = start.as_ref();
-                let summary = integrator.carry(0.0, start, tf, &mut tangents, &mut ());
+                let summary =
+                    integrator.carry(&Start::at(0.0).x(start), tf, &mut tangents, &mut ());
                 black_box(summary.expect("good input"));
                 black_box(tangents.columns().expect("a derivative")[(0, 0)]);
             }

@@ -1,7 +1,7 @@
 //! The hopper from 2 m over 2 s, four crossings, at a given tolerance.
 
 use saltation::models::Hopper;
-use saltation::{Integrator, Summary};
+use saltation::{Integrator, Start, Summary};
 
 /// Relative tolerances 1e-3 … 1e-11; the absolute one is a tenth of each.
 pub(crate) fn tolerances() -> impl Iterator<Item = f64> {
@@ -18,7 +18,7 @@ pub(crate) fn runner(rtol: f64) -> impl FnMut() -> (Summary, f64) {
         .atol(0.1 * rtol);
     move || {
         let summary = integrator
-            .observe(0.0, &[2.0, 0.0], 2.0, &mut ())
+            .observe(&Start::at(0.0).x(&[2.0, 0.0]), 2.0, &mut ())
             .expect("good input");
         let x = integrator.state();
         let error = (x[0] - exact[0]).abs().max((x[1] - exact[1]).abs());

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
-use saltation::{Integrator, Sensitivities};
+use saltation::{Integrator, Sensitivities, Start};
 
 /// Tolerance of all runs.
 const RTOL: f64 = 1e-9;
@@ -44,7 +44,7 @@ pub(crate) fn strides() -> Vec<Case> {
 
         let (start, mut plain) = (x.clone(), integrator(model()));
         let run = move || {
-            let summary = plain.observe(0.0, &start, 0.65, &mut ());
+            let summary = plain.observe(&Start::at(0.0).x(&start), 0.65, &mut ());
             summary.expect("good input").statistics.steps
         };
         cases.push(Case::new(format!("{name}, plain"), run));
@@ -54,7 +54,7 @@ pub(crate) fn strides() -> Vec<Case> {
         let unit: Vec<f64> = (0..64).map(|i| f64::from(u8::from(i % 9 == 0))).collect();
         tangents.set(&unit).expect("sizes fit");
         let run = move || {
-            let run = carrying.carry(0.0, &x, 0.65, &mut tangents, &mut ());
+            let run = carrying.carry(&Start::at(0.0).x(&x), 0.65, &mut tangents, &mut ());
             black_box(tangents.columns().expect("a derivative")[(0, 0)]);
             run.expect("good input").statistics.steps
         };
@@ -65,7 +65,9 @@ pub(crate) fn strides() -> Vec<Case> {
             .rtol(RTOL)
             .atol(0.1 * RTOL);
         let run = move || {
-            let run = simulation.integrate(0.0, &q, &v, 0.65).expect("good input");
+            let run = simulation
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
+                .expect("good input");
             run.trajectory().statistics().steps
         };
         cases.push(Case::new(format!("{name}, simulation"), run));
@@ -134,18 +136,17 @@ where
         .expect("a system")
         .rtol(RTOL)
         .atol(0.1 * RTOL);
-    let run = simulation.integrate(0.0, q, v, 0.6).expect("good input");
+    let run = simulation
+        .integrate(&Start::at(0.0).q(q).v(v), 0.6)
+        .expect("good input");
     let time = run.events().first().expect("an event").t;
     let run = run.trajectory();
     let part = |from: f64, to: f64, step: f64| {
         let start = run.at(from).expect("within the run").as_slice().to_vec();
         let mode = run.mode_at(from).expect("within the run").clone();
-        let mut integrator = integrator(model.clone())
-            .start_mode(mode)
-            .first_step(step)
-            .max_step(step);
+        let mut integrator = integrator(model.clone()).first_step(step).max_step(step);
         move || {
-            let summary = integrator.observe(from, &start, to, &mut ());
+            let summary = integrator.observe(&Start::at(from).x(&start).mode(&mode), to, &mut ());
             summary.expect("good input").statistics.steps
         }
     };

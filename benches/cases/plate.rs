@@ -1,7 +1,7 @@
 //! The plate on springs: 120 fixed starts of 2 s, by several ways through its contacts.
 
 use saltation::models::{PlainPlate, PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status};
+use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Start, Status};
 
 /// Numbers of springs: half the numbers of directed guards, 2 to 100 as in the paper.
 pub(crate) const SPRINGS: [usize; 7] = [1, 2, 5, 10, 20, 30, 50];
@@ -106,7 +106,7 @@ impl Way {
             let mut cost = Cost::default();
             for start in &starts {
                 let summary = integrator
-                    .observe(0.0, start, 2.0, &mut ())
+                    .observe(&Start::at(0.0).x(start), 2.0, &mut ())
                     .expect("good input");
                 cost.crossings += summary.statistics.crossings;
                 cost.flow += summary.statistics.flow;

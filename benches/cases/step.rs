@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use saltation::models::{ContactChain, Hopper};
 use saltation::ode::{Buffer, Tsitouras};
-use saltation::{EventFunction, Flow, Integrator, Mode, Status};
+use saltation::{EventFunction, Flow, Integrator, Mode, Start, Status};
 
 use super::hand::{Control, Hand};
 use super::plate;
@@ -216,7 +216,7 @@ macro_rules! runner {
         let start = $start;
         move || {
             let summary = integrator
-                .observe(0.0, black_box(&start), SPAN, &mut ())
+                .observe(&Start::at(0.0).x(black_box(&start)), SPAN, &mut ())
                 .expect("good input");
             assert_eq!(summary.status, Status::ReachedEnd);
             black_box(integrator.state());

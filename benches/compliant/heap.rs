@@ -1,5 +1,6 @@
 //! Heaps, run up to some time.
 
+use saltation::Start;
 use saltation::bodies::Scene;
 use saltation::compliant::{Problem, Solver, TimeStepper};
 use saltation::models::Clutter;
@@ -17,7 +18,7 @@ pub(crate) fn stepper(clutter: Clutter, t: f64) -> TimeStepper<Scene> {
         .expect("a system")
         .time_step(0.01)
         .solver(solver());
-    stepper.start(0.0, &q, &v).expect("a start");
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
     while stepper.t() < t - 5e-3 {
         stepper.step().expect("a step");
     }

@@ -11,6 +11,7 @@ mod heap;
 #[path = "../../tests/compliant/reference.rs"]
 mod reference;
 
+use saltation::Start;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -90,7 +91,7 @@ fn steps(c: &mut Criterion) {
     let mut stepper = stepper(clutter(40), 0.0);
     group.bench_function("40 bodies, 100 steps of the fall", |b| {
         b.iter(|| {
-            stepper.start(0.0, &q, &v).expect("a start");
+            stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
             (0..100).for_each(|_| stepper.step().expect("a step"));
         });
     });

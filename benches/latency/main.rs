@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use interrupted::{Row, Setter, Springs, boxes, heap};
-use saltation::Integrator;
 use saltation::compliant::TimeStepper;
 use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::{EventDriven, Simulation, Timeline};
@@ -21,6 +20,7 @@ use saltation::impact::Routh;
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
 use saltation::variational::{Midpoint, Variational};
+use saltation::{Integrator, Start};
 
 /// A driver that is to be ended: it runs until the setter, which it is given, has set the interrupt.
 type Case = (&'static str, usize, fn(&Setter));
@@ -29,23 +29,28 @@ const CASES: [Case; 13] = [
     ("run of 1000 states with 500 guards", 200_000, |setter| {
         let model = Springs::new(500, setter).written();
         let mut integrator = integrator(&model, setter);
-        let _ = integrator.integrate(0.0, &model.start(), 1e6);
+        let _ = integrator.integrate(&Start::at(0.0).x(&model.start()), 1e6);
     }),
     ("the same without gradients", 2_000_000, |setter| {
         let model = Springs::new(500, setter);
         let mut integrator = integrator(&model, setter);
-        let _ = integrator.integrate(0.0, &model.start(), 1e6);
+        let _ = integrator.integrate(&Start::at(0.0).x(&model.start()), 1e6);
     }),
     ("derivative of 200 states", 20_000, |setter| {
         let model = Springs::new(100, setter);
         let mut integrator = integrator(&model, setter);
-        let _ = integrator.derivative(0.0, &model.start(), 1e6);
+        let _ = integrator.derivative(&Start::at(0.0).x(&model.start()), 1e6);
     }),
     ("200 tangents of 200 states", 20_000, |setter| {
         let model = Springs::new(100, setter);
         let mut integrator = integrator(&model, setter);
         let mut tangents = Sensitivities::new(200, 200);
-        let _ = integrator.carry(0.0, &model.start(), 1e6, &mut tangents, &mut ());
+        let _ = integrator.carry(
+            &Start::at(0.0).x(&model.start()),
+            1e6,
+            &mut tangents,
+            &mut (),
+        );
     }),
     (
         "check of the derivatives of 2000 states",
@@ -72,14 +77,14 @@ const CASES: [Case; 13] = [
         let model = EventDriven::with_law(row, Routh::new()).interrupt(setter.interrupt());
         let timeline = Timeline::new(model).expect("masses");
         let timeline = timeline.interrupt(setter.interrupt());
-        let _ = timeline.integrate(0.0, &q, &v, 1e3);
+        let _ = timeline.integrate(&Start::at(0.0).q(&q).v(&v), 1e3);
     }),
     ("variational run of 100 masses", 50_000, |setter| {
         let row = Row::new(100, setter);
         let (q, v) = row.start(1e-3);
         let driver = Variational::new(row).expect("masses");
         let mut driver = driver.time_step(1e-3).interrupt(setter.interrupt());
-        let _ = driver.integrate(0.0, &q, &v, 1e4);
+        let _ = driver.integrate(&Start::at(0.0).q(&q).v(&v), 1e4);
     }),
     ("steps of the midpoint rule, 100 masses", 10_000, |setter| {
         let row = Row::new(100, setter);
@@ -92,7 +97,7 @@ const CASES: [Case; 13] = [
         let (heap, q, v) = heap(boxes(150), setter);
         let stepper = TimeStepper::new(heap).expect("boxes");
         let mut stepper = stepper.interrupt(setter.interrupt());
-        let _ = stepper.integrate(0.0, &q, &v, 1e3);
+        let _ = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1e3);
     }),
     ("sensitivities of 150 boxes, 900 columns", 100, |setter| {
         let (heap, q, v) = heap(boxes(150), setter);
@@ -101,7 +106,7 @@ const CASES: [Case; 13] = [
         });
         let stepper = TimeStepper::new(heap).expect("boxes");
         let mut stepper = stepper.interrupt(setter.interrupt());
-        let _ = stepper.sensitivities((0.0, &q, &v), 1e3, &columns);
+        let _ = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), 1e3, &columns);
     }),
 ];
 
@@ -116,7 +121,7 @@ fn simulate(row: &Row, apart: f64, setter: &Setter) {
     let model = EventDriven::new(row.clone()).interrupt(setter.interrupt());
     let simulation = Simulation::new(model).expect("masses");
     let mut simulation = simulation.configure(|run| run.interrupt(setter.interrupt()));
-    let _ = simulation.integrate(0.0, &q, &v, 1.0);
+    let _ = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
 }
 
 fn latency(c: &mut Criterion) {

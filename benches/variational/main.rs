@@ -3,6 +3,7 @@
 //! Targets: a step of two links within 5 µs, of ten links within 100 µs. Times hold for a machine,
 //! ratios of one run for others too.
 
+use saltation::Start;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -25,7 +26,7 @@ fn steps(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("1000 steps of links", links), |b| {
             b.iter(|| {
                 driver
-                    .integrate(0.0, black_box(&q), &v, 1.0)
+                    .integrate(&Start::at(0.0).q(black_box(&q)).v(&v), 1.0)
                     .map(|run| run.t())
             });
         });
@@ -75,7 +76,7 @@ fn closed(c: &mut Criterion) {
     group.bench_function("1000 steps of a sliding block", |b| {
         b.iter(|| {
             driver
-                .integrate(0.0, black_box(&[0.0; 2]), &[9.0, 0.0], 1.0)
+                .integrate(&Start::at(0.0).q(black_box(&[0.0; 2])).v(&[9.0, 0.0]), 1.0)
                 .map(|run| run.t())
         });
     });
@@ -94,7 +95,7 @@ fn landing(c: &mut Criterion) {
     group.bench_function("60 steps of TREX with impacts", |b| {
         b.iter(|| {
             driver
-                .integrate(0.0, black_box(&q), &v, 0.03)
+                .integrate(&Start::at(0.0).q(black_box(&q)).v(&v), 0.03)
                 .map(|run| run.t())
         });
     });

@@ -1,5 +1,6 @@
 //! A run of a heap, step by step.
 
+use saltation::Start;
 use std::fmt::Write;
 
 use saltation::bodies::Scene;
@@ -74,7 +75,7 @@ impl Fall {
         let solver = threads(Solver::new().rtol(RTOL), self.threads);
         let stepper = TimeStepper::new(scene)?.time_step(self.dt);
         let mut stepper = stepper.softness(self.softness).solver(solver);
-        stepper.start(0.0, &start, &v)?;
+        stepper.start(&Start::at(0.0).q(&start).v(&v))?;
         let label = format!("{} bodies", self.clutter.bodies);
         let mut bar = progress.then(|| Progress::new(label));
         let mut steps = Vec::new();

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, Vector3};
 use plotters::prelude::{Circle as Dot, *};
 use saltation::derivative::{Derivative, Piece};
 use saltation::models::FieldTable;
-use saltation::{Error, Guard, InputError, Integrator, Trajectory};
+use saltation::{Error, Guard, InputError, Integrator, Start, Trajectory};
 
 use crate::common::chart::{Area, Chart, Key, PALETTE, chart, grey, headline, picture, text};
 use crate::common::flags::Outcome;
@@ -90,7 +90,7 @@ impl Circle {
     /// Prints the pieces and draws the picture.
     pub(crate) fn report(&self, folder: &Path, out: &mut dyn Write) -> Outcome<PathBuf> {
         let mut integrator = integrator()?;
-        let derivative = integrator.derivative(0.0, &START, TF)?;
+        let derivative = integrator.derivative(&Start::at(0.0).x(&START), TF)?;
         let pieces = derivative.pieces()?;
         let index_order = pieces.iter().find(|piece| order(piece) == "0-1-2");
         let image = Image {
@@ -117,7 +117,7 @@ impl Circle {
                 for (x, v) in start.iter_mut().zip(v) {
                     *x += self.radius * v;
                 }
-                let other = integrator.integrate(0.0, &start, TF)?;
+                let other = integrator.integrate(&Start::at(0.0).x(&start), TF)?;
                 let end = (other.state() - run.state()) / self.radius;
                 let order = named(other.crossings().iter().map(|crossing| crossing.guard));
                 let end = [end[0], end[1]];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
 use saltation::models::{PlateParameters, VerticalPlate};
-use saltation::{Error, Integrator};
+use saltation::{Error, Integrator, Start};
 
 use crate::common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use crate::common::flags::Outcome;
@@ -89,7 +89,7 @@ impl Plate {
         let mut end = |pitch: f64| -> Result<f64, Error> {
             let mut start = LEVEL;
             start[2] = pitch;
-            integrator.observe(0.0, &start, TF, &mut ())?;
+            integrator.observe(&Start::at(0.0).x(&start), TF, &mut ())?;
             Ok(integrator.state()[VERTICAL])
         };
         let runs = (-RUNS..=RUNS)
@@ -102,7 +102,7 @@ impl Plate {
             Ok((4.0 * end(step)? - end(2.0 * step)? - 3.0 * level) / (2.0 * step))
         };
         let quotients = [quotient(-NEAR)?, quotient(NEAR)?];
-        let derivative = integrator.derivative(0.0, &LEVEL, TF)?;
+        let derivative = integrator.derivative(&Start::at(0.0).x(&LEVEL), TF)?;
         let slopes = [
             derivative.apply_backward(&PITCH)?,
             derivative.apply(&PITCH)?,

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use nalgebra::DVector;
-use saltation::{Error, Integrator, NoDerivative};
+use saltation::{Error, Integrator, NoDerivative, Start};
 
 use crate::common::flags::Outcome;
 use crate::corner::ExactCorner;
@@ -82,7 +82,8 @@ impl Table {
     fn examine(&self, corner: &ExactCorner, random: &mut Random) -> Result<Examined, Error> {
         let matrices = [corner.in_index_order(), corner.mean_over_orders()];
         let mut integrator = Integrator::new(&corner.table)?;
-        let derivative = integrator.derivative(0.0, corner.start.as_slice(), corner.end())?;
+        let derivative =
+            integrator.derivative(&Start::at(0.0).x(corner.start.as_slice()), corner.end())?;
         let mut errors = [const { Vec::new() }; 3];
         for _ in 0..self.directions {
             let v = random.direction(corner.start.len());

@@ -58,7 +58,9 @@ impl Task {
     /// Lets the plate go. A start whose run cannot be completed is one to stay away from, and costs
     /// without bound.
     pub(crate) fn land(&mut self, start: Start) -> Result<Landing, Error> {
-        let run = self.runs.integrate(0.0, &state(start), self.tf)?;
+        let run = self
+            .runs
+            .integrate(&saltation::Start::at(0.0).x(&state(start)), self.tf)?;
         if *run.status() != Status::ReachedEnd {
             return Ok(Landing {
                 cost: f64::INFINITY,
@@ -99,7 +101,9 @@ impl Task {
     /// The cost to first order around `start`: one side where the derivative is a matrix, more at a
     /// corner.
     pub(crate) fn sides(&mut self, start: Start) -> Result<(Verdict, Vec<Side>), Error> {
-        let derivative = self.runs.derivative(0.0, &state(start), self.tf)?;
+        let derivative = self
+            .runs
+            .derivative(&saltation::Start::at(0.0).x(&state(start)), self.tf)?;
         let (verdict, pieces) = (derivative.verdict().clone(), derivative.pieces()?);
         let end = derivative.into_trajectory().completed()?;
         let w = self.final_gradient(end.state().as_slice());
@@ -116,11 +120,16 @@ impl Task {
     /// run does.
     pub(crate) fn leg_zero_first(&mut self, start: Start) -> Result<Start, Error> {
         let x0 = state(start);
-        let run = self.runs.integrate(0.0, &x0, self.tf)?.completed()?;
+        let run = self
+            .runs
+            .integrate(&saltation::Start::at(0.0).x(&x0), self.tf)?
+            .completed()?;
         let w = self.final_gradient(run.state().as_slice());
         let [first, last] = run.crossings() else {
             // one leg, or none: there is no order to be mistaken about
-            let derivative = self.runs.derivative(0.0, &x0, self.tf)?;
+            let derivative = self
+                .runs
+                .derivative(&saltation::Start::at(0.0).x(&x0), self.tf)?;
             return Ok(seen(&derivative.vjp(&w)?));
         };
         // What leads to the start or the end of a run on a guard is one-sided; any direction will
@@ -129,15 +138,15 @@ impl Task {
         let before = first.t - MOMENT;
         let flight = self
             .runs
-            .derivative(0.0, &x0, before)?
+            .derivative(&saltation::Start::at(0.0).x(&x0), before)?
             .matrix_towards(&along)?;
         let plate = self.runs.system();
         let touch =
             |leg, before: &[usize]| saltation_matrix(plate, first.state.as_slice(), leg, before);
         let touches = touch(1, &[0]) * touch(0, &[]);
-        let mut landed = self.runs.clone().start_mode(run.mode().clone());
-        let contact = landed
-            .derivative(last.t, last.state.as_slice(), self.tf)?
+        let touched = saltation::Start::at(last.t).x(last.state.as_slice());
+        let contact = (self.runs)
+            .derivative(&touched.mode(run.mode()), self.tf)?
             .matrix_towards(&along)?;
         let total = contact * touches * flight;
         Ok(seen(&total.tr_mul(&DVector::from_column_slice(&w))))

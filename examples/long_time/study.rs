@@ -6,7 +6,7 @@ use saltation::event_driven::EventDriven;
 use saltation::hybrid::{Observer, Segment};
 use saltation::mechanics::MechanicalSystem;
 use saltation::variational::Midpoint;
-use saltation::{Error, Integrator, Status};
+use saltation::{Error, Integrator, Start, Status};
 
 use crate::common::flags::{Outcome, ensure};
 use crate::free::Free;
@@ -136,7 +136,7 @@ impl<S: MechanicalSystem> Swing<'_, S> {
         let start = [self.q.clone(), vec![0.0; d]].concat();
         let (before, clock) = (self.system.calls(), Instant::now());
         let tf = f64::from(periods) * self.period;
-        let summary = integrator.observe(0.0, &start, tf, &mut watch)?;
+        let summary = integrator.observe(&Start::at(0.0).x(&start), tf, &mut watch)?;
         let message = format!("{name}: {}", summary.status);
         ensure(summary.status == Status::ReachedEnd, &message)?;
         Ok(Run {

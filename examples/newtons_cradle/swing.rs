@@ -2,7 +2,7 @@
 
 use saltation::event_driven::{ContactEvent, EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{ImpactLaw, Plastic, Propagative, ReflectionOrder, Unilateral};
-use saltation::{Error, Status};
+use saltation::{Error, Start, Status};
 
 use crate::balls::HangingBalls;
 use crate::common::flags::Outcome;
@@ -82,7 +82,7 @@ impl Swing {
         start[0] = -lift;
         let model = EventDriven::with_law(balls, (law.make)());
         let mut simulation = Simulation::new(model)?.rtol(1e-9).atol(1e-10);
-        let run = simulation.integrate(0.0, &start, &vec![0.0; n], tf)?;
+        let run = simulation.integrate(&Start::at(0.0).q(&start).v(&vec![0.0; n]), tf)?;
         let closes = |event: &&ContactEvent| !event.activated.is_empty();
         let impacts: Vec<&ContactEvent> = run.events().iter().filter(closes).collect();
         let velocities = |event: &&ContactEvent| Impact {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use plotters::prelude::*;
 use saltation::models::{PlainPlate, PlateParameters, VerticalPlate};
-use saltation::{Error, EventFunction, Flow, Integrator, Projection, Status};
+use saltation::{Error, EventFunction, Flow, Integrator, Projection, Start, Status};
 
 use crate::common::chart::{Area, Key, PALETTE, chart, headline, picture};
 use crate::common::flags::Outcome;
@@ -153,7 +153,11 @@ fn exact_heights(plate: &VerticalPlate, starts: u64) -> Result<Vec<f64>, Error> 
     let mut tight = Integrator::fixed::<6>(plate)?.rtol(1e-11).atol(1e-12);
     (1..=starts)
         .map(|i| {
-            tight.observe(0.0, &PlateParameters::random_start(i), TF, &mut ())?;
+            tight.observe(
+                &Start::at(0.0).x(&PlateParameters::random_start(i)),
+                TF,
+                &mut (),
+            )?;
             Ok(tight.state()[1])
         })
         .collect()
@@ -174,7 +178,7 @@ fn measure(
     for i in 1..=starts {
         let start = PlateParameters::random_start(i);
         let clock = Instant::now();
-        let run = integrator.observe(0.0, &start, TF, &mut ())?;
+        let run = integrator.observe(&Start::at(0.0).x(&start), TF, &mut ())?;
         let time = clock.elapsed();
         let exact = exact.next();
         if run.status != Status::ReachedEnd {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, InputError, Integrator, Mode, Projection, Trajectory};
+use saltation::{EventFunction, Flow, InputError, Integrator, Mode, Projection, Start, Trajectory};
 
 use crate::common::flags::{Flags, Outcome, ensure};
 use crate::setting::{projection, row};
@@ -90,7 +90,7 @@ impl Plate {
             .rtol(self.rtol)
             .atol(self.atol)
             .projection(self.projection.clone())
-            .integrate(0.0, &self.start, self.tf)
+            .integrate(&Start::at(0.0).x(&self.start), self.tf)
     }
 
     /// True when spring `i` pushes in `mode`.

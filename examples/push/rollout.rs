@@ -1,6 +1,7 @@
 //! The rollout with its gradient, and the descent.
 
 use nalgebra::{DMatrix, Vector2};
+use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Axis, CompliantFailure, JointCoupling, Solver, TimeStepper};
 
@@ -58,7 +59,7 @@ impl Task {
     /// The run under the forces (N) on both fingers, one pair for each part of the time.
     pub(crate) fn roll(&mut self, forces: &[f64]) -> Result<Rollout, CompliantFailure> {
         let (q, v) = self.stepper.system().start();
-        self.stepper.start(0.0, &q, &v)?;
+        self.stepper.start(&Start::at(0.0).q(&q).v(&v))?;
         let mut columns = DMatrix::zeros(q.len() + v.len(), forces.len());
         let mut path = Vec::new();
         for step in 0..self.steps {

@@ -1,5 +1,6 @@
 //! A block that is thrown along a slope: its closed form, its runs and their errors.
 
+use saltation::Start;
 use saltation::models::SlidingBlock;
 use saltation::variational::{Variational, VariationalFailure, VariationalRun};
 
@@ -100,7 +101,10 @@ impl Throw {
         Variational::new(self.block())?
             .time_step(step)
             .frictionless_impacts()
-            .integrate(0.0, &[0.0, 0.0], &[self.speed, 0.0], self.tf)?
+            .integrate(
+                &Start::at(0.0).q(&[0.0, 0.0]).v(&[self.speed, 0.0]),
+                self.tf,
+            )?
             .completed()
     }
 

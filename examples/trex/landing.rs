@@ -1,5 +1,6 @@
 //! The first 30 ms after a drop, twice: with the fastest and with the slowest contact first.
 
+use saltation::Start;
 use saltation::impact::{Propagative, ReflectionOrder, indeterminacy};
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::{Cholesky, DMatrix, DVector};
@@ -31,7 +32,10 @@ impl Landing {
             let run = Variational::with_law(robot.system, Propagative::new(order))?
                 .time_step(1e-3 * setup.step)
                 .chatter(setup.chatter.then(Chatter::default))
-                .integrate(0.0, &robot.q, &falling(speed), 1e-3 * setup.tf)?;
+                .integrate(
+                    &Start::at(0.0).q(&robot.q).v(&falling(speed)),
+                    1e-3 * setup.tf,
+                )?;
             Ok(run.completed()?)
         };
         let runs = [run(ReflectionOrder::ArgMin)?, run(ReflectionOrder::ArgMax)?];

@@ -4,7 +4,7 @@
 use saltation::event_driven::{DecouplingReport, EventDriven, Phase, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
-use saltation::{Error, Guard, Integrator};
+use saltation::{Error, Guard, Integrator, Start};
 
 use crate::common::flags::Outcome;
 
@@ -111,7 +111,7 @@ impl<S: Trot> Stride<S> {
         let mut simulation = Simulation::new(model)?
             .rtol(TOLERANCE)
             .atol(0.1 * TOLERANCE);
-        let run = simulation.integrate(0.0, &q, &v, self.tf)?;
+        let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), self.tf)?;
         let trajectory = run.trajectory().clone().completed()?;
         let first = run.events().first();
         Ok(End {
@@ -127,14 +127,13 @@ impl<S: Trot> Stride<S> {
     fn side(&self, above: bool) -> Result<Side, Error> {
         let (q, v) = self.system.start(0.0);
         let model = EventDriven::new(self.system);
-        let start = model.start(0.0, &q, &v)?;
+        let start = model.start(&Start::at(0.0).q(&q).v(&v))?;
         let order = if above { [0, 1] } else { [1, 0] };
         let mut integrator = Integrator::new(&model)?
             .rtol(TOLERANCE)
             .atol(TOLERANCE)
-            .start_mode(start.mode)
             .corner_order(order.map(Guard::falling));
-        let derivative = integrator.derivative(0.0, &start.state, self.tf)?;
+        let derivative = integrator.derivative(&start.as_start(), self.tf)?;
         let direction = self.system.direction();
         let slope = if above {
             derivative.apply(&direction)?
@@ -151,7 +150,7 @@ impl<S: Trot> Stride<S> {
     fn decoupling(&self, level: &End) -> Outcome<DecouplingReport> {
         let (time, state) = level.before.as_ref().ok_or("no foot lands")?;
         let (q, v) = state.split_at(state.len() / 2);
-        Ok(EventDriven::new(self.system).decoupling(*time, q, v, &[0, 1])?)
+        Ok(EventDriven::new(self.system).decoupling(&Start::at(*time).q(q).v(v), &[0, 1])?)
     }
 }
 

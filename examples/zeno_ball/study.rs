@@ -2,7 +2,7 @@
 
 use saltation::event_driven::{ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Error, Status};
+use saltation::{Error, Start, Status};
 
 /// A body, its start, and what is known of its impacts beforehand.
 pub(crate) struct Body<S> {
@@ -62,7 +62,7 @@ impl Study {
                 .rtol(rtol)
                 .atol(0.1 * rtol)
                 .zeno(policy);
-            let run = simulation.integrate(0.0, &body.q, &rest, body.tf)?;
+            let run = simulation.integrate(&Start::at(0.0).q(&body.q).v(&rest), body.tf)?;
             endings.push(Ending::of(policy, &run, simulation.model()));
             last = Some(run);
         }

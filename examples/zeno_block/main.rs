@@ -7,6 +7,7 @@ mod common;
 mod linear;
 mod picture;
 
+use saltation::Start;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -93,7 +94,7 @@ impl Setup {
             .rtol(self.rtol)
             .atol(0.01 * self.rtol)
             .zeno_tolerance(self.zeno_tolerance);
-        Ok(timeline.integrate(0.0, &q, &v, self.tf)?)
+        Ok(timeline.integrate(&Start::at(0.0).q(&q).v(&v), self.tf)?)
     }
 }
 

@@ -24,6 +24,7 @@ impl Scene {
     /// contact of the scene has. The impulse acts on A, and on B with the other sign.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::bodies::{Body, Scene, Shape, contact_point};
     /// use saltation::compliant::TimeStepper;
     /// let mut scene = Scene::new();
@@ -31,7 +32,7 @@ impl Scene {
     /// scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.05]))?;
     /// let (q, v) = scene.start();
     /// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
-    /// let rest = stepper.integrate(0.0, &q, &v, 0.5)?.completed()?;
+    /// let rest = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
     /// let q = rest.q(49); // the start of the last step, where its contacts were found
     /// let (scene, contacts) = (stepper.system(), stepper.contacts().all_parameters());
     /// let side = |body: usize| Some((scene.body(body)?.shape(), scene.pose(body, q)?));

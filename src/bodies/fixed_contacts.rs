@@ -21,6 +21,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// one that is not zero. The variational driver refuses bodies with quaternions.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::bodies::{Body, Scene, Shape};
 /// use saltation::event_driven::{EventDriven, Simulation};
 /// let mut scene = Scene::new();
@@ -29,7 +30,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// scene.add(ball.position([0.0, 0.0, 0.6]))?;
 /// let (q, v) = scene.start();
 /// let mut simulation = Simulation::new(EventDriven::new(scene.fixed_contacts()?))?;
-/// let run = simulation.integrate(0.0, &q, &v, 1.0)?.completed()?;
+/// let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 /// assert!((run.events()[0].t - (2.0 * 0.5 / 9.81f64).sqrt()).abs() < 1e-6);
 /// # Ok::<(), saltation::Error>(())
 /// ```

@@ -7,6 +7,7 @@
 //! [`fixed_contacts`](Scene::fixed_contacts) gives one, where it exists.
 //!
 //! ```
+//! use saltation::Start;
 //! use saltation::bodies::{Body, Scene, Shape};
 //! use saltation::compliant::TimeStepper;
 //! let mut scene = Scene::new();
@@ -14,7 +15,7 @@
 //! let cube = scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.2]))?;
 //! let (q, v) = scene.start();
 //! let mut stepper = TimeStepper::new(scene.clone())?.time_step(0.01);
-//! let run = stepper.integrate(0.0, &q, &v, 1.0)?.completed()?;
+//! let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 //! let height = scene.position(cube, &run.state()[..7]).map_or(0.0, |at| at.z);
 //! assert!((height - 0.05).abs() < 1e-4);
 //! # Ok::<(), saltation::Error>(())

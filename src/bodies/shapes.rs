@@ -130,6 +130,7 @@ impl Shape {
     /// given [`mass`](super::Body::mass) about the origin of the shape.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::bodies::parry::shape::SharedShape;
     /// use saltation::bodies::{Body, Pose, Scene, Shape};
     /// use saltation::compliant::TimeStepper;
@@ -140,7 +141,7 @@ impl Shape {
     /// let body = scene.add(Body::new(cylinder).placed(&upright))?;
     /// let (q, v) = scene.start();
     /// let mut stepper = TimeStepper::new(scene.clone())?.time_step(0.01);
-    /// let run = stepper.integrate(0.0, &q, &v, 0.5)?.completed()?;
+    /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
     /// let frame = scene.frame(body, &run.state()[..7]).expect("a body");
     /// assert!((frame.position().z - 0.1).abs() < 1e-4);
     /// # Ok::<(), saltation::Error>(())

@@ -61,11 +61,13 @@ impl StepSolution {
     /// that does not slide, and for another problem.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::compliant::TimeStepper;
     /// use saltation::models::SlidingBlock;
     /// let block = SlidingBlock { friction: 0.5, slope: 0.5f64.atan(), ..SlidingBlock::default() };
     /// let mut stepper = TimeStepper::new(block)?;
-    /// let run = stepper.integrate(0.0, &[0.0; 2], &[-1.0, 0.0], 3.0)?.completed()?;
+    /// let start = Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]);
+    /// let run = stepper.integrate(&start, 3.0)?.completed()?;
     /// let gliding = stepper.solution().gliding(stepper.problem(), 0).expect("it slides");
     /// assert!((gliding.distance - 0.01 * 0.5 * gliding.slip).abs() < 1e-12);
     /// assert!((gliding.gap - run.state()[1]).abs() < 1e-9);

@@ -62,7 +62,8 @@ impl Softness {
     ) -> Result<ContactLaw, InputError> {
         let time = dt + contact.dissipation_time;
         let normal = self.floor(w).max(1.0 / (dt * contact.stiffness * time));
-        let rule = "a contact with infinite stiffness needs near_rigid > 0 and rows that move a body";
+        let rule =
+            "a contact with infinite stiffness needs near_rigid > 0 and rows that move a body";
         validate::unless(
             normal > 0.0 && normal.is_finite(),
             "normal regularisation R_n",

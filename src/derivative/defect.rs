@@ -243,7 +243,9 @@ impl Defect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EventFunction, Flow, Integrator, Mode, Observer, Projection, Rearm, flow_fn};
+    use crate::{
+        EventFunction, Flow, Integrator, Mode, Observer, Projection, Rearm, Start, flow_fn,
+    };
 
     struct Followed<'a> {
         context: Context<'a>,
@@ -274,9 +276,11 @@ mod tests {
                 error: RunError::new(2),
             };
             followed.error.begin(&settings);
-            integrator.observe(0.0, &start, end, &mut followed).unwrap();
+            integrator
+                .observe(&Start::at(0.0).x(&start), end, &mut followed)
+                .unwrap();
             let mut exact = Integrator::new(&pendulum).unwrap().rtol(1e-13).atol(1e-13);
-            let exact = exact.integrate(0.0, &start, end).unwrap();
+            let exact = exact.integrate(&Start::at(0.0).x(&start), end).unwrap();
             let error = exact.state() - DVector::from_column_slice(integrator.state());
             sum += (&followed.error.since - &error).amax() / error.amax();
         }
@@ -303,7 +307,7 @@ mod tests {
             own.advance(self.context, segment).unwrap();
             let mut start = [0.0; 2];
             segment.interpolant.at(segment.start, &mut start);
-            let exact = (self.exact).integrate(segment.start, &start, segment.t);
+            let exact = (self.exact).integrate(&Start::at(segment.start).x(&start), segment.t);
             let error = exact.unwrap().state() - DVector::from_column_slice(segment.state);
             self.off.push((&own.since - &error).amax() / error.amax());
         }
@@ -326,7 +330,7 @@ mod tests {
             .unwrap()
             .projection(Projection::horizon(0.2, 2));
         integrator
-            .observe(0.0, &[0.0, 1.5], 1.2, &mut followed)
+            .observe(&Start::at(0.0).x(&[0.0, 1.5]), 1.2, &mut followed)
             .unwrap();
         assert!(followed.off.len() >= 3, "{:?}", followed.off);
         assert!(

@@ -14,7 +14,9 @@ use super::corner::piece::transposed_times;
 use super::recorder::{Recorder, check_size};
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
-use crate::{EventFunction, Flow, Integrator, NoDerivative, Rearm, Status, Trajectory, validate};
+use crate::{
+    EventFunction, Flow, Integrator, NoDerivative, Rearm, Start, Status, Trajectory, validate,
+};
 
 /// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
 /// kind of derivative it is.
@@ -27,7 +29,7 @@ use crate::{EventFunction, Flow, Integrator, NoDerivative, Rearm, Status, Trajec
 /// from one impact to the next:
 ///
 /// ```
-/// use saltation::{Crossing, EventFunction, Flow, Integrator, Mode, Stop, Watch};
+/// use saltation::{Crossing, EventFunction, Flow, Integrator, Mode, Start, Stop, Watch};
 /// struct Wheel { slope: f64, half: f64 } // radians; half the angle between two spokes
 /// impl Flow for Wheel {
 ///     fn dim(&self) -> usize { 2 } // angle of the spoke on the ground from the vertical, and its rate
@@ -50,9 +52,10 @@ use crate::{EventFunction, Flow, Integrator, NoDerivative, Rearm, Status, Trajec
 /// let mut integrator = Integrator::new(&wheel)?.rtol(1e-10).atol(1e-10);
 /// let mut rate = 0.6;
 /// for _ in 0..60 {
-///     rate = integrator.integrate(0.0, &[wheel.slope - wheel.half, rate], 9.0)?.state()[1]; // into the limit cycle
+///     let x0 = [wheel.slope - wheel.half, rate];
+///     rate = integrator.integrate(&Start::at(0.0).x(&x0), 9.0)?.state()[1]; // into the limit cycle
 /// }
-/// let d = integrator.derivative(0.0, &[wheel.slope - wheel.half, rate], 9.0)?;
+/// let d = integrator.derivative(&Start::at(0.0).x(&[wheel.slope - wheel.half, rate]), 9.0)?;
 /// let eigenvalue = d.matrix()?[(1, 1)]; // the angle after an impact is always the same
 /// assert!((eigenvalue - 0.6f64.cos().powi(2)).abs() < 1e-6); // cos²(2 half) < 1: the gait is stable
 /// # Ok::<(), saltation::Error>(())
@@ -64,11 +67,11 @@ use crate::{EventFunction, Flow, Integrator, NoDerivative, Rearm, Status, Trajec
 /// It owns its run and shares the system with the integrator, which may run again meanwhile:
 ///
 /// ```
-/// use saltation::{Integrator, models::Affine};
+/// use saltation::{Integrator, Start, models::Affine};
 /// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
 /// let [x, y, z] = Affine::CORNER_START;
-/// let at_corner = integrator.derivative(0.0, &[x, y, z], 0.25)?;
-/// let beside = integrator.derivative(0.0, &[x + 1e-3, y, z], 0.25)?;
+/// let at_corner = integrator.derivative(&Start::at(0.0).x(&[x, y, z]), 0.25)?;
+/// let beside = integrator.derivative(&Start::at(0.0).x(&[x + 1e-3, y, z]), 0.25)?;
 /// assert_eq!((at_corner.pieces()?.len(), beside.pieces()?.len()), (6, 1)); // both evaluate the model
 /// # Ok::<(), saltation::Error>(())
 /// ```
@@ -97,9 +100,10 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// of them.
     ///
     /// ```
-    /// use saltation::{Integrator, derivative::Verdict, models::Affine};
+    /// use saltation::{Integrator, Start, derivative::Verdict, models::Affine};
     /// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
-    /// let d = integrator.derivative(0.0, &Affine::CORNER_START, 0.25)?; // through three guards at once
+    /// let start = Start::at(0.0).x(&Affine::CORNER_START);
+    /// let d = integrator.derivative(&start, 0.25)?; // through three guards at once
     /// assert_eq!(*d.verdict(), Verdict::Bouligand);
     /// let forward = d.apply(&[0.1, -0.3, 0.8])?;
     /// assert!((forward[2] - 0.996755163087).abs() < 1e-7);
@@ -118,8 +122,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// no derivative is in its [`verdict`](Derivative::verdict).
     pub fn derivative(
         &mut self,
-        t0: f64,
-        x0: &[f64],
+        start: &Start<'_>,
         tf: f64,
     ) -> Result<Derivative<S>, NoDerivative> {
         let driver = self.parts().1;
@@ -129,7 +132,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (summary, (_, mut recorder)) = {
             let path = &mut path;
             let (system, driver, engine) = self.parts();
-            driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
+            driver.observe_with(system, engine, (start, tf), |rearm, settings| {
                 let context = Context::of_run(system, rearm, settings);
                 (path, Recorder::new(context, settings, sizes))
             })?

@@ -16,16 +16,17 @@ use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watc
 /// and other constants of the model are those for the parameters given to [`new`](Self::new).
 ///
 /// ```
-/// use saltation::{Integrator, models::Hopper, derivative::WithParameters};
+/// use saltation::{Integrator, Start, derivative::WithParameters, models::Hopper};
 /// // How does the height after 2 s depend on gravity?
 /// let p = [9.81];
 /// let system = WithParameters::new(|p| Hopper { gravity: p[0], ..Hopper::default() }, &p);
 /// let mut integrator = Integrator::new(&system)?.rtol(1e-10).atol(1e-10);
-/// let d = integrator.derivative(0.0, &system.start(&[2.0, 0.0]), 2.0)?;
+/// let d = integrator.derivative(&Start::at(0.0).x(&system.start(&[2.0, 0.0])), 2.0)?;
 /// let height_by_gravity = d.matrix()?[(0, 2)];
 /// let height = |g| {
 ///     let hopper = Hopper { gravity: g, ..Hopper::default() };
-///     let run = Integrator::new(hopper)?.rtol(1e-12).atol(1e-12).integrate(0.0, &[2.0, 0.0], 2.0)?;
+///     let start = Start::at(0.0).x(&[2.0, 0.0]);
+///     let run = Integrator::new(hopper)?.rtol(1e-12).atol(1e-12).integrate(&start, 2.0)?;
 ///     Ok::<_, saltation::Error>(run.state()[0])
 /// };
 /// let difference = (height(9.81 + 1e-5)? - height(9.81 - 1e-5)?) / 2e-5;

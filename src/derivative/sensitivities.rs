@@ -15,8 +15,8 @@ use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::{
-    EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Observer, Segment, Status,
-    Summary, Transition, validate,
+    EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Observer, Segment, Start,
+    Status, Summary, Transition, validate,
 };
 
 /// Most numbers of all directions.
@@ -31,11 +31,11 @@ const MOST_NUMBERS: usize = 1 << 22;
 /// [`Integrator::derivative`] gives a full verdict.
 ///
 /// ```
-/// use saltation::{Integrator, derivative::Sensitivities, models::Affine};
+/// use saltation::{Integrator, Start, derivative::Sensitivities, models::Affine};
 /// let mut tangents = Sensitivities::new(3, 1);
 /// tangents.set(&[0.1, -0.3, 0.8])?;
 /// let mut integrator = Integrator::new(Affine::coupled())?.rtol(1e-10).atol(1e-10);
-/// integrator.carry(0.0, &Affine::CORNER_START, 0.25, &mut tangents, &mut ())?;
+/// integrator.carry(&Start::at(0.0).x(&Affine::CORNER_START), 0.25, &mut tangents, &mut ())?;
 /// assert!((tangents.columns()?[(2, 0)] - 0.996755163087).abs() < 1e-7);
 /// # Ok::<(), saltation::Error>(())
 /// ```
@@ -151,17 +151,16 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// take at most [`max_steps`](Self::max_steps) steps of their own.
     pub fn carry<O: Observer>(
         &mut self,
-        t0: f64,
-        x0: &[f64],
+        start: &Start<'_>,
         tf: f64,
         tangents: &mut Sensitivities,
         observer: &mut O,
     ) -> Result<Summary, InputError> {
-        validate::length("a tangent", x0.len(), tangents.dim)?;
+        validate::length("a tangent", start.state()?.0.len(), tangents.dim)?;
         let (system, driver, engine) = self.parts();
         let sizes = driver.mode().sizes();
         let (summary, (_, mut carrier)) =
-            driver.observe_with(system, engine, (t0, x0, tf), |rearm, settings| {
+            driver.observe_with(system, engine, (start, tf), |rearm, settings| {
                 tangents.begin(settings, sizes);
                 let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
@@ -186,14 +185,13 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// As [`carry`](Self::carry) and [`Sensitivities::columns`].
     pub fn derivative_along(
         &mut self,
-        t0: f64,
-        x0: &[f64],
+        start: &Start<'_>,
         tf: f64,
         directions: &DMatrix<f64>,
     ) -> Result<DMatrix<f64>, NoDerivative> {
         let mut tangents = Sensitivities::new(directions.nrows(), directions.ncols());
         tangents.set(directions.as_slice())?;
-        self.carry(t0, x0, tf, &mut tangents, &mut ())?;
+        self.carry(start, tf, &mut tangents, &mut ())?;
         Ok(tangents.columns()?.into_owned())
     }
 }

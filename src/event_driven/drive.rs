@@ -7,13 +7,15 @@ use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
 use super::system::Model;
 use super::zeno::{Accumulation, Detector};
-use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, Start, Zeno};
+use super::{
+    Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, SettledStart, Zeno,
+};
 use crate::hybrid::Driver;
 use crate::hybrid::options::Settings;
 use crate::hybrid::path::Path;
 use crate::hybrid::run_to_end;
 use crate::mechanics::UnilateralConstraints;
-use crate::{Statistics, Status, Stop, Trajectory};
+use crate::{Start, Statistics, Status, Stop, Trajectory};
 
 /// What drives a model.
 pub(crate) struct Drive<'a> {
@@ -99,7 +101,7 @@ impl Drive<'_> {
         t0: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<((Start, Event), ContactEventKind), Breakdown> {
+    ) -> Result<((SettledStart, Event), ContactEventKind), Breakdown> {
         let model = self.model;
         match model.recorded_start(t0, q, v) {
             Err(error) if self.zeno == Zeno::Absorb && model.is_endless(&error) => {
@@ -118,7 +120,6 @@ impl Drive<'_> {
         recorder: &mut ContactRecorder,
         statistics: &mut Statistics,
     ) -> Result<Stretch, Breakdown> {
-        self.driver.start_mode = Some(place.mode.clone());
         let grazing = self.grazing;
         let (t, state) = (place.t, std::mem::take(&mut place.state));
         // The limits are those of the whole run.
@@ -135,12 +136,13 @@ impl Drive<'_> {
         settings.max_events = left(max_events, statistics.crossings);
         settings.first_transition = recorder.transitions;
         let model = self.model;
-        let observed =
-            self.driver
-                .observe_with(model, run_to_end, (t, &state, tf), |_, settings| {
-                    let watcher = Watcher::new(model, settings, (grazing, max_memory));
-                    (&mut *recorder, watcher)
-                });
+        let start = Start::at(t).x(&state).mode(&place.mode);
+        let observed = self
+            .driver
+            .observe_with(model, run_to_end, (&start, tf), |_, settings| {
+                let watcher = Watcher::new(model, settings, (grazing, max_memory));
+                (&mut *recorder, watcher)
+            });
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {
                 Status::Refused(Stop::TooManySteps { limit, .. }) => *limit = max_steps,

@@ -1,11 +1,11 @@
 //! Methods and traits of `EventDriven<S>`. Each forwards to `EventDriven<dyn Mechanism>`, which is
 //! compiled once.
 
-use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, Start};
+use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, SettledStart};
 use crate::event_driven::Model;
 use crate::hybrid::model::forward::forward;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
+use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Start, Stop, Watch};
 
 impl<S> EventDriven<S>
 where
@@ -27,8 +27,9 @@ where
     /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
     /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the
     /// impact has no outcome, or for which no set of contacts can stay closed.
-    pub fn start(&self, t: f64, q: &[f64], v: &[f64]) -> Result<Start, Breakdown> {
-        Ok(self.erased().recorded_start(t, q, v)?.0)
+    pub fn start(&self, start: &Start<'_>) -> Result<SettledStart, Breakdown> {
+        let (q, v) = start.motion()?;
+        Ok(self.erased().recorded_start(start.t, q, v)?.0)
     }
 
     /// The multipliers of the contacts at a state `(q, v)`; 0 for open contacts. NaN for all where
@@ -55,12 +56,11 @@ where
     /// walls; what the system and the law make of the impacts of some order, and of all at once.
     pub fn decoupling(
         &self,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
+        at: &Start<'_>,
         contacts: &[usize],
     ) -> Result<DecouplingReport, Breakdown> {
-        self.erased().report_decoupling(t, q, v, contacts)
+        let (q, v) = at.motion()?;
+        self.erased().report_decoupling(at.t, q, v, contacts)
     }
 }
 

@@ -6,13 +6,15 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::mechanics::UnilateralConstraints;
-use crate::{At, InputError, Mode, Quantity, Stop};
+use crate::{At, InputError, Mode, Quantity, Start, Stop};
 
 /// Where a run of an [`EventDriven`](super::EventDriven) system starts: state and mode, after an
 /// impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Start {
+pub struct SettledStart {
+    /// When (s).
+    pub t: f64,
     /// `(q, v)`, with `q` on its manifold
     /// ([`project_configuration`](crate::mechanics::MechanicalSystem::project_configuration)); gaps
     /// within the tolerance that do not open are brought to zero.
@@ -25,6 +27,13 @@ pub struct Start {
     pub activated: Vec<usize>,
 }
 
+impl SettledStart {
+    /// What a run of the core [`Integrator`](crate::Integrator) starts from.
+    pub fn as_start(&self) -> Start<'_> {
+        Start::at(self.t).x(&self.state).mode(&self.mode)
+    }
+}
+
 impl Model<'_> {
     /// See [`start`](super::EventDriven::start); and what its impact did.
     pub(crate) fn recorded_start(
@@ -32,7 +41,7 @@ impl Model<'_> {
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<(Start, Event), Breakdown> {
+    ) -> Result<(SettledStart, Event), Breakdown> {
         self.start_by(t, q, v, |state, event| {
             self.apply_impact(Occasion { t, number: 0 }, state, event)
         })
@@ -44,7 +53,7 @@ impl Model<'_> {
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<(Start, Event), Breakdown> {
+    ) -> Result<(SettledStart, Event), Breakdown> {
         self.start_by(t, q, v, |state, event| {
             self.apply_plastic_impact(Occasion { t, number: 0 }, state, event)
         })
@@ -56,7 +65,7 @@ impl Model<'_> {
         q: &[f64],
         v: &[f64],
         impact: impl FnOnce(&mut [f64], &mut Event) -> Result<(), Breakdown>,
-    ) -> Result<(Start, Event), Breakdown> {
+    ) -> Result<(SettledStart, Event), Breakdown> {
         self.check_options()?;
         let mut state = self.checked_state(t, q, v)?;
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
@@ -107,7 +116,8 @@ impl Model<'_> {
         }
         self.update_contacts(t, &mut state, &touching, &[], &mut mode)?;
         let approached = touching.iter().zip(&event.new).filter(|(_, new)| **new);
-        let start = Start {
+        let start = SettledStart {
+            t,
             activated: approached.map(|(&j, _)| j).collect(),
             state,
             mode,

@@ -44,7 +44,7 @@ pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
 pub use friction::{Stretch, StretchKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
-pub use initial::Start;
+pub use initial::SettledStart;
 pub use motion::Multipliers;
 pub use run::MechanicalRun;
 pub use simulation::Simulation;

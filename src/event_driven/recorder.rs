@@ -1,7 +1,7 @@
 //! The observer that keeps the path of a run, the log of its contacts, and the times of their
 //! impacts.
 
-use super::Start;
+use super::SettledStart;
 use super::impact::Event;
 use super::zeno::{Accumulation, Detector};
 use crate::event_driven::Model;
@@ -38,7 +38,7 @@ impl ContactRecorder {
         &mut self,
         model: &Model<'_>,
         (t, state): (f64, &[f64]),
-        (start, impact): (&Start, &Event),
+        (start, impact): (&SettledStart, &Event),
         kind: ContactEventKind,
     ) {
         if start.activated.is_empty() {

@@ -10,7 +10,8 @@ use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::rates::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{
-    Flow, InputError, Integrator, Interrupt, Mode, Statistics, Status, Stop, Trajectory, Transition,
+    Flow, InputError, Integrator, Interrupt, Mode, Start, Statistics, Status, Stop, Trajectory,
+    Transition,
 };
 
 /// Where a run is.
@@ -298,5 +299,5 @@ fn fly_freely(
         .max_steps(bounds.steps)
         .max_memory(bounds.memory)
         .interrupt(&bounds.interrupt)
-        .integrate(t, state, end)
+        .integrate(&Start::at(t).x(state), end)
 }

@@ -30,14 +30,16 @@ impl MechanicalRun {
     /// The last state `(q, v)`, as the runs of the other drivers have it.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::compliant::TimeStepper;
     /// use saltation::event_driven::{EventDriven, Simulation};
     /// use saltation::models::DoublePendulum;
-    /// let (free, start) = (DoublePendulum { wall: -9.0, ..Default::default() }, [1.0, 0.5]);
-    /// let exact = Simulation::new(EventDriven::new(free))?.integrate(0.0, &start, &[0.0; 2], 0.5)?;
+    /// let free = DoublePendulum { wall: -9.0, ..Default::default() };
+    /// let start = Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]);
+    /// let exact = Simulation::new(EventDriven::new(free))?.integrate(&start, 0.5)?;
     /// // the compliant driver knows no coefficient of restitution, and the wall is far away
     /// let mut stepper = TimeStepper::new(free)?.time_step(1e-4).inelastic();
-    /// let run = stepper.integrate(0.0, &start, &[0.0; 2], 0.5)?.completed()?;
+    /// let run = stepper.integrate(&start, 0.5)?.completed()?;
     /// assert!((run.state()[0] - exact.state()[0]).abs() < 1e-3);
     /// # Ok::<(), saltation::Error>(())
     /// ```

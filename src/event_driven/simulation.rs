@@ -9,7 +9,7 @@ use super::system::EventDriven;
 use super::zeno::Zeno;
 use crate::derivative::Derivative;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{InputError, Integrator, Interrupt, PerEntry, validate};
+use crate::{InputError, Integrator, Interrupt, PerEntry, Start, validate};
 
 /// Runs a mechanical system with contacts.
 ///
@@ -20,11 +20,13 @@ use crate::{InputError, Integrator, Interrupt, PerEntry, validate};
 /// contact.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::event_driven::{EventDriven, Simulation};
 /// use saltation::models::SoftTrot;
 /// let trot = SoftTrot::default();
 /// let (q, v) = trot.start(0.01); // pitched: the rear foot lands first
-/// let run = Simulation::new(EventDriven::new(trot))?.rtol(1e-9).integrate(0.0, &q, &v, 0.65)?;
+/// let start = Start::at(0.0).q(&q).v(&v);
+/// let run = Simulation::new(EventDriven::new(trot))?.rtol(1e-9).integrate(&start, 0.65)?;
 /// let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
 /// assert_eq!(closed, [vec![], vec![0], vec![0, 1]]);
 /// assert!(run.events()[0].approach[0] < -3.0 && run.events()[0].impulses[0] > 0.3);
@@ -127,7 +129,7 @@ where
         self.integrator.system()
     }
 
-    /// Integrates from `(q, v)` at `t0` to `tf`.
+    /// Integrates from positions and velocities to `tf`.
     ///
     /// To go on from an earlier run, give `q`, `v` and the time of its end
     /// ([`Trajectory::state`](crate::Trajectory::state)). Contacts within the gap tolerance are
@@ -139,14 +141,9 @@ where
     /// [`InputError::BadSetting`] for `tf` and settings. What the run meets on its way is in the
     /// [`status`](crate::Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives
     /// it where the motion of the bodies could not go on.
-    pub fn integrate(
-        &mut self,
-        t0: f64,
-        q: &[f64],
-        v: &[f64],
-        tf: f64,
-    ) -> Result<MechanicalRun, Breakdown> {
+    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<MechanicalRun, Breakdown> {
         validate::finite("tf", &[tf])?;
+        let (t0, (q, v)) = (start.t, start.motion()?);
         let near = self.check_options(t0, tf)?;
         let (model, driver, _) = self.integrator.parts();
         let mut drive = Drive {
@@ -166,12 +163,13 @@ where
     /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::derivative::Verdict;
     /// use saltation::event_driven::{EventDriven, Simulation};
     /// use saltation::models::SoftTrot;
     /// let (q, v) = SoftTrot::default().start(0.0); // level: both feet land at one instant
     /// let mut simulation = Simulation::new(EventDriven::new(SoftTrot::default()))?.rtol(1e-9);
-    /// let derivative = simulation.derivative(0.0, &q, &v, 0.65)?;
+    /// let derivative = simulation.derivative(&Start::at(0.0).q(&q).v(&v), 0.65)?;
     /// assert_eq!(*derivative.verdict(), Verdict::Classical);
     /// let by_pitch = derivative.apply(&[0.0, 1.0, -0.5, 0.5, 0.0, 0.0, 0.0, 0.0])?; // feet move with the body
     /// assert!((by_pitch[5] + 3.525506).abs() < 1e-5); // the pitch rate at the end
@@ -182,15 +180,12 @@ where
     /// Those of [`EventDriven::start`] and of [`Integrator::derivative`].
     pub fn derivative(
         &mut self,
-        t0: f64,
-        q: &[f64],
-        v: &[f64],
+        start: &Start<'_>,
         tf: f64,
     ) -> Result<Derivative<EventDriven<S>>, Breakdown> {
-        self.check_options(t0, tf)?;
-        let start = self.model().start(t0, q, v)?;
-        self.integrator.parts().1.start_mode = Some(start.mode);
-        Ok(self.integrator.derivative(t0, &start.state, tf)?)
+        self.check_options(start.t, tf)?;
+        let settled = self.model().start(start)?;
+        Ok(self.integrator.derivative(&settled.as_start(), tf)?)
     }
 
     /// Refuses settings that make no sense, before the start is looked at; gives how close to an

@@ -27,11 +27,13 @@ use crate::{InputError, Interrupt, Mode};
 /// to it, with its acceleration in the effort, which may depend on time.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::event_driven::{EventDriven, Simulation};
 /// use saltation::models::SoftTrot;
 /// let model = EventDriven::new(SoftTrot::default());
 /// let (q, v) = SoftTrot::default().start(0.01);
-/// let run = Simulation::new(model)?.rtol(1e-9).integrate(0.0, &q, &v, 0.65)?.completed()?;
+/// let start = Start::at(0.0).q(&q).v(&v);
+/// let run = Simulation::new(model)?.rtol(1e-9).integrate(&start, 0.65)?.completed()?;
 /// // Forces over time.
 /// let (path, model) = (run.trajectory(), EventDriven::new(SoftTrot::default()));
 /// for k in 0..=65 {

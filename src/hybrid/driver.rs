@@ -7,7 +7,7 @@ use super::options::Settings;
 use super::run::{Run, run_to_end};
 use super::{Mode, Observer, Rearm, System};
 use crate::ode::Buffer;
-use crate::{InputError, Statistics, Status, validate};
+use crate::{InputError, Start, Statistics, Status, validate};
 
 /// How a run ended, for those who keep no trajectory. The final state is in
 /// [`Integrator::state`](super::Integrator::state).
@@ -50,7 +50,6 @@ fn run_erased(
 pub(crate) struct Driver<B> {
     pub(crate) settings: Settings,
     pub(crate) rearm: Rearm,
-    pub(crate) start_mode: Option<Mode>,
     pub(crate) run: Run<B>,
 }
 
@@ -60,30 +59,29 @@ impl<B: Buffer> Driver<B> {
         Self {
             settings: Settings::default(),
             rearm: Rearm::default(),
-            start_mode: None,
             run: Run::new(dim, mode),
         }
     }
 
-    /// Runs `system` from `(t0, x0)` to `tf` with the observer that `make` builds; it may borrow
+    /// Runs `system` from a start to `tf` with the observer that `make` builds; it may borrow
     /// the rule of re-arming and the settings.
     pub(crate) fn observe_with<'a, S: System + ?Sized, O: Observer>(
         &'a mut self,
         system: &S,
         engine: Engine<S, B>,
-        (t0, x0, tf): (f64, &[f64], f64),
+        (start, tf): (&Start<'_>, f64),
         make: impl FnOnce(&'a Rearm, &'a Settings) -> O,
     ) -> Result<(Summary, O), InputError> {
-        self.check_input(system, t0, x0, tf)?;
+        let (x0, start_mode) = start.state()?;
+        self.check_input(system, start, tf)?;
         let Self {
             settings,
             rearm,
-            start_mode,
             run,
         } = self;
         let (settings, rearm) = (&*settings, &*rearm);
         let mut observer = make(rearm, settings);
-        run.begin(settings, t0, x0, tf);
+        run.begin(settings, start.t, x0, tf);
         let context = Context {
             system,
             settings,
@@ -91,7 +89,7 @@ impl<B: Buffer> Driver<B> {
             wants_segments: observer.wants_segments(),
             counts: Counts::default(),
         };
-        let summary = engine(&context, run, start_mode.as_ref(), &mut observer);
+        let summary = engine(&context, run, start_mode, &mut observer);
         Ok((summary, observer))
     }
 
@@ -114,16 +112,20 @@ impl<B: Buffer> Driver<B> {
     fn check_input<S: System + ?Sized>(
         &self,
         system: &S,
-        t0: f64,
-        x0: &[f64],
+        start: &Start<'_>,
         tf: f64,
     ) -> Result<(), InputError> {
+        let (t0, (x0, mode)) = (start.t, start.state()?);
         validate::length("x0", self.run.state.dim(), x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
             validate::finite(name, values)?;
         }
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf });
+        }
+        if let Some(mode) = mode {
+            let names = ["the start mode", "the flags of the start mode"];
+            mode.check_sizes(self.run.state.mode.sizes(), names)?;
         }
         self.check_options(system)
     }
@@ -132,10 +134,6 @@ impl<B: Buffer> Driver<B> {
     pub(crate) fn check_options<S: System + ?Sized>(&self, system: &S) -> Result<(), InputError> {
         let (dim, count) = (self.run.state.dim(), self.run.state.count());
         system.validate()?;
-        if let Some(mode) = &self.start_mode {
-            let names = ["the start mode", "the flags of the start mode"];
-            mode.check_sizes(self.run.state.mode.sizes(), names)?;
-        }
         if let Rearm::Matrix(matrix) = &self.rearm {
             validate::length("the guard reset matrix", count, matrix.count())?;
         }

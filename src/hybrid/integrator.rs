@@ -8,7 +8,7 @@ use super::path::Path;
 use super::run::run_to_end;
 use super::{EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Trajectory};
 use crate::ode::Buffer;
-use crate::{Guard, InputError, Interrupt, Summary, validate};
+use crate::{Guard, InputError, Interrupt, Start, Summary, validate};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -18,9 +18,9 @@ use crate::{Guard, InputError, Interrupt, Summary, validate};
 /// keeps.
 ///
 /// ```
-/// use saltation::{Integrator, models::Hopper};
+/// use saltation::{Integrator, Start, models::Hopper};
 /// let hopper = Hopper::default();
-/// let run = Integrator::new(&hopper)?.rtol(1e-9).integrate(0.0, &[2.0, 0.0], 2.0)?;
+/// let run = Integrator::new(&hopper)?.rtol(1e-9).integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)?;
 /// assert_eq!(run.crossings().len(), 4);
 /// # Ok::<(), saltation::Error>(())
 /// ```
@@ -221,22 +221,6 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Side bits and flags at the start, for runs that go on from another or whose mode has a
-    /// memory (hysteresis); as many as [`Mode::of`] gives for the system. A mode that is given for
-    /// its flags must have its side bits right too. Default: the signs of the event functions, and
-    /// their rates where they are zero; event functions that read the mode are evaluated with all
-    /// bits off for that, so that such systems want a start mode.
-    ///
-    /// A guard is armed when it is watched and its bit is on the side before it; one that the state
-    /// is already beyond is left alone. A thermostat that starts between its limits with the heater
-    /// off has bit 0 on ("hot was crossed") and bit 1 on ("above cold"). A state exactly on a guard
-    /// with the bit before it crosses at once: so a run can start with an impact.
-    #[must_use]
-    pub fn start_mode(mut self, mode: Mode) -> Self {
-        self.driver.start_mode = Some(mode);
-        self
-    }
-
     /// Chooses the step anew after each event, as solvers that are restarted at events do. Only to
     /// measure what that costs.
     #[doc(hidden)]
@@ -246,32 +230,31 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Integrates from `(t0, x0)` to `tf` and keeps everything.
+    /// Integrates from a start to `tf` and keeps everything.
     ///
     /// # Errors
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
     /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
-    pub fn integrate(&mut self, t0: f64, x0: &[f64], tf: f64) -> Result<Trajectory, InputError> {
+    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Trajectory, InputError> {
         let mut path = Path::new(&self.driver.settings);
-        let summary = self.observe(t0, x0, tf, &mut path)?;
+        let summary = self.observe(start, tf, &mut path)?;
         let status = path.status(summary.status);
         Ok(Trajectory::new(path, status, summary.statistics))
     }
 
-    /// Integrates from `(t0, x0)` to `tf` and tells `observer` as it goes; allocates nothing
+    /// Integrates from a start to `tf` and tells `observer` as it goes; allocates nothing
     /// itself, unless it ends with a reason to report.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
     pub fn observe<O: Observer>(
         &mut self,
-        t0: f64,
-        x0: &[f64],
+        start: &Start<'_>,
         tf: f64,
         observer: &mut O,
     ) -> Result<Summary, InputError> {
         let (system, driver, engine) = self.parts();
-        let (summary, _) = driver.observe_with(system, engine, (t0, x0, tf), |_, _| observer)?;
+        let (summary, _) = driver.observe_with(system, engine, (start, tf), |_, _| observer)?;
         Ok(summary)
     }
 

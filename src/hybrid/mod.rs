@@ -65,7 +65,7 @@ pub use integrator::Integrator;
 pub use model::GuardedFn;
 pub use model::{
     Crossed, CrossedGuard, Crossing, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones,
-    Rearm, RearmMatrix, Record, RowConflict, Watch, flow_fn,
+    Rearm, RearmMatrix, Record, RowConflict, Start, Watch, flow_fn,
 };
 pub use observer::{Observer, Segment, Transition};
 pub use options::{PerEntry, Projection, Resolution};

@@ -85,7 +85,7 @@ pub enum Stop {
 
     /// The start lies on a guard and does not move off it: resting or tangent.
     #[error(
-        "the start lies on guard {guard} and moves along it (rate {rate:e}): resting or tangent starts have no side, unless start_mode gives it (as it must where event functions read the mode)"
+        "the start lies on guard {guard} and moves along it (rate {rate:e}): resting or tangent starts have no side, unless Start::mode gives it (as it must where event functions read the mode)"
     )]
     Tangent {
         /// The guard.

@@ -5,7 +5,7 @@ use nalgebra::{DMatrixView, DVector, DVectorView};
 use super::corner::{self, Corner};
 use super::path::{ModeChange, Path};
 use super::{Doubt, GuardCrossing, Mode, Statistics, Status};
-use crate::{InputError, Stop};
+use crate::{InputError, Start, Stop};
 
 /// Everything a run computed: complete up to the time at which it ended, whatever the reason.
 #[derive(Clone, Debug)]
@@ -94,6 +94,21 @@ impl Trajectory {
     /// The mode in which the run ended; a later run can start from it.
     pub fn mode(&self) -> &Mode {
         &self.path.mode
+    }
+
+    /// Time, state and mode at its end: where a later run goes on.
+    ///
+    /// ```
+    /// use saltation::{Integrator, Start, models::Hopper};
+    /// let mut integrator = Integrator::new(Hopper::default())?;
+    /// let first = integrator.integrate(&Start::at(0.0).x(&[2.0, 0.0]), 0.7)?;
+    /// let second = integrator.integrate(&first.end(), 2.0)?;
+    /// assert_eq!(first.crossings().len() + second.crossings().len(), 4);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    pub fn end(&self) -> Start<'_> {
+        let start = Start::at(self.t()).x(self.state.as_slice());
+        start.mode(self.mode())
     }
 
     /// Times of the nodes: the start, the ends of all segments, and a second node after each reset

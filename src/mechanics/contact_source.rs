@@ -46,7 +46,7 @@ pub struct Wanted<'a> {
 /// [`FreeContact`](crate::bodies::FreeContact).)
 ///
 /// ```
-/// use saltation::InputError;
+/// use saltation::{InputError, Start};
 /// use saltation::compliant::TimeStepper;
 /// use saltation::mechanics::*;
 /// struct Bead; // 1 kg over the ground z = 0.1 x²
@@ -84,7 +84,8 @@ pub struct Wanted<'a> {
 ///     }
 /// }
 /// let mut stepper = TimeStepper::new(Bead)?.time_step(0.01);
-/// let run = stepper.integrate(0.0, &[0.5, 0.0, 0.025], &[0.0; 3], 1.0)?.completed()?;
+/// let start = Start::at(0.0).q(&[0.5, 0.0, 0.025]).v(&[0.0; 3]);
+/// let run = stepper.integrate(&start, 1.0)?.completed()?;
 /// assert!((run.state()[0] - 0.5).abs() < 1e-4); // it sticks
 /// assert!((run.state()[2] - 0.025).abs() < 1e-4);
 /// # Ok::<(), saltation::Error>(())

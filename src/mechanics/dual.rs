@@ -20,6 +20,7 @@ use crate::linalg::scratch::with_zeros;
 /// [`convert`](crate::derivative::convert).
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::derivative::{Dual, RealField, convert};
 /// use saltation::event_driven::{EventDriven, Simulation};
 /// use saltation::mechanics::{MechanicalSystem, SmoothConstraints, SmoothMechanics, check_mechanics};
@@ -54,7 +55,8 @@ use crate::linalg::scratch::with_zeros;
 /// let mut force = [0.0; 2];
 /// pendulum.coriolis(&[0.4, -0.1], &[1.0, 2.0], &mut force);
 /// assert!((force[0] + 4.0 * 0.5f64.sin()).abs() < 1e-15 && (force[1] - 0.5f64.sin()).abs() < 1e-15);
-/// let run = Simulation::new(EventDriven::new(pendulum))?.integrate(0.0, &[0.4, -0.1], &[0.0, 0.0], 1.0)?;
+/// let start = Start::at(0.0).q(&[0.4, -0.1]).v(&[0.0, 0.0]);
+/// let run = Simulation::new(EventDriven::new(pendulum))?.integrate(&start, 1.0)?;
 /// assert_eq!(run.events()[0].activated, [0]);
 /// # Ok::<(), saltation::Error>(())
 /// ```

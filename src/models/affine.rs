@@ -21,9 +21,10 @@ use crate::{EventFunction, Flow, Guard, Mode};
 /// origin differ.
 ///
 /// ```
-/// use saltation::{Integrator, models::Affine};
+/// use saltation::{Integrator, Start, models::Affine};
 /// let affine = Affine::default();
-/// let run = Integrator::new(affine)?.rtol(1e-10).atol(1e-10).integrate(0.0, &Affine::START, 0.5)?;
+/// let start = Start::at(0.0).x(&Affine::START);
+/// let run = Integrator::new(affine)?.rtol(1e-10).atol(1e-10).integrate(&start, 0.5)?;
 /// for (found, exact) in run.crossings().iter().zip(Affine::EVENTS) {
 ///     assert_eq!(found.guard, exact.0);
 ///     assert!((found.t - exact.1).abs() < 1e-8);

@@ -21,9 +21,9 @@ use crate::{EventFunction, Flow, InputError, Mode, validate};
 /// clusters.
 ///
 /// ```
-/// use saltation::{Integrator, models::ContactChain};
+/// use saltation::{Integrator, Start, models::ContactChain};
 /// let chain = ContactChain::default();
-/// let run = Integrator::new(&chain)?.integrate(0.0, &chain.start(), 0.33)?;
+/// let run = Integrator::new(&chain)?.integrate(&Start::at(0.0).x(&chain.start()), 0.33)?;
 /// assert_eq!(run.crossings().len(), 30);
 /// # Ok::<(), saltation::Error>(())
 /// ```

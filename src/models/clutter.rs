@@ -8,12 +8,13 @@ use crate::random::{fraction, word};
 /// (Castro et al., section VI-C).
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::compliant::TimeStepper;
 /// use saltation::models::Clutter;
 /// let scene = Clutter { bodies: 4, ..Clutter::default() }.scene()?;
 /// let (q, v) = scene.start();
 /// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
-/// let run = stepper.integrate(0.0, &q, &v, 0.5)?.completed()?;
+/// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
 /// assert!(run.statistics().overlap < 5e-3);
 /// # Ok::<(), saltation::Error>(())
 /// ```

@@ -16,11 +16,11 @@ const MOST_GUARDS: usize = 16;
 ///
 /// ```
 /// use saltation::nalgebra::DMatrix;
-/// use saltation::{Integrator, models::FieldTable};
+/// use saltation::{Integrator, Start, models::FieldTable};
 /// // Two axes as guards; upward motion doubles once the first is crossed.
 /// let fields = DMatrix::from_column_slice(2, 4, &[1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0]);
 /// let table = FieldTable::new(DMatrix::identity(2, 2), &[0.0, 0.0], fields)?;
-/// let run = Integrator::new(&table)?.integrate(0.0, &[-1.0, -3.0], 3.0)?;
+/// let run = Integrator::new(&table)?.integrate(&Start::at(0.0).x(&[-1.0, -3.0]), 3.0)?;
 /// assert!((run.state()[0] - 2.0).abs() < 1e-12 && (run.state()[1] - 2.0).abs() < 1e-12);
 /// # Ok::<(), saltation::Error>(())
 /// ```

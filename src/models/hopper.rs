@@ -12,9 +12,10 @@ use crate::{EventFunction, Flow, Mode, validate};
 /// `g` = 9.81 m/s².
 ///
 /// ```
-/// use saltation::{Integrator, models::Hopper};
+/// use saltation::{Integrator, Start, models::Hopper};
 /// let hopper = Hopper::default();
-/// let run = Integrator::new(&hopper)?.rtol(1e-10).atol(1e-10).integrate(0.0, &[2.0, 0.0], 2.0)?;
+/// let start = Start::at(0.0).x(&[2.0, 0.0]);
+/// let run = Integrator::new(&hopper)?.rtol(1e-10).atol(1e-10).integrate(&start, 2.0)?;
 /// let [z, v] = hopper.exact(2.0, 2.0);
 /// assert!((run.state()[0] - z).abs() < 1e-7 && (run.state()[1] - v).abs() < 1e-7);
 /// # Ok::<(), saltation::Error>(())

@@ -15,9 +15,9 @@ use crate::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch, valida
 /// model with absorption).
 ///
 /// ```
-/// use saltation::{Integrator, models::IntegrateAndFire};
+/// use saltation::{Integrator, Start, models::IntegrateAndFire};
 /// let cells = IntegrateAndFire::new(2, vec![2.0, 2.0], 1.0, 0.1, 1.0)?;
-/// let run = Integrator::new(&cells)?.rtol(1e-10).integrate(0.0, &[0.0, 0.9], 3.0)?;
+/// let run = Integrator::new(&cells)?.rtol(1e-10).integrate(&Start::at(0.0).x(&[0.0, 0.9]), 3.0)?;
 /// // The second fires alone, then both fall into step.
 /// let last = run.crossings().len() - 1;
 /// assert_eq!(run.crossings()[last].t, run.crossings()[last - 1].t);

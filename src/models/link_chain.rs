@@ -16,10 +16,10 @@ use crate::{InputError, validate};
 /// Energy is conserved.
 ///
 /// ```
-/// use saltation::models::LinkChain;
+/// use saltation::{Start, models::LinkChain};
 /// use saltation::variational::Variational;
 /// let mut driver = Variational::new(LinkChain::new(10)?)?.time_step(0.01);
-/// let run = driver.integrate(0.0, &[0.3; 10], &[0.0; 10], 1.0)?.completed()?;
+/// let run = driver.integrate(&Start::at(0.0).q(&[0.3; 10]).v(&[0.0; 10]), 1.0)?.completed()?;
 /// assert_eq!(run.state().len(), 20);
 /// # Ok::<(), saltation::Error>(())
 /// ```

@@ -9,11 +9,13 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// the gap `z`; its tangents are `x` and `y`.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::compliant::TimeStepper;
 /// use saltation::models::Particle;
 /// let particle = Particle { slope: 0.5_f64.atan(), friction: 0.8, ..Particle::default() };
 /// let mut stepper = TimeStepper::new(particle)?.time_step(0.01);
-/// let run = stepper.integrate(0.0, &particle.rest(), &[0.0; 3], 1.0)?.completed()?;
+/// let rest = particle.rest();
+/// let run = stepper.integrate(&Start::at(0.0).q(&rest).v(&[0.0; 3]), 1.0)?.completed()?;
 /// // Stiction creeps with σ w m g dt sin α; w = 1/(√3 m).
 /// let creep = 1e-3 / 3.0_f64.sqrt() * 9.81 * 0.01 * particle.slope.sin();
 /// assert!((run.state()[3] / creep - 1.0).abs() < 1e-3);

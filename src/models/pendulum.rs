@@ -17,9 +17,10 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 ///
 /// ```
 /// use saltation::event_driven::{EventDriven, Simulation};
-/// use saltation::models::DoublePendulum;
+/// use saltation::{Start, models::DoublePendulum};
 /// let pendulum = DoublePendulum::default();
-/// let run = Simulation::new(EventDriven::new(pendulum))?.rtol(1e-10).integrate(0.0, &[1.0, 0.5], &[0.0, 0.0], 1.5)?;
+/// let start = Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0, 0.0]);
+/// let run = Simulation::new(EventDriven::new(pendulum))?.rtol(1e-10).integrate(&start, 1.5)?;
 /// assert!((run.events()[0].t - 0.755987814701).abs() < 1e-9);
 /// # Ok::<(), saltation::Error>(())
 /// ```

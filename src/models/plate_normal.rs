@@ -24,10 +24,10 @@ use crate::{EventFunction, Flow, InputError, Mode, validate};
 /// `g_i` and `w_i` are linear in `u_i`, so that the flow needs only sums over the points that push.
 ///
 /// ```
-/// use saltation::{Integrator, models::{NormalPlate, PlateParameters}};
+/// use saltation::{Integrator, Start, models::{NormalPlate, PlateParameters}};
 /// let plate = NormalPlate::new(PlateParameters::with_springs(10))?;
 /// let start = PlateParameters::random_start(2);
-/// let run = Integrator::fixed::<6>(&plate)?.integrate(0.0, &start, 1.0)?;
+/// let run = Integrator::fixed::<6>(&plate)?.integrate(&Start::at(0.0).x(&start), 1.0)?;
 /// assert!(run.crossings().iter().any(|c| c.guard.event >= 10));
 /// # Ok::<(), saltation::Error>(())
 /// ```

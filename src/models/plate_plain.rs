@@ -12,11 +12,12 @@ use crate::{EventFunction, Flow, Mode};
 /// save. Source: as [`VerticalPlate`].
 ///
 /// ```
-/// use saltation::{Integrator, models::{PlainPlate, PlateParameters, VerticalPlate}};
+/// use saltation::{Integrator, Start, models::{PlainPlate, PlateParameters, VerticalPlate}};
 /// let plate = VerticalPlate::new(PlateParameters::with_springs(10))?;
 /// let start = PlateParameters::random_start(1);
-/// let quick = Integrator::new(&plate)?.rtol(1e-10).integrate(0.0, &start, 1.0)?;
-/// let plain = Integrator::new(PlainPlate(&plate))?.rtol(1e-10).integrate(0.0, &start, 1.0)?;
+/// let quick = Integrator::new(&plate)?.rtol(1e-10).integrate(&Start::at(0.0).x(&start), 1.0)?;
+/// let start = Start::at(0.0).x(&start);
+/// let plain = Integrator::new(PlainPlate(&plate))?.rtol(1e-10).integrate(&start, 1.0)?;
 /// assert_eq!(quick.crossings().len(), plain.crossings().len());
 /// assert!((quick.state() - plain.state()).norm() < 1e-6);
 /// # Ok::<(), saltation::Error>(())

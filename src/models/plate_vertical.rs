@@ -23,10 +23,10 @@ use crate::{EventFunction, Flow, InputError, Mode};
 /// crossing not at all.
 ///
 /// ```
-/// use saltation::{Integrator, models::{PlateParameters, VerticalPlate}};
+/// use saltation::{Integrator, Start, models::{PlateParameters, VerticalPlate}};
 /// let plate = VerticalPlate::new(PlateParameters::with_springs(50))?;
 /// let start = [0.0, 2.2, 0.0, 0.0, 0.0, 0.0];
-/// let run = Integrator::fixed::<6>(&plate)?.integrate(0.0, &start, 0.6)?;
+/// let run = Integrator::fixed::<6>(&plate)?.integrate(&Start::at(0.0).x(&start), 0.6)?;
 /// // Level: all springs are touched at once, and the plate stays level.
 /// assert_eq!(run.corners()[0].order.len(), 50);
 /// assert!(run.state()[2].abs() < 1e-12);

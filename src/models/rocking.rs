@@ -10,12 +10,13 @@ impl RigidTrot {
     /// pitch is positive where the right one is higher.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::event_driven::{EventDriven, Simulation, Zeno};
     /// use saltation::models::RigidTrot;
     /// let block = RigidTrot::block(1.0, 0.1, 0.3);
     /// let (q, v) = block.tilted(0.1);
     /// let mut simulation = Simulation::new(EventDriven::new(block))?.rtol(1e-9).zeno(Zeno::Absorb);
-    /// let run = simulation.integrate(0.0, &q, &v, 5.0)?;
+    /// let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 5.0)?;
     /// let times: Vec<_> = run.events().iter().map(|event| event.t).collect();
     /// let ratio = (times[12] - times[11]) / (times[11] - times[10]);
     /// assert!((ratio - block.rocking_ratio()).abs() < 1e-4);

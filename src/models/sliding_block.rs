@@ -10,11 +10,12 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// level floor it stops after `v/(μ g)` at `v²/(2 μ g)`.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::models::SlidingBlock;
 /// use saltation::variational::Variational;
 /// let block = SlidingBlock { friction: 0.3, ..SlidingBlock::default() };
 /// let mut driver = Variational::new(block)?.time_step(0.01).frictionless_impacts();
-/// let run = driver.integrate(0.0, &[0.0, 0.0], &[2.0, 0.0], 1.0)?.completed()?;
+/// let run = driver.integrate(&Start::at(0.0).q(&[0.0, 0.0]).v(&[2.0, 0.0]), 1.0)?.completed()?;
 /// assert_eq!(run.state()[2], 0.0); // it stands
 /// assert!((run.state()[0] - 4.0 / (2.0 * 0.3 * 9.81)).abs() < 1e-4);
 /// # Ok::<(), saltation::Error>(())

@@ -11,12 +11,13 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// arm. Without friction the motion is `x = x₀ cos ωt` with `ω² = k/m`; rolling, `ω² = k/(m + I/R²)`.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::compliant::{Scheme, TimeStepper};
 /// use saltation::models::SpringCylinder;
 /// let cylinder = SpringCylinder::default();
 /// let (q, v) = cylinder.start(0.1);
 /// let mut stepper = TimeStepper::new(cylinder)?.time_step(0.005).scheme(Scheme::Midpoint);
-/// let run = stepper.integrate(0.0, &q, &v, 1.0)?.completed()?;
+/// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 /// let exact = 0.1 * (100.0_f64 / 0.75).sqrt().cos();
 /// assert!((run.state()[0] - exact).abs() < 1e-3);
 /// # Ok::<(), saltation::Error>(())

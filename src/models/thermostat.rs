@@ -12,10 +12,11 @@ use crate::{EventFunction, Flow, Guard, InputError, Mode, RearmMatrix, Watch};
 /// automaton; the numbers are our own.
 ///
 /// ```
-/// use saltation::{Integrator, Rearm, models::Thermostat};
+/// use saltation::{Integrator, Rearm, Start, models::Thermostat};
 /// let room = Thermostat::default();
 /// let rearm = Rearm::Matrix(room.rearm()?);
-/// let run = Integrator::new(room)?.rearm(rearm).rtol(1e-9).integrate(0.0, &[18.0], 6000.0)?;
+/// let start = Start::at(0.0).x(&[18.0]);
+/// let run = Integrator::new(room)?.rearm(rearm).rtol(1e-9).integrate(&start, 6000.0)?;
 /// let times: Vec<_> = run.crossings().iter().map(|c| c.t).collect();
 /// assert!((times[2] - times[0] - room.period()).abs() < 1e-3);
 /// # Ok::<(), saltation::Error>(())

@@ -13,7 +13,7 @@ use crate::mechanics::configuration::check_input;
 use crate::mechanics::contact_frames::check_all_frames;
 use crate::mechanics::kinetic::energy;
 use crate::mechanics::{Measured, MechanicalSystem, Mechanism, UnilateralConstraints};
-use crate::{InputError, Interrupt, validate};
+use crate::{InputError, Interrupt, Start, validate};
 
 /// Most steps of a run.
 const MOST_STEPS: f64 = 1e9;
@@ -43,10 +43,11 @@ const MOST_STEPS: f64 = 1e9;
 /// closed: with [`VariationalFailure::NewtonFailed`] or [`VariationalFailure::NotFinite`].
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::models::DoublePendulum;
 /// use saltation::variational::Variational;
 /// let mut driver = Variational::new(DoublePendulum::default())?.time_step(0.0025); // an elastic wall
-/// let run = driver.integrate(0.0, &[1.0, 0.5], &[0.0, 0.0], 1.5)?.completed()?;
+/// let run = driver.integrate(&Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0, 0.0]), 1.5)?.completed()?;
 /// assert!((run.events()[0].t - 0.755987814701).abs() < 4e-6);
 /// assert_eq!(run.times().len(), 601);
 /// # Ok::<(), saltation::Error>(())
@@ -173,7 +174,7 @@ where
         (state.len() == 2 * d).then(|| energy(&self.system, &state[..d], &state[d..]))?
     }
 
-    /// Integrates from `(q, v)` at `t0` to `tf`, in steps of equal length but for the last one,
+    /// Integrates from positions and velocities to `tf`, in steps of equal length but for the last one,
     /// which may be shorter. At most 1e9 steps.
     ///
     /// Contacts with gaps of zero take part at the start: an impact where one approaches, closed
@@ -184,12 +185,10 @@ where
     /// way is the [`failure`](VariationalRun::failure) of the run.
     pub fn integrate(
         &mut self,
-        t0: f64,
-        q: &[f64],
-        v: &[f64],
+        start: &Start<'_>,
         tf: f64,
     ) -> Result<VariationalRun, VariationalFailure> {
-        let (run, _) = integrate(&self.settings, &self.system, (t0, q, v), tf, false)?;
+        let (run, _) = integrate(&self.settings, &self.system, start, tf, false)?;
         Ok(run)
     }
 
@@ -202,10 +201,12 @@ where
     /// these.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::models::DoublePendulum;
     /// use saltation::variational::Variational;
     /// let mut driver = Variational::new(DoublePendulum::default())?.time_step(0.01);
-    /// let (run, derivative) = driver.derivative(0.0, &[1.0, 0.5], &[0.0; 2], 1.5)?;
+    /// let start = Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]);
+    /// let (run, derivative) = driver.derivative(&start, 1.5)?;
     /// assert_eq!((run.events().len(), derivative.shape()), (1, (4, 4)));
     /// # Ok::<(), saltation::Error>(())
     /// ```
@@ -215,12 +216,9 @@ where
     /// [`VariationalFailure::NoDerivative`].
     pub fn derivative(
         &mut self,
-        t0: f64,
-        q: &[f64],
-        v: &[f64],
+        start: &Start<'_>,
         tf: f64,
     ) -> Result<(VariationalRun, DMatrix<f64>), VariationalFailure> {
-        let start = (t0, q, v);
         let (run, derivative) = integrate(&self.settings, &self.system, start, tf, true)?;
         let run = run.completed()?;
         derivative.map(|derivative| (run, derivative))
@@ -231,11 +229,12 @@ where
 fn integrate(
     settings: &Settings,
     system: &dyn Mechanism,
-    (t0, q, v): (f64, &[f64], &[f64]),
+    start: &Start<'_>,
     tf: f64,
     derive: bool,
 ) -> Result<(VariationalRun, Result<DMatrix<f64>, VariationalFailure>), VariationalFailure> {
     let d = system.dof();
+    let (t0, (q, v)) = (start.t, start.motion()?);
     check_input((d, d), t0, q, v)?;
     validate::finite("tf", &[tf])?;
     if tf < t0 {

@@ -1,5 +1,6 @@
 //! Scenes with a fixed list of contacts in the event-driven driver.
 
+use saltation::Start;
 use saltation::bodies::{Body, FixedContacts, Scene, Shape};
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
@@ -21,7 +22,7 @@ fn run(system: FixedContacts, end: f64) -> MechanicalRun {
     let model = EventDriven::new(system).redundant(Redundant::LeastSquares);
     let mut simulation = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-12);
     simulation
-        .integrate(0.0, &q, &v, end)
+        .integrate(&Start::at(0.0).q(&q).v(&v), end)
         .unwrap()
         .completed()
         .unwrap()

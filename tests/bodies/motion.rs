@@ -1,5 +1,6 @@
 //! Free motion: what a scene writes of its masses and forces.
 
+use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, check_mechanics};
@@ -77,7 +78,7 @@ fn free_flight_keeps_energy_and_angular_momentum() {
         .rtol(1e-10)
         .atol(1e-12);
     let run = simulation
-        .integrate(0.0, &q, &v, 1.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
         .unwrap()
         .completed()
         .unwrap();

@@ -1,5 +1,6 @@
 //! Scenes in the compliant driver: closed forms of stacks and rolling, bodies of all kinds at rest.
 
+use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Solver, TimeStepper};
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
@@ -31,7 +32,7 @@ fn a_stack_of_cubes_sinks_in_as_the_closed_form_says() {
     }
     let (q, v) = scene.start();
     let mut stepper = TimeStepper::new(scene.clone()).unwrap().time_step(dt);
-    stepper.start(0.0, &q, &v).unwrap();
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     for _ in 0..200 {
         stepper.step().unwrap();
     }
@@ -75,7 +76,7 @@ fn a_body_with_its_own_softness_sinks_and_creeps_less() {
         let mut stepper = TimeStepper::new(scene)
             .unwrap()
             .solver(Solver::new().rtol(1e-10));
-        stepper.start(0.0, &q, &v).unwrap();
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
         for _ in 0..300 {
             stepper.step().unwrap();
         }
@@ -105,7 +106,7 @@ fn a_ball_that_slides_rolls_with_five_sevenths_of_its_speed() {
         let (q, v) = scene.start();
         let mut stepper = TimeStepper::new(scene).unwrap().time_step(dt);
         let run = stepper
-            .integrate(0.0, &q, &v, 0.6)
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.6)
             .unwrap()
             .completed()
             .unwrap();
@@ -145,7 +146,7 @@ fn bodies_of_all_kinds_come_to_rest_in_a_pit() {
     let (q, v) = scene.start();
     let solver = Solver::new().rtol(1e-5);
     let mut stepper = TimeStepper::new(scene.clone()).unwrap().solver(solver);
-    stepper.start(0.0, &q, &v).unwrap();
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     for _ in 0..400 {
         stepper.step().unwrap();
     }

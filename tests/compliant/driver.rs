@@ -3,7 +3,7 @@
 use saltation::compliant::{CompliantFailure, Scheme, TimeStepper};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
-use saltation::{InputError, MatrixFault};
+use saltation::{InputError, MatrixFault, Start};
 
 /// Masses on springs under gravity, far above a floor.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ fn bodies_at_rest_on_springs_stay_there() {
                 };
                 let stepper = TimeStepper::new(springs).expect("a system");
                 let mut stepper = stepper.time_step(dt).scheme(scheme);
-                let run = stepper.integrate(0.0, &q, &[0.0; 2], 100.0 * dt);
+                let run = stepper.integrate(&Start::at(0.0).q(&q).v(&[0.0; 2]), 100.0 * dt);
                 let run = run.expect("input").completed();
                 let run = run.unwrap_or_else(|f| panic!("{scheme:?} {length} {stiffness}: {f}"));
                 // 100 roundings of coordinates
@@ -115,7 +115,7 @@ fn the_end_of_a_run_does_not_throw_a_body_at_rest() {
     for tail in [0.5, 1e-1, 1e-3, 1e-6, 1e-8] {
         let stepper = TimeStepper::new(particle).expect("a system");
         let mut stepper = stepper.time_step(0.01);
-        let run = stepper.integrate(0.0, &[0.0; 3], &[0.0; 3], 1.0 + tail * 0.01);
+        let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 1.0 + tail * 0.01);
         let run = run.expect("input").completed().expect("completed");
         let depth = 1.0 / 3.0_f64.sqrt() / (4.0 * std::f64::consts::PI.powi(2)) * 9.81 * 1e-4;
         for k in 1..run.times().len() {
@@ -132,7 +132,9 @@ fn a_system_that_changed_its_size_is_refused() {
     let mut stepper = TimeStepper::new(Springs::default()).expect("a system");
     let before = stepper.step().expect_err("refused");
     assert_eq!(before, CompliantFailure::Input(InputError::NotStarted));
-    stepper.start(0.0, &[0.1; 2], &[0.0; 2]).expect("start");
+    stepper
+        .start(&Start::at(0.0).q(&[0.1; 2]).v(&[0.0; 2]))
+        .expect("start");
     stepper.system_mut().masses.push(1.0);
     let wrong = stepper.step().expect_err("refused");
     assert!(
@@ -161,7 +163,7 @@ fn models_that_fail_are_named() {
         let stepper = TimeStepper::new(springs).expect("a system");
         let run = stepper
             .scheme(scheme)
-            .integrate(0.0, &[0.1; 2], &[0.0; 2], 0.1);
+            .integrate(&Start::at(0.0).q(&[0.1; 2]).v(&[0.0; 2]), 0.1);
         let failure = run.expect("input").completed().expect_err("it fails");
         match failure {
             CompliantFailure::Model { reason, .. } => reason,
@@ -238,13 +240,17 @@ impl UnilateralConstraints for NoTangents {
 #[test]
 fn friction_without_tangents_is_refused_by_name() {
     let driver = || TimeStepper::new(NoTangents).unwrap();
-    let failure = driver().integrate(0.0, &[0.0], &[0.0], 1.0).unwrap_err();
+    let failure = driver()
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0)
+        .unwrap_err();
     assert!(matches!(
         failure,
         CompliantFailure::Input(InputError::Tangents { contact: 0, .. })
     ));
     assert!(failure.to_string().contains("friction"), "{failure}");
-    let run = driver().frictionless().integrate(0.0, &[0.0], &[0.0], 1.0);
+    let run = driver()
+        .frictionless()
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0);
     assert!(run.unwrap().completed().is_ok());
 }
 
@@ -252,7 +258,9 @@ fn friction_without_tangents_is_refused_by_name() {
 #[test]
 fn a_clone_makes_the_same_steps() {
     let mut stepper = TimeStepper::new(Springs::default()).expect("a system");
-    stepper.start(0.0, &[0.1; 2], &[0.0; 2]).expect("start");
+    stepper
+        .start(&Start::at(0.0).q(&[0.1; 2]).v(&[0.0; 2]))
+        .expect("start");
     stepper.step().expect("a step");
     let mut other = stepper.clone();
     for _ in 0..3 {

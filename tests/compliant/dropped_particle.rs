@@ -1,5 +1,6 @@
 //! A particle falls on a plane: depths and rebounds of the schemes (spec 10.2).
 
+use saltation::Start;
 use saltation::compliant::{Scheme, TimeStepper};
 use saltation::models::Particle;
 
@@ -32,7 +33,7 @@ fn fall(scheme: Scheme, (stiffness, dissipation_time, _): Column) -> Fall {
     };
     let stepper = TimeStepper::new(particle).expect("a system");
     let mut stepper = stepper.time_step(DT).scheme(scheme);
-    let run = stepper.integrate(0.0, &[0.0, 0.0, 0.05], &[0.0; 3], 1.5);
+    let run = stepper.integrate(&Start::at(0.0).q(&[0.0, 0.0, 0.05]).v(&[0.0; 3]), 1.5);
     let run = run.expect("input").completed().expect("completed");
     let gaps: Vec<f64> = (0..run.times().len()).map(|k| run.q(k)[2]).collect();
     let impact = gaps.iter().position(|gap| *gap < 0.0).expect("an impact");

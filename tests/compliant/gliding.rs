@@ -1,6 +1,7 @@
 //! A particle that slides at constant speed rides on a cushion; without contacts at a distance it
 //! hops (spec 10.4).
 
+use saltation::Start;
 use saltation::compliant::{Solver, StepRun, TimeStepper};
 use saltation::mechanics::{ContactSet, ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
@@ -27,7 +28,10 @@ where
     let mut stepper = stepper
         .time_step(row.number("dt"))
         .solver(Solver::new().rtol(1e-13));
-    let run = stepper.integrate(0.0, &[0.0, 0.0, z], &[1.0, 0.0, 0.0], row.number("T"));
+    let run = stepper.integrate(
+        &Start::at(0.0).q(&[0.0, 0.0, z]).v(&[1.0, 0.0, 0.0]),
+        row.number("T"),
+    );
     let run = run.expect("input").completed().expect("completed");
     (stepper, run)
 }

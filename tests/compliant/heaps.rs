@@ -1,5 +1,6 @@
 //! Heaps of spheres and cubes (spec 10.8).
 
+use saltation::Start;
 use saltation::bodies::{Scene, ShapeKind};
 use saltation::compliant::{Softness, Solver, TimeStepper};
 use saltation::mechanics::Contacts;
@@ -38,7 +39,7 @@ impl Heap {
         let stepper = TimeStepper::new(scene).expect("a system").time_step(0.01);
         let solver = Solver::new().rtol(RTOL).max_iterations(iterations);
         let mut stepper = stepper.softness(softness).solver(solver);
-        stepper.start(0.0, &q, &v).expect("a start");
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         Self {
             clutter,
             stepper,

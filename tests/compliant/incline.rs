@@ -1,5 +1,6 @@
 //! A particle on an incline creeps in stiction and rides on a cushion while it slides (spec 10.3).
 
+use saltation::Start;
 use saltation::compliant::{Solver, StepRun, TimeStepper};
 use saltation::models::Particle;
 
@@ -17,7 +18,7 @@ fn run(friction: f64) -> StepRun {
     };
     let stepper = TimeStepper::new(particle).expect("a system");
     let mut stepper = stepper.time_step(DT).solver(Solver::new().rtol(1e-13));
-    let run = stepper.integrate(0.0, &particle.rest(), &[0.0; 3], 2.0);
+    let run = stepper.integrate(&Start::at(0.0).q(&particle.rest()).v(&[0.0; 3]), 2.0);
     run.expect("input").completed().expect("completed")
 }
 

@@ -1,8 +1,8 @@
 //! Lagged friction in the driver: a block that slides does not glide.
 
-use saltation::InputError;
 use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::models::SlidingBlock;
+use saltation::{InputError, Start};
 
 /// Gap and slip of a block after 1 s at constant speed down a slope.
 fn slides(lagged: bool) -> (f64, f64) {
@@ -16,7 +16,7 @@ fn slides(lagged: bool) -> (f64, f64) {
         stepper = stepper.lagged_friction(1e-4);
     }
     let run = stepper
-        .integrate(0.0, &[0.0, 0.0], &[-1.0, 0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0, 0.0]).v(&[-1.0, 0.0]), 1.0)
         .expect("input")
         .completed()
         .expect("completed");
@@ -39,7 +39,7 @@ fn a_sliding_block_does_not_glide() {
 fn a_slip_that_makes_no_sense_ends_the_run() {
     let stepper = TimeStepper::new(SlidingBlock::default()).expect("a system");
     let mut stepper = stepper.lagged_friction(0.0);
-    let started = stepper.start(0.0, &[0.0; 2], &[0.0; 2]);
+    let started = stepper.start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]));
     assert!(matches!(
         started,
         Err(CompliantFailure::Input(InputError::BadSetting { .. }))

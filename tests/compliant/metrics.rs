@@ -1,6 +1,7 @@
 //! Measures of a solution: momentum and complementarity error, gliding, energy of contacts.
 
 use nalgebra::DVector;
+use saltation::Start;
 use saltation::compliant::{Convergence, Guess, Problem, Region, Solver, TimeStepper};
 use saltation::mechanics::ContactParameters;
 use saltation::models::SlidingBlock;
@@ -88,7 +89,7 @@ fn a_steadily_sliding_block_rides_where_predicted() {
     for dt in [1e-2, 1e-3] {
         let stepper = TimeStepper::new(block).expect("a block").time_step(dt);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
-        let run = stepper.integrate(0.0, &[0.0; 2], &[-1.0, 0.0], 3.0);
+        let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]), 3.0);
         let run = run.expect("input").completed().expect("completed");
         let solution = stepper.solution();
         assert_eq!(solution.regions(), [Region::Sliding]);
@@ -112,7 +113,7 @@ fn with_lagged_friction_the_gap_is_that_of_the_springs() {
     let mut stepper = stepper
         .lagged_friction(1e-4)
         .solver(Solver::new().rtol(1e-12));
-    let run = stepper.integrate(0.0, &[0.0; 2], &[-1.0, 0.0], 3.0);
+    let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]), 3.0);
     let run = run.expect("input").completed().expect("completed");
     let solution = stepper.solution();
     let gliding = solution.gliding(stepper.problem(), 0).expect("it slides");
@@ -128,7 +129,9 @@ fn contacts_that_stick_or_part_do_not_glide() {
         ..SlidingBlock::default()
     };
     let mut stepper = TimeStepper::new(block).expect("a block");
-    stepper.start(0.0, &[0.0; 2], &[0.0; 2]).expect("start");
+    stepper
+        .start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]))
+        .expect("start");
     for _ in 0..10 {
         stepper.step().expect("a step");
     }

@@ -1,5 +1,6 @@
 //! Numbers of the guide: what contacts return, lose and gain by the length of the step.
 
+use saltation::Start;
 use std::f64::consts::PI;
 
 use saltation::compliant::{Scheme, Softness, TimeStepper};
@@ -71,7 +72,7 @@ fn near_rigid_impacts_return_a_part_of_the_approach() -> Outcome {
             softness.near_rigid = beta;
             let mut stepper = TimeStepper::new(particle)?.time_step(dt).softness(softness);
             let start = [0.0, f64::from(k) / 20.0 * dt];
-            let run = stepper.integrate(0.0, &start, &[0.0, -1.0], 20.0 * dt)?;
+            let run = stepper.integrate(&Start::at(0.0).q(&start).v(&[0.0, -1.0]), 20.0 * dt)?;
             most = most.max(run.completed()?.state()[3]);
         }
         assert!(most <= bound, "{most} of {bound} at {beta}, {dt}, {tau}");
@@ -103,7 +104,7 @@ fn midpoint_impacts_return_up_to_half_of_the_approach() -> Outcome {
                 .scheme(Scheme::Midpoint)
                 .softness(softness);
             let start = [0.0, f64::from(k) / 20.0 * dt];
-            let run = stepper.integrate(0.0, &start, &[0.0, -1.0], 20.0 * dt)?;
+            let run = stepper.integrate(&Start::at(0.0).q(&start).v(&[0.0, -1.0]), 20.0 * dt)?;
             most = most.max(run.completed()?.state()[3]);
         }
         assert!(most <= 1.001 * bound, "{most} of {bound} at {dt}, {tau}");
@@ -125,7 +126,7 @@ fn dissipation_brakes_before_bodies_touch() -> Outcome {
     let mut softness = Softness::default();
     softness.near_rigid = 1e-3;
     let mut stepper = TimeStepper::new(particle)?.time_step(dt).softness(softness);
-    let run = stepper.integrate(0.0, &[0.0, dt + tau], &[0.0, -1.0], 0.05)?;
+    let run = stepper.integrate(&Start::at(0.0).q(&[0.0, dt + tau]).v(&[0.0, -1.0]), 0.05)?;
     let run = run.completed()?;
     for k in 1..run.times().len() {
         let factor = run.q(k)[1] / run.q(k - 1)[1];
@@ -158,7 +159,9 @@ fn springs_of_contacts_lose_energy() -> Outcome {
         };
         let (q, v) = ([0.0, rest - 0.05], [0.0, 0.0]);
         let period = 2.0 * PI / stiffness.sqrt();
-        let run = stepper.integrate(0.0, &q, &v, period)?.completed()?;
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&q).v(&v), period)?
+            .completed()?;
         let end = energy(&run.state()[..2], &run.state()[2..]);
         let lost = -(end / energy(&q, &v)).ln();
         // 2 (τ ω²/2) T
@@ -187,7 +190,7 @@ fn midpoint_gains_energy_on_curved_paths() -> Outcome {
             dissipation_time: 0.0,
         };
         let mut stepper = TimeStepper::new(particle)?.time_step(dt).scheme(scheme);
-        let run = stepper.integrate(0.0, &[1.0, 0.0], &[0.0, rate], 1.0)?;
+        let run = stepper.integrate(&Start::at(0.0).q(&[1.0, 0.0]).v(&[0.0, rate]), 1.0)?;
         let run = run.completed()?;
         let (vx, vy) = (run.state()[2], run.state()[3]);
         let found = ((vx * vx + vy * vy) / (rate * rate)).ln() / (rate * rate * dt);

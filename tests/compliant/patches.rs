@@ -1,6 +1,7 @@
 //! Pressure patches: many contacts between the same bodies, each with its own stiffness and gap
 //! (spec 13.2).
 
+use saltation::Start;
 use saltation::compliant::{ContactLaw, Problem, Region, Softness, Solver, TimeStepper};
 use saltation::mechanics::{ContactParameters, MechanicalSystem, UnilateralConstraints};
 
@@ -41,7 +42,7 @@ impl Plate {
         softness.near_rigid = 0.0;
         let stepper = TimeStepper::new(self).expect("a plate").softness(softness);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
-        let run = stepper.integrate(0.0, &[0.0; 2], &[0.0; 2], 0.6);
+        let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]), 0.6);
         let run = run.expect("input").completed().expect("completed");
         (run.state().to_vec(), stepper.solution().impulses().to_vec())
     }

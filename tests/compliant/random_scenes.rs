@@ -5,6 +5,7 @@
 //! (balls and cubes): symplectic Euler moves by the velocities at the end of the step, so that
 //! `E₁ − E₀ ≤ γ · v_c`, and the law has `γ · v_c ≤ γ_n v̂_n`.
 
+use saltation::Start;
 use std::ops::Range;
 
 use saltation::bodies::{Body, Scene, Shape};
@@ -146,7 +147,7 @@ impl Draft {
         let stepper = stepper.time_step(self.dt).scheme(self.scheme);
         let solver = Solver::new().rtol(rtol).max_iterations(1000);
         let mut stepper = stepper.softness(self.softness).solver(solver);
-        stepper.start(0.0, &q, &v).expect("a start");
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         stepper
     }
 }

@@ -1,10 +1,10 @@
 //! What the driver does not take is refused before a run starts, however far the contact is.
 
-use saltation::InputError;
 use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::mechanics::{
     ContactParameters, ContactSet, MechanicalSystem, UnilateralConstraints,
 };
+use saltation::{InputError, Start};
 
 use crate::listed::Listed;
 
@@ -66,8 +66,8 @@ impl UnilateralConstraints for Particle {
 
 fn refusal(stepper: TimeStepper<Particle>) -> Option<InputError> {
     let mut stepper = stepper.time_step(1e-2);
-    let started = stepper.start(0.0, &HIGH, &[0.0; 2]);
-    let run = stepper.integrate(0.0, &HIGH, &[0.0; 2], 0.05);
+    let started = stepper.start(&Start::at(0.0).q(&HIGH).v(&[0.0; 2]));
+    let run = stepper.integrate(&Start::at(0.0).q(&HIGH).v(&[0.0; 2]), 0.05);
     match (started, run) {
         (Ok(()), Ok(run)) => {
             assert_eq!(run.failure(), None);
@@ -144,7 +144,9 @@ fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
         Ok(())
     });
     let mut stepper = TimeStepper::new(bouncy).unwrap().time_step(1e-2);
-    let run = stepper.integrate(0.0, &[0.0, 1.0], &[0.0; 2], 1.0).unwrap();
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&[0.0, 1.0]).v(&[0.0; 2]), 1.0)
+        .unwrap();
     let Some(CompliantFailure::Model { t, reason, .. }) = run.failure() else {
         panic!("{:?}", run.failure());
     };

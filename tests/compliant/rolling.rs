@@ -1,5 +1,6 @@
 //! A sphere slides, rolls, and rolls down an incline (spec 10.5).
 
+use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Region, Solver, TimeStepper};
 
@@ -34,7 +35,7 @@ impl Ball {
         let (q, v) = scene.start();
         let stepper = TimeStepper::new(scene).expect("a system").time_step(dt);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-13));
-        stepper.start(0.0, &q, &v).expect("a start");
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         Self {
             stepper,
             sticks: None,

@@ -1,6 +1,7 @@
 //! Derivatives of rollouts against differences of whole runs.
 
 use nalgebra::DMatrix;
+use saltation::Start;
 use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
 use saltation::mechanics::{ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, SlidingBlock, SpringCylinder};
@@ -39,14 +40,14 @@ fn mismatch<S: MechanicalSystem + ContactSource>(
     let (nq, n) = (q.len(), q.len() + v.len());
     let identity = DMatrix::identity(n, n);
     let (run, columns) = stepper
-        .sensitivities((0.0, q, v), tf, &identity)
+        .sensitivities(&Start::at(0.0).q(q).v(v), tf, &identity)
         .expect("derivative");
     assert!(run.times().len() > 10);
     let mut end = |k: usize, h: f64| {
         let mut x: Vec<f64> = q.iter().chain(v).copied().collect();
         x[k] += h;
         let run = stepper
-            .integrate(0.0, &x[..nq], &x[nq..], tf)
+            .integrate(&Start::at(0.0).q(&x[..nq]).v(&x[nq..]), tf)
             .expect("input");
         run.completed().expect("completed").state().to_vec()
     };
@@ -160,14 +161,18 @@ fn controls() {
     let block = SlidingBlock::default();
     let mut stepper = stepper(block, Scheme::SymplecticEuler, 0.01);
     let end = |stepper: &mut TimeStepper<SlidingBlock>, controls: &[f64; 2]| {
-        stepper.start(0.0, &[0.0; 2], &[0.5, 0.0]).expect("start");
+        stepper
+            .start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.5, 0.0]))
+            .expect("start");
         for k in 0..40 {
             stepper.step_with(&[controls[k / 20], 0.0]).expect("a step");
         }
         [stepper.q()[0], stepper.v()[0]]
     };
     let controls = [4.0, 3.5];
-    stepper.start(0.0, &[0.0; 2], &[0.5, 0.0]).expect("start");
+    stepper
+        .start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.5, 0.0]))
+        .expect("start");
     let mut columns = DMatrix::zeros(4, 2);
     for k in 0..40 {
         let mut effort_columns = DMatrix::zeros(2, 2);

@@ -1,6 +1,7 @@
 //! The softness of stiction: slip of a stack on a slope, and the condition of the Hessian
 //! (spec 10.7).
 
+use saltation::Start;
 use std::collections::HashMap;
 
 use saltation::bodies::Scene;
@@ -31,7 +32,7 @@ fn run(sigma: f64) -> TimeStepper<Scene> {
     softness.stiction = sigma;
     let stepper = TimeStepper::new(scene).expect("a system").time_step(DT);
     let mut stepper = stepper.softness(softness);
-    stepper.start(0.0, &q, &v).expect("a start");
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
     for _ in 0..150 {
         stepper.step().expect("a step");
     }

@@ -1,6 +1,7 @@
 //! The cylinder on a spring: errors and orders of the schemes (spec 10.1), each row of the
 //! reference.
 
+use saltation::Start;
 use std::collections::HashMap;
 
 use saltation::compliant::{Scheme, Softness, Solver, StepRun, TimeStepper};
@@ -68,7 +69,9 @@ fn run(name: &str, friction: f64, dt: f64) -> (SpringCylinder, StepRun) {
         .scheme(scheme)
         .softness(softness)
         .solver(Solver::new().rtol(1e-10));
-    let run = stepper.integrate(0.0, &q, &v, 5.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+        .expect("input");
     (cylinder, run.completed().expect("completed"))
 }
 
@@ -157,7 +160,7 @@ fn the_regularisation_is_that_of_the_reference() {
     let mut stepper = TimeStepper::new(cylinder)
         .expect("a system")
         .time_step(0.02);
-    stepper.start(0.0, &q, &v).expect("start");
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
     stepper.step().expect("a step");
     let law = stepper.problem().law(0).expect("a contact");
     for (case, _, _, quantity, value) in rows() {
@@ -199,7 +202,9 @@ fn energy_grows_stays_and_creeps() {
         let (q, v) = cylinder.start(0.1);
         let stepper = TimeStepper::new(cylinder).expect("a system");
         let mut stepper = stepper.time_step(0.02).scheme(Scheme::ExplicitEuler);
-        let run = stepper.integrate(0.0, &q, &v, 5.0).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+            .expect("input");
         energies(&cylinder, &run.completed().expect("completed")).pop()
     };
     let grown = explicit.expect("a state");

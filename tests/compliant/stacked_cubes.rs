@@ -1,5 +1,6 @@
 //! Cubes on cubes: gaps of the interfaces at rest (spec 10.6).
 
+use saltation::Start;
 use std::f64::consts::PI;
 
 use saltation::bodies::Scene;
@@ -16,7 +17,7 @@ fn settled(stack: &CubeStack) -> TimeStepper<Scene> {
     let (q, v) = scene.start();
     let stepper = TimeStepper::new(scene).expect("a system").time_step(DT);
     let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
-    stepper.start(0.0, &q, &v).expect("a start");
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
     for _ in 0..300 {
         stepper.step().expect("a step");
     }
@@ -62,7 +63,7 @@ fn a_stack_at_rest_takes_no_iterations() {
     let scene = CubeStack::default().scene().expect("a scene");
     let (q, v) = scene.start();
     let mut stepper = TimeStepper::new(scene).expect("a system").time_step(DT);
-    stepper.start(0.0, &q, &v).expect("a start");
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
     for _ in 0..300 {
         stepper.step().expect("a step");
     }

@@ -1,5 +1,6 @@
 //! Results do not depend on the number of threads.
 
+use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Solver, TimeStepper};
 
@@ -26,7 +27,9 @@ fn threads_change_no_bit() {
         let solver = Solver::new().threads(threads);
         let stepper = TimeStepper::new(scene.clone()).expect("a system");
         let mut stepper = stepper.time_step(0.01).solver(solver);
-        let run = stepper.integrate(0.0, &q, &v, 0.3).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.3)
+            .expect("input");
         let run = run.completed().expect("completed");
         // Several islands, with work in them.
         assert!(run.statistics().islands > 3 * run.statistics().steps);

@@ -1,6 +1,7 @@
 //! Bodies that tumble: coordinates with q̇ = N(q) v in every scheme.
 
 use nalgebra::{DMatrix, DVector, Quaternion};
+use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Anchor, BallJoint, Scheme, Softness, Solver, TimeStepper};
 use saltation::mechanics::{ContactSource, MechanicalSystem};
@@ -33,7 +34,9 @@ fn end<S: MechanicalSystem + ContactSource>(
 ) -> Vec<f64> {
     let stepper = TimeStepper::new(system).expect("a system");
     let mut stepper = stepper.time_step(dt).scheme(scheme).inelastic();
-    let run = stepper.integrate(0.0, q, v, 0.3).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(q).v(v), 0.3)
+        .expect("input");
     run.completed().expect("completed").state().to_vec()
 }
 
@@ -125,7 +128,7 @@ fn derivatives_are_differences_of_rollouts() {
             stepper = stepper.term(joint);
         }
         let tf = 0.03;
-        let found = stepper.sensitivities((0.0, &q, &v), tf, &directions);
+        let found = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), tf, &directions);
         let (run, columns) = found.expect("a derivative");
         assert_eq!(run.statistics().contacts, 30);
         for (column, direction) in columns.column_iter().zip(directions.column_iter()) {
@@ -133,7 +136,9 @@ fn derivatives_are_differences_of_rollouts() {
                 let x: Vec<f64> = q.iter().chain(&v).copied().collect();
                 let x = DVector::from_vec(x) + direction * h;
                 let (q, v) = x.as_slice().split_at(nq);
-                let run = stepper.integrate(0.0, q, v, tf).expect("input");
+                let run = stepper
+                    .integrate(&Start::at(0.0).q(q).v(v), tf)
+                    .expect("input");
                 DVector::from_column_slice(run.completed().expect("completed").state())
             };
             // Truncation and rounding are both about 1e-8.
@@ -157,7 +162,7 @@ fn bodies_that_tumble_fast_keep_their_energy() {
         let (q, v) = scene.start();
         let energy = |q: &[f64], v: &[f64]| scene.kinetic_energy(q, v).expect("an energy");
         let mut stepper = TimeStepper::new(scene.clone()).expect("a system");
-        stepper.start(0.0, &q, &v).expect("a start");
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         let first = energy(&q, &v);
         for _ in 0..1000 {
             stepper.step().expect("a step");

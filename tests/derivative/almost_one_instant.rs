@@ -4,7 +4,7 @@
 use saltation::derivative::Verdict;
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Guard, Integrator, Watch};
+use saltation::{Guard, Integrator, Start, Watch};
 
 use crate::fixtures::exact::Oracle;
 use crate::fixtures::kit::{Course, Stop};
@@ -21,7 +21,7 @@ fn guards_within_the_tolerance_are_one_corner() {
             let oracle = Oracle::new(&tight);
             let mut integrator = integrator(&course);
             let d = integrator
-                .derivative(0.0, &course.start, course.end)
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
                 .unwrap();
             assert_eq!(*d.verdict(), Verdict::Bouligand);
             let sizes: Vec<usize> = d.corners().map(|c| c.guards().len()).collect();
@@ -51,7 +51,9 @@ fn a_corner_nearly_met_has_nearly_the_derivative_of_the_corner() {
             .atol(1e-12)
     };
     let mut at = affine();
-    let at = at.derivative(0.0, &Affine::CORNER_START, 0.25).unwrap();
+    let at = at
+        .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
+        .unwrap();
     for miss in [
         [1e-10, 0.0, 0.0],
         [-5e-11, 5e-11, 0.0],
@@ -59,7 +61,7 @@ fn a_corner_nearly_met_has_nearly_the_derivative_of_the_corner() {
     ] {
         let start = [0, 1, 2].map(|i| Affine::CORNER_START[i] + miss[i]);
         let mut near = affine();
-        let near = near.derivative(0.0, &start, 0.25).unwrap();
+        let near = near.derivative(&Start::at(0.0).x(&start), 0.25).unwrap();
         assert_eq!(near.corners().map(|c| c.guards().len()).sum::<usize>(), 3);
         for v in [[-0.1, 0.2, 0.7], [0.9, -0.2, -0.9], [-0.8, -0.4, -0.6]] {
             let [at, near] = [&at, &near].map(|d| d.apply(&v).unwrap());
@@ -94,7 +96,7 @@ fn a_corner_may_come_to_rest_behind_guards_that_are_almost_met_at_once() {
         let course = moves_only_within().spaced(&[1, 0], gap);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand, "{gap:e} s");
         let b = d.apply(&[0.5, -0.25, 0.125]).unwrap();
@@ -102,7 +104,11 @@ fn a_corner_may_come_to_rest_behind_guards_that_are_almost_met_at_once() {
         let b = d.apply_backward(&[0.5, -0.25, 0.125]).unwrap();
         assert!(off(&b, &[0.5, -0.25, -0.625]) < 1e-12, "{gap:e} s");
         let carried = integrator
-            .derivative_along(0.0, &course.start, course.end, &DMatrix::identity(3, 2))
+            .derivative_along(
+                &Start::at(0.0).x(&course.start),
+                course.end,
+                &DMatrix::identity(3, 2),
+            )
             .unwrap();
         let expected = [1.0, 0.0, 1.0, 0.0, 1.0, 1.0];
         assert!(off(&carried, &expected) < 1e-12, "{gap:e} s");
@@ -128,14 +134,20 @@ fn resets_of_parallel_guards_that_are_met_almost_at_once_are_one_corner() {
         Ok(())
     });
     let mut integrator = Integrator::new(&system).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 2.0)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     let sizes: Vec<usize> = d.corners().map(|c| c.guards().len()).collect();
     assert_eq!(sizes, [3]);
     // The speed is the same behind as before, and nothing else sees the state.
     assert!(off(&d.matrix().unwrap(), &DMatrix::<f64>::identity(2, 2)) < 1e-8);
     let carried = integrator
-        .derivative_along(0.0, &[0.0, 0.0], 2.0, &DMatrix::identity(2, 2))
+        .derivative_along(
+            &Start::at(0.0).x(&[0.0, 0.0]),
+            2.0,
+            &DMatrix::identity(2, 2),
+        )
         .unwrap();
     assert!(off(&carried, &DMatrix::<f64>::identity(2, 2)) < 1e-8);
 }
@@ -149,7 +161,7 @@ fn guards_a_millisecond_apart_are_single_crossings() {
             let course = tight.spaced(&order, 2f64.powi(-10));
             let mut integrator = integrator(&course);
             let d = integrator
-                .derivative(0.0, &course.start, course.end)
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
                 .unwrap();
             assert_eq!(*d.verdict(), Verdict::Classical);
             assert_eq!(d.corners().count(), 0);
@@ -166,7 +178,9 @@ fn guards_a_millisecond_apart_are_single_crossings() {
             // The piece of the corner that has this order, since constant fields do not change with
             // the place.
             let mut integrator = crate::fixtures::support::integrator(&tight);
-            let d = integrator.derivative(0.0, &tight.start, tight.end).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(&tight.start), tight.end)
+                .unwrap();
             let guards: Vec<Guard> = order.into_iter().map(Guard::rising).collect();
             let pieces = d.pieces().unwrap();
             let piece = pieces
@@ -186,20 +200,26 @@ fn the_corner_tolerance_decides() {
             let course = tight.spaced(&draw.permutation(3), gap);
             let v = draw.direction(3);
             let mut apart = integrator(&course).corner_tolerance(0.5 * gap);
-            let d = apart.derivative(0.0, &course.start, course.end).unwrap();
+            let d = apart
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
+                .unwrap();
             assert_eq!(*d.verdict(), Verdict::Classical);
             let matrix = d.matrix().unwrap();
             assert!(off(&matrix, &matrix_of(&course, step)) < 1e-9);
 
             let mut together = integrator(&course).corner_tolerance(2.5 * gap);
-            let d = together.derivative(0.0, &course.start, course.end).unwrap();
+            let d = together
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
+                .unwrap();
             assert_eq!(*d.verdict(), Verdict::Bouligand);
             let exact = Oracle::new(&tight).along(&v);
             assert!(off(&d.apply(&v).unwrap(), &exact.state) < 1e-9);
 
             // The third is two gaps from the first: it is the first that counts.
             let mut part = integrator(&course).corner_tolerance(1.5 * gap);
-            let d = part.derivative(0.0, &course.start, course.end).unwrap();
+            let d = part
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
+                .unwrap();
             assert_eq!(
                 d.corners().map(|c| c.guards().len()).collect::<Vec<_>>(),
                 [2]

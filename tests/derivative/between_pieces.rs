@@ -2,6 +2,7 @@
 //! same.
 
 use proptest::prelude::*;
+use saltation::Start;
 use saltation::derivative::Derivative;
 use saltation::models::FieldTable;
 use saltation::nalgebra::{DMatrix, DVector};
@@ -53,7 +54,7 @@ proptest! {
     ) {
         let (course, mut draw) = corner(n, n + more, seed);
         let mut integrator = integrator(&course);
-        let d = integrator.derivative(0.0, &course.start, course.end).unwrap();
+        let d = integrator.derivative(&Start::at(0.0).x(&course.start), course.end).unwrap();
         let v = draw.direction(n + more);
         let b = d.apply(&v).unwrap();
         let longer = |a: f64| {
@@ -83,7 +84,7 @@ proptest! {
     ) {
         let (course, mut draw) = corner(n, n + more, seed);
         let mut integrator = integrator(&course);
-        let d = integrator.derivative(0.0, &course.start, course.end).unwrap();
+        let d = integrator.derivative(&Start::at(0.0).x(&course.start), course.end).unwrap();
         let v = draw.direction(n + more);
         let face = (0..100).find_map(|_| face(&d, &v, &draw.direction(n + more)));
         prop_assert!(face.is_some(), "a hundred directions in one piece");
@@ -109,7 +110,7 @@ proptest! {
         // jump between them.
         let (course, mut draw) = corner(n, n, seed);
         let mut integrator = integrator(&course);
-        let d = integrator.derivative(0.0, &course.start, course.end).unwrap();
+        let d = integrator.derivative(&Start::at(0.0).x(&course.start), course.end).unwrap();
         let norms = d.pieces().unwrap().into_iter().map(|piece| piece.matrix.singular_values().max());
         let most = norms.fold(0.0, f64::max);
         for _ in 0..20 {

@@ -1,7 +1,7 @@
 //! Memory of derivatives: how many states they may have, and how much they keep.
 
 use saltation::{
-    EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Status, Stop, Watch,
+    EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Start, Status, Stop, Watch,
     flow_fn,
 };
 
@@ -22,7 +22,7 @@ fn derivatives_of_more_states_than_there_is_memory_for_are_refused() {
         let mut integrator = Integrator::new(resting(states)).unwrap().max_memory(memory);
         let x0 = vec![1.0; states];
         let refused = integrator
-            .derivative(0.0, &x0, 1.0)
+            .derivative(&Start::at(0.0).x(&x0), 1.0)
             .map(|d| d.verdict().clone());
         assert!(
             matches!(refused, Err(NoDerivative::DerivativeTooLarge { states: named, .. }) if named == states),
@@ -31,12 +31,16 @@ fn derivatives_of_more_states_than_there_is_memory_for_are_refused() {
         // One direction takes next to nothing.
         let mut tangents = Sensitivities::new(states, 1);
         integrator
-            .carry(0.0, &x0, 1.0, &mut tangents, &mut ())
+            .carry(&Start::at(0.0).x(&x0), 1.0, &mut tangents, &mut ())
             .unwrap();
         assert!((tangents.columns().unwrap()[0] - 1.0).abs() < 1e-12);
     }
     let mut integrator = Integrator::new(resting(100)).unwrap().max_memory(1 << 22);
-    assert!(integrator.derivative(0.0, &[1.0; 100], 1.0).is_ok());
+    assert!(
+        integrator
+            .derivative(&Start::at(0.0).x(&[1.0; 100]), 1.0)
+            .is_ok()
+    );
 }
 
 #[test]
@@ -50,9 +54,9 @@ fn what_a_derivative_keeps_of_many_corners_counts_as_memory() {
     let (memory, tf) = (1 << 22, 50.0);
     let mut integrator = Integrator::new(two_at_once).unwrap().max_memory(memory);
     let x0 = vec![0.0; dim];
-    let run = integrator.integrate(0.0, &x0, tf).unwrap();
+    let run = integrator.integrate(&Start::at(0.0).x(&x0), tf).unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
-    let d = integrator.derivative(0.0, &x0, tf).unwrap();
+    let d = integrator.derivative(&Start::at(0.0).x(&x0), tf).unwrap();
     let status = d.trajectory().status();
     assert!(
         matches!(status, Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == memory),

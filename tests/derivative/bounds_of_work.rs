@@ -6,7 +6,7 @@ use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 use saltation::{
     At, Crossing, EventFunction, Flow, Integrator, Interrupt, Mode, NoDerivative, Sensitivities,
-    Status, Stop, Watch,
+    Start, Status, Stop, Watch,
 };
 
 use crate::fixtures::draw::Draw;
@@ -44,7 +44,9 @@ fn steps_of_columns_are_counted() {
     // A step of 3.3/1e5 s is stable: 30,000 of them, and some that are rejected.
     let found = limited(1000);
     for (mut integrator, limit) in [(found, 1000), (limited(20_000), 20_000)] {
-        let d = integrator.derivative(0.0, &[0.0], 1.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0]), 1.0)
+            .unwrap();
         assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
         let Verdict::NotGuaranteed(NoDerivative::Stop(Stop::TooManySteps { limit: found, at })) =
             d.verdict()
@@ -62,7 +64,7 @@ fn steps_of_columns_are_counted() {
         for _ in 0..2 {
             let (t0, x0) = (0.0, &[0.0]);
             integrator
-                .carry(t0, x0, 1.0, &mut tangents, &mut ())
+                .carry(&Start::at(t0).x(x0), 1.0, &mut tangents, &mut ())
                 .unwrap();
             let refused = tangents.columns().unwrap_err();
             assert!(matches!(
@@ -71,13 +73,15 @@ fn steps_of_columns_are_counted() {
             ));
             // Counted anew in each run.
             integrator
-                .carry(t0, x0, 1e-4, &mut tangents, &mut ())
+                .carry(&Start::at(t0).x(x0), 1e-4, &mut tangents, &mut ())
                 .unwrap();
             assert!((tangents.columns().unwrap()[(0, 0)] - (-10f64).exp()).abs() < 1e-6);
         }
     }
     let mut integrator = limited(100_000);
-    let d = integrator.derivative(0.0, &[0.0], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0]), 1.0)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
 }
 
@@ -129,7 +133,9 @@ fn columns_end_when_they_are_interrupted() {
     };
     let mut integrator = Integrator::new(&stiff).unwrap().interrupt(&interrupt);
     left.set(10_000);
-    let d = integrator.derivative(0.0, &[0.0], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0]), 1.0)
+        .unwrap();
     assert_eq!(
         *d.verdict(),
         Verdict::NotGuaranteed(NoDerivative::Stop(Stop::Interrupted))
@@ -139,7 +145,8 @@ fn columns_end_when_they_are_interrupted() {
     drop(d);
     interrupt.clear();
     left.set(10_000);
-    let along = integrator.derivative_along(0.0, &[0.0], 1.0, &DMatrix::identity(1, 1));
+    let along =
+        integrator.derivative_along(&Start::at(0.0).x(&[0.0]), 1.0, &DMatrix::identity(1, 1));
     assert_eq!(along, Err(NoDerivative::Stop(Stop::Interrupted)));
     assert!(left.get() > -100, "{}", left.get());
 }
@@ -158,10 +165,14 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         };
         let (start, end) = (&course.start, course.end);
         let mut integrator = Integrator::new(&system).unwrap().interrupt(&interrupt);
-        let summary = integrator.observe(0.0, start, end, &mut ()).unwrap();
+        let summary = integrator
+            .observe(&Start::at(0.0).x(start), end, &mut ())
+            .unwrap();
         assert_eq!(summary.status, Status::ReachedEnd);
         let plain = NEVER - left.replace(NEVER);
-        let whole = integrator.derivative(0.0, start, end).unwrap();
+        let whole = integrator
+            .derivative(&Start::at(0.0).x(start), end)
+            .unwrap();
         let all = NEVER - left.replace(NEVER);
         assert_eq!(*whole.verdict(), Verdict::Bouligand);
         let v = vec![1.0; dim];
@@ -191,7 +202,9 @@ fn the_search_of_a_corner_ends_when_it_is_interrupted() {
         for part in (1..20).step_by(every) {
             let at = all * part / 20;
             left.set(at);
-            let d = integrator.derivative(0.0, start, end).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(start), end)
+                .unwrap();
             assert_eq!(
                 *d.verdict(),
                 Verdict::NotGuaranteed(NoDerivative::Stop(Stop::Interrupted)),
@@ -221,7 +234,9 @@ fn corners_that_divide_every_cone_double_their_number() {
             start[2 * c + 1] = -0.1 * c as f64;
         }
         let mut integrator = Integrator::new(system).unwrap();
-        let d = integrator.derivative(0.0, &start, 4.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&start), 4.0)
+            .unwrap();
         assert_eq!(d.corners().count(), corners);
         let pieces = d.pieces().unwrap();
         let cones: usize = pieces.iter().map(|piece| piece.cones.len()).sum();

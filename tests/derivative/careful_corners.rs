@@ -5,7 +5,8 @@
 use saltation::derivative::{Compared, CornerKind, Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Guard, Integrator, Mode, NoDerivative, Rearm, Sensitivities, Status, Stop, Watch, flow_fn,
+    Guard, Integrator, Mode, NoDerivative, Rearm, Sensitivities, Start, Status, Stop, Watch,
+    flow_fn,
 };
 
 use crate::fixtures::support::each;
@@ -25,7 +26,9 @@ fn a_reset_that_undoes_its_own_crossing_for_ever_has_no_derivative() {
             Ok(())
         });
     let mut integrator = Integrator::new(&mirror).unwrap();
-    let d = integrator.derivative(0.0, &[1.0, -1.0], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[1.0, -1.0]), 2.0)
+        .unwrap();
     assert!(matches!(
         d.trajectory().status(),
         Status::Refused(Stop::NoProgress { .. })
@@ -34,7 +37,11 @@ fn a_reset_that_undoes_its_own_crossing_for_ever_has_no_derivative() {
         d.verdict(),
         Verdict::NotGuaranteed(NoDerivative::Stop(Stop::NoProgress { .. }))
     ));
-    let along = integrator.derivative_along(0.0, &[1.0, -1.0], 2.0, &DMatrix::identity(2, 2));
+    let along = integrator.derivative_along(
+        &Start::at(0.0).x(&[1.0, -1.0]),
+        2.0,
+        &DMatrix::identity(2, 2),
+    );
     assert!(matches!(
         along,
         Err(NoDerivative::Stop(Stop::NoProgress { .. }))
@@ -53,7 +60,9 @@ fn a_reset_that_makes_a_mode_of_another_length_close_by_is_refused() {
             Ok(())
         });
     let mut integrator = Integrator::new(&fickle).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 2.0)
+        .unwrap();
     assert!(
         matches!(d.verdict(), Verdict::NotGuaranteed(_)),
         "{}",
@@ -68,7 +77,9 @@ fn a_reset_that_makes_a_mode_of_another_length_close_by_is_refused() {
             Ok(())
         });
     let mut integrator = Integrator::new(&alone).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 2.0)
+        .unwrap();
     assert!(
         matches!(d.verdict(), Verdict::NotGuaranteed(_)),
         "{}",
@@ -92,7 +103,9 @@ fn resets_in_many_orders_end_in_time() {
                 Ok(())
             });
         let mut integrator = Integrator::new(&many).unwrap();
-        let d = integrator.derivative(0.0, &[0.0; 11], 1.5).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0; 11]), 1.5)
+            .unwrap();
         assert!(
             matches!(d.verdict(), Verdict::Discontinuous { .. }),
             "{}",
@@ -117,7 +130,9 @@ fn a_guard_from_which_another_crossing_turns_the_motion_away_guarantees_nothing(
             x[k] - 1.0 - if k == 1 { gap } else { 0.0 }
         });
         let mut integrator = Integrator::new(&turned).unwrap();
-        let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0; 3]), 2.0)
+            .unwrap();
         let found = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::Touch { guard, .. }) if *guard == Guard::rising(1));
         assert_eq!(found, touches, "{gap}: {}", d.verdict());
     }
@@ -134,7 +149,9 @@ fn a_reset_that_moves_another_guard_of_the_corner_is_refused() {
             Ok(())
         });
     let mut integrator = Integrator::new(&moved).unwrap();
-    let d = integrator.derivative(0.0, &[0.0; 4], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0; 4]), 2.0)
+        .unwrap();
     let expected = |error: &NoDerivative| matches!(error, NoDerivative::MovedGuard { guard, by, .. } if (guard.event, by.event) == (1, 0));
     assert!(
         matches!(d.verdict(), Verdict::NotGuaranteed(error) if expected(error)),
@@ -143,7 +160,11 @@ fn a_reset_that_moves_another_guard_of_the_corner_is_refused() {
     );
     // A few directions find out for themselves whether it concerns them.
     let mut along = |v: [f64; 4]| {
-        integrator.derivative_along(0.0, &[0.0; 4], 2.0, &DMatrix::from_column_slice(4, 1, &v))
+        integrator.derivative_along(
+            &Start::at(0.0).x(&[0.0; 4]),
+            2.0,
+            &DMatrix::from_column_slice(4, 1, &v),
+        )
     };
     assert!(expected(&along([0.0, -0.5, 1.0, 0.0]).unwrap_err()));
     let harmless = along([0.0, -0.5, 0.0, 0.0]).unwrap();
@@ -161,7 +182,9 @@ fn a_guard_that_a_reset_moves_the_state_off_is_not_crossed() {
             Ok(())
         });
     let mut integrator = Integrator::new(&moved).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0], 1.2).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 1.2)
+        .unwrap();
     for (piece, cone) in each(&d.pieces_at(0).unwrap()) {
         // Guard 0 first: guard 1 is not reached. The other way round it is crossed and, by the
         // reset, crossed back.
@@ -176,7 +199,7 @@ fn a_guard_that_a_reset_moves_the_state_off_is_not_crossed() {
         let end = |s: f64| {
             let run = Integrator::new(&moved)
                 .unwrap()
-                .integrate(0.0, &[s * v[0], s * v[1]], 1.2);
+                .integrate(&Start::at(0.0).x(&[s * v[0], s * v[1]]), 1.2);
             run.unwrap().state().clone()
         };
         (d.apply(&v).unwrap() - (end(1e-5) - end(0.0)) / 1e-5).amax()
@@ -202,7 +225,9 @@ fn verdicts_and_pieces_do_not_depend_on_units() {
             Some(0.0)
         });
         let mut integrator = Integrator::new(&system).unwrap();
-        let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0; 3]), 2.0)
+            .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand, "{jump}");
         assert_eq!(d.pieces().unwrap().len(), 2);
     }
@@ -218,7 +243,7 @@ fn verdicts_and_pieces_do_not_depend_on_units() {
             });
         let mut integrator = Integrator::new(&system).unwrap().atol(1e-9 * unit);
         let d = integrator
-            .derivative(0.0, &[0.0, 0.0, 0.75 * unit], 2.0)
+            .derivative(&Start::at(0.0).x(&[0.0, 0.0, 0.75 * unit]), 2.0)
             .unwrap();
         assert!(
             matches!(d.verdict(), Verdict::Discontinuous { .. }),
@@ -238,7 +263,7 @@ fn a_parameter_of_any_size_has_its_own_step() {
     let system = WithParameters::new(build, &p);
     let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10).atol(1e-12);
     let d = integrator
-        .derivative(0.0, &system.start(&[1.0]), 1e-3)
+        .derivative(&Start::at(0.0).x(&system.start(&[1.0])), 1e-3)
         .unwrap();
     let matrix = d.matrix().unwrap();
     // x = exp(−t/(C R)) at t = C R.
@@ -258,14 +283,16 @@ fn a_guard_that_is_not_armed_again_takes_no_part() {
             Ok(())
         });
     let mut never = Integrator::new(&threshold).unwrap().rearm(Rearm::Never);
-    let d = never.derivative(0.0, &[0.25], 1.25).unwrap();
+    let d = never.derivative(&Start::at(0.0).x(&[0.25]), 1.25).unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical, "{}", d.verdict());
     assert!((d.matrix().unwrap()[(0, 0)] - 1.0).abs() < 1e-9);
     // An oscillator passes back over a guard that is no longer watched: no touch.
     let swing = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -x[0]]))
         .events([Watch::RISING], |_, _, x, _| x[0] - 0.05);
     let mut never = Integrator::new(&swing).unwrap().rearm(Rearm::Never);
-    let d = never.derivative(0.0, &[-1.0, 0.0], 20.0).unwrap();
+    let d = never
+        .derivative(&Start::at(0.0).x(&[-1.0, 0.0]), 20.0)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical, "{}", d.verdict());
 }
 
@@ -274,7 +301,9 @@ fn a_stop_at_the_final_time_is_an_edge() {
     let stop = words(|_| [1.0, 3.0]).events([Watch::RISING.and_stop()], |_, _, x, _| x[0] - 1.0);
     let mut integrator = Integrator::new(&stop).unwrap();
     for late in [0.0, 1e-10] {
-        let d = integrator.derivative(0.0, &[0.0, 0.0], 1.0 + late).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 1.0 + late)
+            .unwrap();
         assert!(matches!(d.trajectory().status(), Status::Stopped { .. }));
         assert!(
             matches!(d.verdict(), Verdict::OneSided { .. }),
@@ -300,7 +329,9 @@ fn a_word_that_a_sample_of_orders_misses_is_not_missed_by_directions() {
         })
         .events_of(n, Watch::BOTH, |k, _, x, _| x[k] - 1.0);
         let mut integrator = Integrator::new(&rare).unwrap();
-        let d = integrator.derivative(0.0, &vec![0.0; n + 1], 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&vec![0.0; n + 1]), 2.0)
+            .unwrap();
         let corner = d.corners().next().unwrap();
         if n == 11 {
             // All orders are compared.
@@ -345,7 +376,9 @@ fn guards_with_one_surface_and_resets_that_do_not_commute_have_no_derivative() {
             Ok(())
         });
     let mut integrator = Integrator::new(&twins).unwrap();
-    let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0; 3]), 2.0)
+        .unwrap();
     assert!(
         matches!(d.verdict(), Verdict::Discontinuous { .. }),
         "{}",
@@ -361,7 +394,9 @@ fn guards_with_one_surface_and_resets_that_do_not_commute_have_no_derivative() {
 fn an_equilibrium_has_a_derivative_however_fast_its_neighbours_fall() {
     let stiff = flow_fn(1, |_, x, _, dx| dx[0] = -1e4 * x[0]);
     let mut integrator = Integrator::new(stiff).unwrap();
-    let d = integrator.derivative(0.0, &[0.0], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0]), 1.0)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert!(d.matrix().unwrap()[(0, 0)].abs() < 1e-9);
 }
@@ -378,13 +413,15 @@ fn columns_of_a_rough_field_are_held_no_tighter_than_they_are_known() {
         dx[1] = -x[0];
     });
     let mut integrator = Integrator::new(rough).unwrap().rtol(1e-9).atol(1e-9);
-    let summary = integrator.observe(0.0, &[1.0, 0.0], 1.0, &mut ()).unwrap();
+    let summary = integrator
+        .observe(&Start::at(0.0).x(&[1.0, 0.0]), 1.0, &mut ())
+        .unwrap();
     let plain = calls.replace(0);
     assert_eq!(summary.status, Status::ReachedEnd);
     let mut tight = Sensitivities::new(2, 2);
     tight.set(&[1.0, 0.0, 0.0, 1.0]).unwrap();
     integrator
-        .carry(0.0, &[1.0, 0.0], 1.0, &mut tight, &mut ())
+        .carry(&Start::at(0.0).x(&[1.0, 0.0]), 1.0, &mut tight, &mut ())
         .unwrap();
     assert!(calls.get() < 40 * plain, "{} {plain}", calls.get());
     // A turn by one radian.

@@ -3,7 +3,7 @@
 use saltation::derivative::Verdict;
 use saltation::models::{Affine, PlainPlate, PlateParameters, VerticalPlate};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{EventFunction, Flow, Integrator, Mode, Status, flow_fn};
+use saltation::{EventFunction, Flow, Integrator, Mode, Start, Status, flow_fn};
 
 use crate::fixtures::support::off;
 
@@ -18,7 +18,9 @@ fn end<S: Flow + EventFunction>(
     tf: f64,
 ) -> DVector<f64> {
     let displaced: Vec<f64> = x0.iter().zip(v).map(|(x, v)| x + s * v).collect();
-    let run = integrator.integrate(0.0, &displaced, tf).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&displaced), tf)
+        .unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     run.state().clone()
 }
@@ -43,7 +45,7 @@ fn classical<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, crossings:
             })
             .collect::<Vec<_>>(),
     );
-    let d = integrator.derivative(0.0, x0, tf).unwrap();
+    let d = integrator.derivative(&Start::at(0.0).x(x0), tf).unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert!(d.trajectory().crossings().len() >= crossings);
     let matrix = d.matrix().unwrap();
@@ -52,7 +54,7 @@ fn classical<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, crossings:
     // The other way to the same numbers, without the record.
     drop(d);
     let carried = integrator
-        .derivative_along(0.0, x0, tf, &DMatrix::identity(dim, dim))
+        .derivative_along(&Start::at(0.0).x(x0), tf, &DMatrix::identity(dim, dim))
         .unwrap();
     // Other steps are refused when the columns differ; both are right to ten times the tolerance,
     // amplified.
@@ -130,7 +132,7 @@ fn through_a_corner<S: Flow + EventFunction>(
             2.0 * quotient(5e-6) - quotient(1e-5)
         })
         .collect();
-    let d = integrator.derivative(0.0, x0, tf).unwrap();
+    let d = integrator.derivative(&Start::at(0.0).x(x0), tf).unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
     let mut bends = false;
     for (v, quotient) in directions.iter().zip(&quotients) {

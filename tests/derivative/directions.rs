@@ -1,5 +1,6 @@
 //! Random corners, two directions each: none goes wrong. Ten thousand in release, else a quarter.
 
+use saltation::Start;
 use saltation::nalgebra::DMatrix;
 
 use crate::fixtures::draw::Draw;
@@ -18,7 +19,7 @@ fn corners_of(n: usize, corners: usize) {
         let oracle = Oracle::new(&course);
         let directions = DMatrix::from_vec(dim, 2, draw.direction(2 * dim));
         let found = integrator(&course)
-            .derivative_along(0.0, &course.start, course.end, &directions)
+            .derivative_along(&Start::at(0.0).x(&course.start), course.end, &directions)
             .unwrap();
         for (v, b) in directions.column_iter().zip(found.column_iter()) {
             let exact = oracle.along(v.as_slice());

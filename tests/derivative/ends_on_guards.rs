@@ -6,7 +6,7 @@ use saltation::models::{Affine, Hopper};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{
     Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Rearm, RearmMatrix,
-    Status, Stop, Watch,
+    Start, Status, Stop, Watch,
 };
 
 use crate::sketch::falling;
@@ -40,7 +40,9 @@ fn a_final_time_on_an_event_has_a_derivative_on_one_side() {
     // −x + 1.
     for (late, crossed) in [(3e-10, Some(true)), (0.0, None), (-3e-10, Some(false))] {
         let tf = time + late;
-        let d = integrator.derivative(0.0, &Affine::START, tf).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&Affine::START), tf)
+            .unwrap();
         let is_crossed = d.trajectory().crossings().len() == 3;
         // Exactly at the event rounding decides on which side the run ends; the verdict is the
         // same.
@@ -54,13 +56,13 @@ fn a_final_time_on_an_event_has_a_derivative_on_one_side() {
         let one_side = d.matrix_towards(&[1.0, 0.0, 0.0]).unwrap();
         let away = if is_crossed { 1e-4 } else { -1e-4 };
         let far = integrator
-            .derivative(0.0, &Affine::START, time + away)
+            .derivative(&Start::at(0.0).x(&Affine::START), time + away)
             .unwrap();
         assert_eq!(*far.verdict(), Verdict::Classical);
         // The matrix changes by |A| e-4 in the time between, and by more across the guard.
         assert!((&one_side - far.matrix().unwrap()).amax() < 5e-3);
         let other = integrator
-            .derivative(0.0, &Affine::START, time - away)
+            .derivative(&Start::at(0.0).x(&Affine::START), time - away)
             .unwrap();
         assert!((&one_side - other.matrix().unwrap()).amax() > 0.1);
     }
@@ -69,7 +71,9 @@ fn a_final_time_on_an_event_has_a_derivative_on_one_side() {
 #[test]
 fn a_start_on_a_guard_has_a_derivative_on_one_side() {
     let mut integrator = Integrator::new(Affine::default()).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.1, -0.1], 0.1).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.1, -0.1]), 0.1)
+        .unwrap();
     let guard = Guard::falling(0);
     assert!(
         matches!(d.verdict(), Verdict::OneSided { guard: g, t } if *g == guard && t.abs() < 1e-15),
@@ -81,7 +85,7 @@ fn a_start_on_a_guard_has_a_derivative_on_one_side() {
     assert!((column[0] - 1f64.exp()).abs() < 1e-5);
     // A start close to the guard, but off it, is a start like any other.
     let d = integrator
-        .derivative(0.0, &[-1e-6, 0.1, -0.1], 0.1)
+        .derivative(&Start::at(0.0).x(&[-1e-6, 0.1, -0.1]), 0.1)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
 }
@@ -93,7 +97,9 @@ fn a_run_that_a_guard_ends_has_the_derivative_of_its_poincare_map() {
     let ground = falling(g).events([Watch::FALLING.and_stop()], |_, _, x, _| x[0]);
     let (y, v) = (1.3, 0.4);
     let mut integrator = Integrator::new(&ground).unwrap().rtol(1e-12).atol(1e-12);
-    let d = integrator.derivative(0.0, &[y, v], 5.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[y, v]), 5.0)
+        .unwrap();
     assert!(matches!(d.trajectory().status(), Status::Stopped { .. }));
     assert_eq!(*d.verdict(), Verdict::Classical);
     let impact = -(v * v + 2.0 * g * y).sqrt();
@@ -117,11 +123,17 @@ fn the_reset_of_the_last_crossing_belongs_to_the_poincare_map() {
         });
     let mut integrator = Integrator::new(&ball).unwrap().rtol(1e-12).atol(1e-12);
     let found = integrator
-        .derivative(0.0, &[1.0, 0.5], 5.0)
+        .derivative(&Start::at(0.0).x(&[1.0, 0.5]), 5.0)
         .unwrap()
         .matrix()
         .unwrap();
-    let end = |x0: [f64; 2]| integrator.integrate(0.0, &x0, 5.0).unwrap().state().clone();
+    let end = |x0: [f64; 2]| {
+        integrator
+            .integrate(&Start::at(0.0).x(&x0), 5.0)
+            .unwrap()
+            .state()
+            .clone()
+    };
     let expected = difference(end, [1.0, 0.5], 1e-5);
     assert!((found - &expected).amax() < 1e-7, "{expected}");
 }
@@ -134,7 +146,9 @@ fn the_whole_period_of_the_hopper_is_a_shear() {
     let z0 = 2.0;
     let period = hopper.period(z0);
     let mut integrator = Integrator::new(hopper).unwrap().rtol(1e-12).atol(1e-12);
-    let d = integrator.derivative(0.0, &[z0, 0.0], period).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[z0, 0.0]), period)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     let longer = (hopper.period(z0 + 1e-5) - hopper.period(z0 - 1e-5)) / 2e-5;
     let column = d.apply(&[1.0, 0.0]).unwrap();
@@ -146,7 +160,13 @@ fn the_whole_period_of_the_hopper_is_a_shear() {
 fn difference_of_end<const N: usize>(system: &crate::sketch::Sketch, x0: [f64; N]) -> DMatrix<f64> {
     let mut integrator = Integrator::new(system).unwrap().rtol(1e-12).atol(1e-12);
     difference(
-        |x| integrator.integrate(0.0, &x, 5.0).unwrap().state().clone(),
+        |x| {
+            integrator
+                .integrate(&Start::at(0.0).x(&x), 5.0)
+                .unwrap()
+                .state()
+                .clone()
+        },
         x0,
         1e-5,
     )
@@ -180,32 +200,32 @@ fn a_stop_that_another_crossing_sets_off_ends_the_run_at_that_crossing() {
     for (system, mode) in [(thrown, [true, true]), (switched, [true, true])] {
         let start = Mode::with(2, &[0, 1]);
         assert!(mode[0] && mode[1]);
-        let mut integrator = Integrator::new(&system)
-            .unwrap()
-            .rtol(1e-12)
-            .atol(1e-12)
-            .start_mode(start.clone());
+        let mut integrator = Integrator::new(&system).unwrap().rtol(1e-12).atol(1e-12);
         let x0 = [1.0, 1.0];
-        let d = integrator.derivative(0.0, &x0, 5.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&x0).mode(&start), 5.0)
+            .unwrap();
         assert!(
             matches!(d.trajectory().status(), Status::Stopped { .. }),
             "{}",
             d.trajectory().status()
         );
         let found = d.matrix().unwrap();
-        let mut other = Integrator::new(&system)
-            .unwrap()
-            .rtol(1e-12)
-            .atol(1e-12)
-            .start_mode(start);
+        let mut other = Integrator::new(&system).unwrap().rtol(1e-12).atol(1e-12);
         let expected = difference(
-            |x| other.integrate(0.0, &x, 5.0).unwrap().state().clone(),
+            |x| {
+                other
+                    .integrate(&Start::at(0.0).x(&x).mode(&start), 5.0)
+                    .unwrap()
+                    .state()
+                    .clone()
+            },
             x0,
             1e-5,
         );
         assert!((&found - &expected).amax() < 1e-7, "{found}{expected}");
         let carried = integrator
-            .derivative_along(0.0, &x0, 5.0, &DMatrix::identity(2, 2))
+            .derivative_along(&Start::at(0.0).x(&x0), 5.0, &DMatrix::identity(2, 2))
             .unwrap();
         assert!((found - carried).amax() < 1e-9);
     }
@@ -233,7 +253,9 @@ fn a_stop_that_keeps_a_reset_from_happening_makes_the_end_jump() {
     // Guard 0 stops: met first, the reset of guard 1 does not happen.
     let stops = system(0);
     let mut integrator = Integrator::new(&stops).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0, 1.0], 5.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0, 1.0]), 5.0)
+        .unwrap();
     assert!(
         matches!(d.verdict(), Verdict::Discontinuous { .. }),
         "{}",
@@ -243,7 +265,9 @@ fn a_stop_that_keeps_a_reset_from_happening_makes_the_end_jump() {
     // Guard 1 stops, with its reset: whoever comes first, the end is the same.
     let stops = system(1);
     let mut integrator = Integrator::new(&stops).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0, 1.0], 5.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0, 1.0]), 5.0)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     let exact = difference_of_end(&stops, [0.1, 0.0, 1.0]);
     assert!((d.matrix().unwrap() - exact).amax() < 1e-8);
@@ -253,7 +277,9 @@ fn a_stop_that_keeps_a_reset_from_happening_makes_the_end_jump() {
 fn directions_to_the_other_side_of_an_edge_are_refused() {
     let mut integrator = Integrator::new(Affine::default()).unwrap();
     // A start on x = 0 that counts as across: less x is before the guard.
-    let d = integrator.derivative(0.0, &[0.0, 0.1, -0.1], 0.1).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.1, -0.1]), 0.1)
+        .unwrap();
     assert!(d.apply(&[1.0, 0.0, 0.0]).is_ok() && d.apply(&[0.0, 1.0, 1.0]).is_ok());
     assert!(matches!(
         d.apply(&[-1.0, 0.0, 0.0]),
@@ -268,7 +294,7 @@ fn directions_to_the_other_side_of_an_edge_are_refused() {
     let d = integrator
         .rtol(1e-12)
         .atol(1e-12)
-        .derivative(0.0, &Affine::START, time + 3e-10)
+        .derivative(&Start::at(0.0).x(&Affine::START), time + 3e-10)
         .map(|d| {
             let v = [1.0, 0.0, 0.0];
             (
@@ -344,13 +370,15 @@ fn what_a_model_says_of_its_crossings_changes_no_derivative() {
             let model = Planes { stop, says };
             let integrator = Integrator::new(model).unwrap().rearm(rule.clone());
             let mut integrator = integrator.rtol(1e-10).atol(1e-12);
-            let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(&start), 2.0)
+                .unwrap();
             let mut columns = Vec::new();
             for j in 0..12 {
                 let v = [0, 1, 2].map(|i| f64::from(5 * j + 3 * i + 1).sin());
                 columns.push(d.apply(&v).map(|v| v.as_slice().to_vec()));
                 let v = DMatrix::from_column_slice(3, 1, &v);
-                let along = integrator.derivative_along(0.0, &start, 2.0, &v);
+                let along = integrator.derivative_along(&Start::at(0.0).x(&start), 2.0, &v);
                 columns.push(along.map(|v| v.as_slice().to_vec()));
             }
             (d.verdict().clone(), columns)
@@ -406,10 +434,12 @@ impl EventFunction for Kick {
 #[test]
 fn a_reset_that_leaves_the_state_of_the_run_alone_changes_its_neighbours() {
     let mut integrator = Integrator::new(Kick).unwrap();
-    let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0; 3]), 2.0)
+        .unwrap();
     let v = DMatrix::from_column_slice(3, 1, &[0.0, 0.0, 1.0]);
     let along = integrator
-        .derivative_along(0.0, &[0.0; 3], 2.0, &v)
+        .derivative_along(&Start::at(0.0).x(&[0.0; 3]), 2.0, &v)
         .unwrap();
     for component in [d.matrix().unwrap()[(1, 2)], along[(1, 0)]] {
         assert!((component - 5.0).abs() < 1e-8, "{component}");
@@ -465,10 +495,15 @@ fn a_guard_that_sees_more_behind_a_reset_has_its_rate_evaluated_anew() {
     let v = DMatrix::from_column_slice(6, 1, &[3.0, 2.0, 1.0, 0.0, 0.0, 0.0]);
     for ignores_mode in [false, true] {
         let mut integrator = Integrator::new(Revealed { ignores_mode }).unwrap();
-        let along = integrator.derivative_along(0.0, &start, 1.0, &v).unwrap();
+        let along = integrator
+            .derivative_along(&Start::at(0.0).x(&start), 1.0, &v)
+            .unwrap();
         let end = |integrator: &mut Integrator<_>, s: f64| {
             let x0: Vec<f64> = start.iter().zip(&v).map(|(x, v)| x + s * v).collect();
-            integrator.integrate(0.0, &x0, 1.0).unwrap().state()[5]
+            integrator
+                .integrate(&Start::at(0.0).x(&x0), 1.0)
+                .unwrap()
+                .state()[5]
         };
         let s = 1e-4;
         let difference = (end(&mut integrator, s) - end(&mut integrator, 0.0)) / s;

@@ -3,7 +3,7 @@
 use saltation::derivative::Verdict;
 use saltation::models::{Affine, PlateParameters, VerticalPlate};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{EventFunction, Flow, Integrator};
+use saltation::{EventFunction, Flow, Integrator, Start};
 
 fn affine(system: Affine) -> Integrator<Affine> {
     Integrator::new(system).unwrap().rtol(1e-12).atol(1e-12)
@@ -63,7 +63,7 @@ const DIRECTIONS: [Row; 6] = [
 fn example_a_has_two_pieces_with_their_totals() {
     let mut integrator = affine(Affine::default());
     let d = integrator
-        .derivative(0.0, &Affine::CORNER_START, 0.25)
+        .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
         .unwrap();
     near(
         d.trajectory().state(),
@@ -103,7 +103,7 @@ fn example_a_has_two_pieces_with_their_totals() {
 fn example_b_has_six_pieces_with_their_totals() {
     let mut integrator = affine(Affine::coupled());
     let d = integrator
-        .derivative(0.0, &Affine::CORNER_START, 0.25)
+        .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
         .unwrap();
     near(
         d.trajectory().state(),
@@ -148,7 +148,9 @@ fn b<S: Flow + EventFunction>(
     v: &[f64],
     expected: &[f64],
 ) {
-    let d = integrator.derivative(0.0, &LEVEL, tf).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&LEVEL), tf)
+        .unwrap();
     let found = d.apply(v).unwrap();
     near(&found, expected, 1e-8);
 }
@@ -208,7 +210,7 @@ fn example_c_the_plate_is_classical_with_damping_of_its_own() {
             -1.141456102814,
         ],
     );
-    let d = p.derivative(0.0, &LEVEL, 0.9).unwrap();
+    let d = p.derivative(&Start::at(0.0).x(&LEVEL), 0.9).unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert_eq!(d.corners().count(), 2);
     near(
@@ -288,6 +290,6 @@ fn example_c_the_plate_is_piecewise_linear_with_shared_damping() {
             1.249923541130,
         ],
     );
-    let d = p.derivative(0.0, &LEVEL, 0.6).unwrap();
+    let d = p.derivative(&Start::at(0.0).x(&LEVEL), 0.6).unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
 }

@@ -2,7 +2,7 @@
 //! leave is no order, and an order is found.
 
 use saltation::derivative::{CornerKind, Verdict};
-use saltation::{Integrator, Sensitivities, Watch};
+use saltation::{Integrator, Sensitivities, Start, Watch};
 
 use crate::sketch::Sketch;
 
@@ -45,7 +45,9 @@ fn feet_that_land_at_once_are_classical_at_any_tolerance() {
             for k in 0..6 {
                 let rtol = 10f64.powf(-3.5 - 1.4 * f64::from(k));
                 let mut integrator = Integrator::new(&system).unwrap().rtol(rtol).atol(rtol);
-                let d = integrator.derivative(0.0, &start, 0.325).unwrap();
+                let d = integrator
+                    .derivative(&Start::at(0.0).x(&start), 0.325)
+                    .unwrap();
                 let corner = d.corners().next();
                 assert!(
                     corner.is_some(),
@@ -66,7 +68,7 @@ fn feet_that_land_at_once_are_classical_at_any_tolerance() {
                 let directions: Vec<f64> = (0..2 * start.len()).map(|i| (i as f64).sin()).collect();
                 tangents.set(&directions).unwrap();
                 integrator
-                    .carry(0.0, &start, 0.325, &mut tangents, &mut ())
+                    .carry(&Start::at(0.0).x(&start), 0.325, &mut tangents, &mut ())
                     .unwrap();
                 assert!(tangents.columns().is_ok());
             }
@@ -104,7 +106,9 @@ fn maps_and_outcomes_that_depend_on_the_order_are_found() {
             // At offset 0 outcomes agree and maps do not, in any direction.
             let mut start = vec![0.0; n + 2];
             start[n..].fill(offset * unit);
-            let d = integrator.derivative(0.0, &start, 1.5).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(&start), 1.5)
+                .unwrap();
             let kind = d.corners().next().unwrap().kind();
             assert!(
                 matches!(kind, CornerKind::Discontinuous),

@@ -4,7 +4,8 @@
 use saltation::derivative::{Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch,
+    Crossed, Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Start, Stop,
+    Watch,
 };
 
 use crate::sketch::Sketch;
@@ -28,14 +29,14 @@ fn assert_near(found: f64, expected: f64, part: f64) {
 fn a_flow_that_bends_on_a_small_scale_has_its_derivative() {
     for k in [1e-3, 1e-5, 1e-7, 1e-10] {
         let mut integrator = tight(enzyme(k)).atol(1e-9 * k);
-        let d = integrator.derivative(0.0, &[k], k).unwrap();
+        let d = integrator.derivative(&Start::at(0.0).x(&[k]), k).unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical, "{k:e}");
         // Of x' = f(x) the derivative is f(x_f)/f(x_0).
         let x = d.trajectory().state()[0];
         let expected = 2.0 * x / (k + x);
         assert_near(d.matrix().unwrap()[(0, 0)], expected, 1e-5);
         let along = integrator
-            .derivative_along(0.0, &[k], k, &DMatrix::identity(1, 1))
+            .derivative_along(&Start::at(0.0).x(&[k]), k, &DMatrix::identity(1, 1))
             .unwrap();
         assert_near(along[(0, 0)], expected, 1e-5);
     }
@@ -54,7 +55,7 @@ fn so_it_has_with_its_scale_as_a_parameter_and_beside_a_state_of_size_one() {
     let mut integrator = tight(&system);
     let tf = 1e-7;
     let d = integrator
-        .derivative(0.0, &system.start(&[1e-7, 1.0]), tf)
+        .derivative(&Start::at(0.0).x(&system.start(&[1e-7, 1.0])), tf)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     let x = d.trajectory().state()[0];
@@ -72,7 +73,7 @@ fn a_flow_without_a_derivative_where_it_rests_is_not_guaranteed() {
         dx.copy_from_slice(&[1.0, -sign(x[1])]);
     });
     let d = tight(&resting)
-        .derivative(0.0, &[0.0, 0.0], 1.0)
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 1.0)
         .map(|d| d.verdict().clone());
     assert!(
         matches!(
@@ -100,7 +101,9 @@ fn an_event_function_that_bends_on_a_small_scale_has_its_row() {
             .unwrap()
             .rtol(1e-10)
             .atol(1e-12 * a);
-        let d = integrator.derivative(0.0, &[0.0, 0.0], 3.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 3.0)
+            .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical, "{a:e}");
         let matrix = d.matrix().unwrap();
         // In units of a: τ³ + τ/2 = 8, the row is (3 τ², 1), and its rate 3 τ² + 1/2.
@@ -121,7 +124,7 @@ fn a_reset_that_bends_on_a_small_scale_has_its_derivative() {
                 Ok(())
             });
         let d = tight(&system)
-            .derivative(0.0, &[0.0, k], 2.0)
+            .derivative(&Start::at(0.0).x(&[0.0, k]), 2.0)
             .map(|d| d.matrix());
         assert_near(d.unwrap().unwrap()[(1, 1)], 0.25 / k, 1e-6);
     }
@@ -145,7 +148,7 @@ fn a_small_parameter_of_a_reset_that_is_not_written_keeps_its_scale() {
     let system = WithParameters::new(build, &c);
     let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10).atol(1e-12);
     let d = integrator
-        .derivative(0.0, &system.start(&[0.0, 0.5]), tf)
+        .derivative(&Start::at(0.0).x(&system.start(&[0.0, 0.5])), tf)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     let matrix = d.matrix().unwrap();
@@ -169,7 +172,9 @@ fn a_reset_by_the_rate_that_is_nothing_at_this_rate_is_not_the_identity() {
             Ok(())
         });
     let mut integrator = Integrator::new(&system).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.0, 1.0], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0, 1.0]), 1.0)
+        .unwrap();
     assert!(d.trajectory().state()[1].abs() < 1e-12);
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert_near(d.matrix().unwrap()[(1, 2)], 0.1, 1e-8);
@@ -188,7 +193,9 @@ fn a_reset_that_leaves_the_state_and_chooses_a_mode_by_it_is_not_the_identity() 
         Ok(())
     });
     let mut integrator = Integrator::new(&system).unwrap();
-    let d = integrator.derivative(0.0, &[0.0, 0.5], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 0.5]), 2.0)
+        .unwrap();
     let verdict = d.verdict();
     assert!(
         matches!(
@@ -260,7 +267,7 @@ impl EventFunction for Written {
 fn written_resets_that_hardly_fail_to_commute_are_told_apart() {
     let mut integrator = Integrator::new(Written).unwrap();
     let d = integrator
-        .derivative(0.0, &[1e6, 0.0, 0.5, 0.0, 0.0], 2.0)
+        .derivative(&Start::at(0.0).x(&[1e6, 0.0, 0.5, 0.0, 0.0]), 2.0)
         .unwrap();
     let guards: Vec<_> = d.trajectory().crossings().iter().map(|c| c.guard).collect();
     assert_eq!(guards, [Guard::rising(0), Guard::rising(1)]);

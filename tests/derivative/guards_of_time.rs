@@ -3,7 +3,7 @@
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DVector;
-use saltation::{Direction, EventFunction, Flow, Guard, Integrator, Mode, Watch, flow_fn};
+use saltation::{Direction, EventFunction, Flow, Guard, Integrator, Mode, Start, Watch, flow_fn};
 
 use crate::fixtures::support::{off, times};
 use crate::sketch::Sketch;
@@ -34,7 +34,9 @@ fn clock(coupled: bool) -> impl Flow + EventFunction {
 fn a_corner_with_a_clock_has_a_derivative() {
     for coupled in [false, true] {
         let mut integrator = Integrator::new(clock(coupled)).unwrap();
-        let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0; 3]), 2.0)
+            .unwrap();
         let verdict = if coupled {
             Verdict::Bouligand
         } else {
@@ -77,7 +79,9 @@ fn clocks_alone_are_met_at_once_by_all() {
             Ok(())
         });
         let mut integrator = Integrator::new(&clocks).unwrap();
-        let d = integrator.derivative(0.0, &[0.0; 2], 1.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0; 2]), 1.0)
+            .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical, "{}", d.verdict());
         let found = d.apply(&[1.0, -2.0]).unwrap();
         assert!((found - DVector::from_vec(vec![1.0, -2.0])).amax() < 1e-9);

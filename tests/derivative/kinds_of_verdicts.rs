@@ -3,7 +3,7 @@
 use saltation::derivative::{Compared, CornerKind, Verdict};
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Integrator, NoDerivative};
+use saltation::{Integrator, NoDerivative, Start};
 
 use crate::fixtures::draw::Draw;
 use crate::fixtures::exact::Oracle;
@@ -13,10 +13,12 @@ use crate::fixtures::support::{corner, integrator, off, times};
 #[test]
 fn the_affine_system_is_classical_off_the_corner_and_bouligand_through_it() {
     let mut integrator = Integrator::new(Affine::default()).unwrap();
-    let d = integrator.derivative(0.0, &Affine::START, 0.5).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&Affine::START), 0.5)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     let d = integrator
-        .derivative(0.0, &Affine::CORNER_START, 0.25)
+        .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
 }
@@ -37,7 +39,7 @@ fn additive_jumps_are_classical_also_at_a_corner_of_many_guards() {
         let (course, expected) = Course::additive(n, dim, &mut draw);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical);
         let corners: Vec<_> = d.corners().collect();
@@ -75,7 +77,7 @@ fn a_corner_with_pieces_has_no_matrix() {
         let (course, mut draw) = corner(n, n, n);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         let refusals = [
             d.matrix().unwrap_err(),
@@ -99,7 +101,7 @@ fn too_many_orders_are_not_listed_and_yet_directions_are_right() {
         let (course, mut draw) = corner(n, dim, n);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand);
         for refusal in [d.pieces().unwrap_err(), d.pieces_at(0).unwrap_err()] {
@@ -139,7 +141,7 @@ fn orders_that_no_direction_takes_do_not_count() {
     let course = Course::lay(normals, fields, &[0.25, -0.5], vec![stop]);
     let mut integrator = integrator(&course);
     let d = integrator
-        .derivative(0.0, &course.start, course.end)
+        .derivative(&Start::at(0.0).x(&course.start), course.end)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert!(off(&d.matrix().unwrap(), &DMatrix::identity(2, 2)) < 1e-12);

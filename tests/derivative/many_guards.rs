@@ -3,7 +3,7 @@
 
 use saltation::derivative::{Compared, CornerKind, Derivative, Verdict};
 use saltation::nalgebra::DMatrix;
-use saltation::{Guard, Integrator, Mode, NoDerivative, Watch};
+use saltation::{Guard, Integrator, Mode, NoDerivative, Start, Watch};
 
 use crate::fixtures::support::{off, times};
 use crate::sketch::Sketch;
@@ -57,7 +57,9 @@ fn generic_corners_of_hundreds_of_guards_have_a_derivative() {
             .map(|i| -1.0 - 0.5 * hash(&mode, i as u64))
             .collect();
         let mut integrator = Integrator::new(&system).unwrap();
-        let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&start), 2.0)
+            .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand, "{n}: {}", d.verdict());
         let corner = d.corners().next().unwrap();
         assert_eq!(corner.guards().len(), n);
@@ -72,7 +74,7 @@ fn generic_corners_of_hundreds_of_guards_have_a_derivative() {
             let s = 1e-6;
             let displaced: Vec<f64> = start.iter().zip(&v).map(|(x, v)| x + s * v).collect();
             let mut other = Integrator::new(&system).unwrap();
-            let run = other.integrate(0.0, &displaced, 2.0).unwrap();
+            let run = other.integrate(&Start::at(0.0).x(&displaced), 2.0).unwrap();
             let quotient = (run.state() - &nominal) / s;
             assert!(off(&b, &quotient) < 1e-7, "{n}: {:e}", off(&b, &quotient));
             let matrix = d.matrix_towards(&v).unwrap();
@@ -141,7 +143,9 @@ fn uncoupled_guards_have_a_matrix_and_time_rows() {
     ] {
         let (system, expected) = uncoupled(n, resets);
         let mut integrator = Integrator::new(&system).unwrap();
-        let d = integrator.derivative(0.0, &vec![0.0; n + 2], 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&vec![0.0; n + 2]), 2.0)
+            .unwrap();
         assert_eq!(
             *d.verdict(),
             Verdict::Classical,
@@ -181,7 +185,9 @@ fn beyond_a_hundred_guards_the_sample_is_named() {
         (1.0 + k as f64) * (x[0] - 1.0)
     });
     let mut integrator = Integrator::new(&system).unwrap();
-    let d = integrator.derivative(0.0, &[0.0; 3], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0; 3]), 2.0)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
     assert_eq!(compared(&d), Compared::Sample);
     let refused = d.matrix().unwrap_err();
@@ -216,7 +222,9 @@ fn pairs_that_do_not_commute_are_not_taken_for_a_matrix() {
         })
         .events_of(n, Watch::RISING, |k, _, x, _| x[k] - 1.0);
         let mut integrator = Integrator::new(&system).unwrap();
-        let d = integrator.derivative(0.0, &vec![0.0; n + 1], 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&vec![0.0; n + 1]), 2.0)
+            .unwrap();
         let is_linear = felt == 0.0;
         assert_eq!(*d.verdict() == Verdict::Classical, is_linear, "{felt}");
         assert_eq!(d.matrix().is_ok(), is_linear);
@@ -236,7 +244,9 @@ fn times_of_guards_that_do_not_depend_on_the_order_have_a_row() {
     })
     .events_of(3, Watch::RISING, |k, _, x, _| x[k] - 1.0);
     let mut integrator = Integrator::new(&system).unwrap();
-    let d = integrator.derivative(0.0, &[0.0; 4], 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0; 4]), 2.0)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
     for (index, crossing) in d.trajectory().crossings().iter().enumerate() {
         let k = crossing.guard.event;

@@ -1,5 +1,6 @@
 //! More guards than dimensions: few orders are taken, and only those are pieces.
 
+use saltation::Start;
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 
@@ -18,7 +19,7 @@ fn crowded_corners_have_no_wrong_direction() {
             let oracle = Oracle::new(&course);
             let directions = DMatrix::from_vec(dim, 3, draw.direction(3 * dim));
             let found = integrator(&course)
-                .derivative_along(0.0, &course.start, course.end, &directions)
+                .derivative_along(&Start::at(0.0).x(&course.start), course.end, &directions)
                 .unwrap();
             for (v, b) in directions.column_iter().zip(found.column_iter()) {
                 let exact = oracle.along(v.as_slice());
@@ -36,7 +37,7 @@ fn lines_through_a_point_of_the_plane_are_passed_on_two_sides() {
             let course = Course::crowded(n, 2, &mut draw);
             let mut integrator = integrator(&course);
             let d = integrator
-                .derivative(0.0, &course.start, course.end)
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
                 .unwrap();
             assert_eq!(*d.verdict(), Verdict::Bouligand);
             // Only what is across the flow counts, and that is a line with two sides.
@@ -54,7 +55,7 @@ fn every_direction_through_a_crowded_corner_is_in_one_piece() {
             let course = Course::crowded(n, dim, &mut draw);
             let mut integrator = integrator(&course);
             let d = integrator
-                .derivative(0.0, &course.start, course.end)
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
                 .unwrap();
             let cones = pieces_cover(&course, &d, 40, &mut draw);
             assert!(cones > 2 && cones < (1..=n).product());
@@ -91,7 +92,7 @@ fn two_guards_on_one_plane_are_met_in_any_order() {
         let oracle = Oracle::new(&course);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         let pieces = d.pieces().unwrap();
         assert_eq!(pieces.len(), 2, "before and behind guard 1");

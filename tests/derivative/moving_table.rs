@@ -5,7 +5,7 @@ use saltation::derivative::{Verdict, WithParameters, check_derivatives, saltatio
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{
     Crossed, Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative,
-    Stop, Watch,
+    Start, Stop, Watch,
 };
 
 /// Height and velocity over a table at `A sin ω t`.
@@ -232,7 +232,7 @@ fn state_parameters_and_time_shifts_are_those_of_the_closed_form() {
         let system = WithParameters::new(build, &p);
         let mut integrator = Integrator::new(&system).unwrap().rtol(1e-12).atol(1e-12);
         let d = integrator
-            .derivative(0.0, &system.start(&START), END)
+            .derivative(&Start::at(0.0).x(&system.start(&START)), END)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical);
         let matrix = d.matrix().unwrap();

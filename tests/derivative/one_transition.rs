@@ -3,7 +3,7 @@
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Error, Guard, Integrator, Mode, Rearm, RearmMatrix, Watch};
+use saltation::{Error, Guard, Integrator, Mode, Rearm, RearmMatrix, Start, Watch};
 
 use crate::sketch::Sketch;
 
@@ -12,7 +12,7 @@ use crate::sketch::Sketch;
 fn checked(system: &Sketch, rearm: &Rearm, start: &[f64], tf: f64) -> Mode {
     let integrator = || Integrator::new(system).unwrap().rtol(1e-11).atol(1e-11);
     let mut integrator = integrator().rearm(rearm.clone());
-    let d = integrator.derivative(0.0, start, tf).unwrap();
+    let d = integrator.derivative(&Start::at(0.0).x(start), tf).unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical, "{rearm:?}");
     let (found, mode) = (d.matrix().unwrap(), d.trajectory().mode().clone());
     let step = 1e-5;
@@ -21,7 +21,7 @@ fn checked(system: &Sketch, rearm: &Rearm, start: &[f64], tf: f64) -> Mode {
             let ends = [step, -step].map(|step| {
                 let mut start = start.to_vec();
                 start[i] += step;
-                let run = integrator.integrate(0.0, &start, tf).unwrap();
+                let run = integrator.integrate(&Start::at(0.0).x(&start), tf).unwrap();
                 assert_eq!(*run.mode(), mode);
                 run.state().clone()
             });
@@ -185,7 +185,7 @@ fn a_corner_knows_which_guards_are_armed() -> Result<(), Error> {
     for (rearm, crossings) in [(Rearm::Never, 3), (Rearm::Pairs, 5)] {
         let mut integrator = Integrator::new(&system)?.rtol(1e-11).atol(1e-11);
         integrator = integrator.rearm(rearm.clone());
-        let d = integrator.derivative(0.0, &[0.1, 0.1, 0.35], 1.5)?;
+        let d = integrator.derivative(&Start::at(0.0).x(&[0.1, 0.1, 0.35]), 1.5)?;
         assert_eq!(d.trajectory().crossings().len(), crossings, "{rearm:?}");
         assert_eq!(*d.verdict(), Verdict::Classical, "{rearm:?}");
         checked(&system, &rearm, &[0.1, 0.1 - 1e-3, 0.35], 1.5);
@@ -212,7 +212,7 @@ fn a_corner_of_the_run_is_one_of_its_derivative() -> Result<(), Error> {
             Ok(())
         });
         let mut integrator = Integrator::new(&system)?.rtol(1e-12).atol(1e-13);
-        let d = integrator.derivative(0.0, &[height, 0.0, 0.0], 0.6)?;
+        let d = integrator.derivative(&Start::at(0.0).x(&[height, 0.0, 0.0]), 0.6)?;
         let corners = d.trajectory().corners();
         assert_eq!((corners.len(), d.corners().count()), (1, 1), "{late}");
         let mut order = corners[0].order.clone();

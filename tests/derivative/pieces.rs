@@ -1,6 +1,7 @@
 //! The list of pieces: every direction in one of them, nothing in two, each order of independent
 //! guards once.
 
+use saltation::Start;
 use saltation::derivative::{Cone, Derivative};
 use saltation::models::FieldTable;
 
@@ -66,7 +67,7 @@ fn corners_of(n: usize, corners: usize, directions: usize) {
         let (course, mut draw) = corner(n, dim, 4000 * n + seed);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         let cones = pieces_cover(&course, &d, directions, &mut draw);
         assert_eq!(cones, (1..=n).product(), "all orders of independent guards");

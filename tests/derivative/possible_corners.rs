@@ -5,7 +5,7 @@ use saltation::derivative::Verdict;
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Stop, Watch,
+    Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Start, Stop, Watch,
 };
 
 use crate::fixtures::draw::Draw;
@@ -125,7 +125,7 @@ impl Wavy {
             .unwrap()
             .rtol(1e-14)
             .atol(1e-14);
-        let run = integrator.integrate(0.0, &self.p, time);
+        let run = integrator.integrate(&Start::at(0.0).x(&self.p), time);
         run.unwrap().state().as_slice().to_vec()
     }
 }
@@ -144,7 +144,9 @@ fn a_corner_is_never_classical_however_coarse_the_run() {
         let start = system.start(time);
         for rtol in TOLERANCES {
             let mut integrator = Integrator::new(&system).unwrap().rtol(rtol).atol(rtol);
-            let d = integrator.derivative(0.0, &start, time + 0.3).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(&start), time + 0.3)
+                .unwrap();
             assert_eq!(
                 d.trajectory().crossings().len(),
                 guards,
@@ -194,13 +196,17 @@ fn guards_that_come_one_after_the_other_are_classical_when_the_run_can_tell() {
             apart
         };
         let mut exact = Integrator::new(&system).unwrap().rtol(1e-13).atol(1e-13);
-        let exact = exact.integrate(0.0, &start, time + 0.3).unwrap();
+        let exact = exact
+            .integrate(&Start::at(0.0).x(&start), time + 0.3)
+            .unwrap();
         let order = |crossings: &[saltation::GuardCrossing]| -> Vec<Guard> {
             crossings.iter().map(|c| c.guard).collect()
         };
         for rtol in TOLERANCES {
             let mut integrator = Integrator::new(&system).unwrap().rtol(rtol).atol(rtol);
-            let d = integrator.derivative(0.0, &start, time + 0.3).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(&start), time + 0.3)
+                .unwrap();
             let found = order(d.trajectory().crossings());
             let right = order(exact.crossings());
             let said = format!("case {case} at {rtol:e}, {apart:e} apart: {}", d.verdict());
@@ -226,7 +232,7 @@ fn the_corner_of_the_coupled_example_is_one_at_any_tolerance() {
             .rtol(rtol)
             .atol(rtol);
         let d = integrator
-            .derivative(0.0, &Affine::CORNER_START, 0.25)
+            .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
             .unwrap();
         assert!(
             matches!(
@@ -249,7 +255,9 @@ fn parallel_guards_are_no_possible_corner() {
     let start = system.start(3.0);
     system.place[1] = 1e-5;
     let mut integrator = Integrator::new(&system).unwrap().rtol(1e-4).atol(1e-4);
-    let d = integrator.derivative(0.0, &start, 3.3).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&start), 3.3)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert!(d.trajectory().crossings()[0].time_error > 1e-5);
 }
@@ -301,7 +309,9 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
         if let Some(order) = order {
             integrator = integrator.corner_order(order);
         }
-        let d = integrator.derivative(0.0, &start, 3.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&start), 3.0)
+            .unwrap();
         let crossings = d.trajectory().crossings().len();
         let forward = d.apply(&[1.0, 0.5, 0.0, 0.0]);
         let backward = d.apply(&[0.5, 1.0, 0.0, 0.0]);
@@ -412,10 +422,14 @@ fn guards_that_a_reset_leaves_out_belong_to_the_corner_within_its_tolerance() {
         let mut integrator = Integrator::new(&system).unwrap().corner_tolerance(1e-9);
         let end = |x: f64, y: f64| {
             let mut integrator = Integrator::new(&system).unwrap().corner_tolerance(1e-9);
-            let run = integrator.integrate(0.0, &[x, y], 0.75).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[x, y]), 0.75)
+                .unwrap();
             run.state().clone()
         };
-        let d = integrator.derivative(0.0, &[-0.5, -0.5], 0.75).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[-0.5, -0.5]), 0.75)
+            .unwrap();
         let guards = d.corners().next().map(|c| c.guards().to_vec());
         // Directions in which the first guard is met first, and last.
         let ways = [[0.0, -1.0], [0.0, 1.0]].map(|v: [f64; 2]| {

@@ -3,7 +3,7 @@
 
 use saltation::derivative::{CornerDerivative, CornerKind, Derivative, Verdict};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Integrator, NoDerivative};
+use saltation::{Integrator, NoDerivative, Start};
 
 use crate::fixtures::draw::Draw;
 use crate::fixtures::reset_corner::{AT, Corner, Reset};
@@ -66,7 +66,9 @@ impl Found {
             .rtol(tolerances[0])
             .atol(tolerances[1])
             .corner_tolerance(corner);
-        let d = integrator.derivative(0.0, start.as_slice(), END).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(start.as_slice()), END)
+            .unwrap();
         self.corners += 1;
         let before = self.bad();
         let directions: Vec<_> = (0..8)
@@ -187,7 +189,9 @@ fn met_at_the_end([rtol, atol]: [f64; 2], bend: f64, seeds: std::ops::Range<u64>
         let start = corner.chart(&corner.start());
         let integrator = Integrator::new(&corner).unwrap();
         let mut integrator = integrator.rtol(rtol).atol(atol);
-        let d = integrator.derivative(0.0, start.as_slice(), end).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(start.as_slice()), end)
+            .unwrap();
         // Where outcomes jump besides, that is worse.
         let jumps = corner.mixes && matches!(d.verdict(), Verdict::Discontinuous { .. });
         assert!(
@@ -257,7 +261,9 @@ fn a_guard_just_beyond_the_tolerance_behind_a_reset_is_not_left_out_by_it() {
     };
     let mut integrator = Integrator::new(&corner).unwrap().corner_tolerance(1e-9);
     let start = corner.start();
-    let d = integrator.derivative(0.0, start.as_slice(), END).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(start.as_slice()), END)
+        .unwrap();
     // Parallel guards have one order.
     assert!(matches!(d.verdict(), Verdict::Classical), "{}", d.verdict());
     for v in [[1.0, 0.5], [-1.0, 0.3]] {

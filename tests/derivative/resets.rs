@@ -3,7 +3,7 @@
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Direction, Guard, Integrator, Mode, NoDerivative, Stop, Watch};
+use saltation::{Direction, Guard, Integrator, Mode, NoDerivative, Start, Stop, Watch};
 
 use crate::fixtures::support::each;
 use crate::sketch::Sketch;
@@ -44,7 +44,9 @@ fn balls_that_bounce_at_once_are_as_if_each_were_alone() {
     ] {
         let balls = balls(watch, reads);
         let mut integrator = Integrator::new(&balls).unwrap().rtol(1e-11).atol(1e-11);
-        let d = integrator.derivative(0.0, &start, 0.8).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&start), 0.8)
+            .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical, "{watch:?} {reads}");
         assert_eq!(d.corners().count(), 1);
         let both = d.matrix().unwrap();
@@ -55,7 +57,7 @@ fn balls_that_bounce_at_once_are_as_if_each_were_alone() {
             .unwrap();
         // One bounces now, the other much later.
         let alone = integrator
-            .derivative(0.0, &[1.0, 0.2, 9.0, 0.2], 0.8)
+            .derivative(&Start::at(0.0).x(&[1.0, 0.2, 9.0, 0.2]), 0.8)
             .unwrap();
         let own = alone.matrix().unwrap();
         assert!((both.view((0, 0), (2, 2)) - own.view((0, 0), (2, 2))).amax() < 1e-8);
@@ -63,7 +65,7 @@ fn balls_that_bounce_at_once_are_as_if_each_were_alone() {
         let mixed = both.view((0, 2), (2, 2)).amax() + both.view((2, 0), (2, 2)).amax();
         assert!(mixed < 1e-9, "{mixed:e}");
         let other = integrator
-            .derivative(0.0, &[9.0, 0.2, 1.0, 0.2], 0.8)
+            .derivative(&Start::at(0.0).x(&[9.0, 0.2, 1.0, 0.2]), 0.8)
             .unwrap();
         assert!(
             (both.view((2, 2), (2, 2)) - other.matrix().unwrap().view((2, 2), (2, 2))).amax()
@@ -73,7 +75,7 @@ fn balls_that_bounce_at_once_are_as_if_each_were_alone() {
         assert!((shift - own_shift).abs() < 1e-9);
         // A few directions carried along find the same.
         let carried = integrator
-            .derivative_along(0.0, &start, 0.8, &DMatrix::identity(4, 4))
+            .derivative_along(&Start::at(0.0).x(&start), 0.8, &DMatrix::identity(4, 4))
             .unwrap();
         assert!((carried - &both).amax() < 1e-8);
         kept.push(both);
@@ -104,7 +106,9 @@ fn a_reset_that_carries_across_another_guard_takes_its_crossing_along() {
     });
     let start = [0.0, -1.0, 0.5];
     let mut integrator = Integrator::new(&kicked).unwrap().rtol(1e-12).atol(1e-12);
-    let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&start), 2.0)
+        .unwrap();
     let guards: Vec<_> = d.trajectory().crossings().iter().map(|c| c.guard).collect();
     assert_eq!(guards, [Guard::rising(0), Guard::rising(1)]);
     assert_eq!(*d.verdict(), Verdict::Classical);
@@ -119,7 +123,11 @@ fn a_reset_that_carries_across_another_guard_takes_its_crossing_along() {
             let mut end = |s: f64| {
                 let mut x = start;
                 x[j] += s;
-                integrator.integrate(0.0, &x, 2.0).unwrap().state().clone()
+                integrator
+                    .integrate(&Start::at(0.0).x(&x), 2.0)
+                    .unwrap()
+                    .state()
+                    .clone()
             };
             (end(1e-5) - end(-1e-5)) / 2e-5
         })
@@ -171,7 +179,9 @@ fn a_damper_between_the_feet_makes_the_trot_piecewise_linear() {
     let tilt = [0.0, 1.0, -D, D, 0.0, 0.0, 0.0, 0.0];
     let coupled = trot(2.0);
     let mut integrator = Integrator::new(&coupled).unwrap().rtol(1e-12).atol(1e-12);
-    let d = integrator.derivative(0.0, &start, 0.36).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&start), 0.36)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
     let (right, left) = (d.apply(&tilt).unwrap(), d.apply_backward(&tilt).unwrap());
     let near = |found: &DVector<f64>, index: usize, expected: f64| {
@@ -191,7 +201,9 @@ fn a_damper_between_the_feet_makes_the_trot_piecewise_linear() {
 
     let decoupled = trot(0.0);
     let mut integrator = Integrator::new(&decoupled).unwrap().rtol(1e-12).atol(1e-12);
-    let d = integrator.derivative(0.0, &start, 0.36).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&start), 0.36)
+        .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     let both = d.apply(&tilt).unwrap();
     near(&both, 4, 0.0);
@@ -228,7 +240,9 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
         let miss = [0.02, 0.0];
         let start = [start[0] - miss[0], start[1] - miss[1], start[2], start[3]];
         let mut integrator = Integrator::new(&wedge).unwrap().rtol(1e-12).atol(1e-12);
-        let d = integrator.derivative(0.0, &start, 1.5).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&start), 1.5)
+            .unwrap();
         assert!(
             matches!(d.verdict(), Verdict::Discontinuous { .. }),
             "{}",
@@ -251,7 +265,7 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
                 .unwrap()
                 .rtol(1e-12)
                 .atol(1e-12)
-                .integrate(0.0, &back, 1.5)
+                .integrate(&Start::at(0.0).x(&back), 1.5)
                 .unwrap();
             let order: Vec<_> = run.crossings().iter().map(|c| c.guard).collect();
             let met: Vec<_> = cone.orders[0]
@@ -273,7 +287,7 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
                 .rtol(1e-12)
                 .atol(1e-12)
                 .corner_order(first_two);
-            let limit = ordered.integrate(0.0, &start, 1.5).unwrap();
+            let limit = ordered.integrate(&Start::at(0.0).x(&start), 1.5).unwrap();
             limit.clone().completed().unwrap();
             for i in 2..4 {
                 assert!(
@@ -295,7 +309,9 @@ fn a_derivative_of_a_reset_that_leaves_an_entry_unwritten_is_refused() {
         each: None,
     };
     let mut integrator = Integrator::new(careless).unwrap();
-    let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[1.0, 0.0]), 0.6)
+        .unwrap();
     assert!(
         matches!(d.matrix(), Err(NoDerivative::Stop(Stop::NotFinite { .. }))),
         "{}",
@@ -380,7 +396,7 @@ fn a_reset_derivative_of_all_directions_at_once_is_used_and_checked() {
             let mut integrator = Integrator::new(ball(written)).unwrap();
             let directions = DMatrix::identity(2, 2);
             integrator
-                .derivative_along(0.0, &[1.0, 0.0], 0.6, &directions)
+                .derivative_along(&Start::at(0.0).x(&[1.0, 0.0]), 0.6, &directions)
                 .unwrap()
         };
         let alone = {
@@ -389,7 +405,9 @@ fn a_reset_derivative_of_all_directions_at_once_is_used_and_checked() {
                 each: None,
             })
             .unwrap();
-            let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
+            let d = integrator
+                .derivative(&Start::at(0.0).x(&[1.0, 0.0]), 0.6)
+                .unwrap();
             d.matrix().unwrap()
         };
         assert!((end(-0.8) - &alone).amax() < 1e-9);
@@ -430,7 +448,7 @@ fn no_directions_have_no_derivatives() {
     let mut integrator = Integrator::new(ball).unwrap();
     let nothing = DMatrix::zeros(2, 0);
     let end = integrator
-        .derivative_along(0.0, &[1.0, 0.0], 0.6, &nothing)
+        .derivative_along(&Start::at(0.0).x(&[1.0, 0.0]), 0.6, &nothing)
         .unwrap();
     assert_eq!(end.shape(), (2, 0));
 }
@@ -479,7 +497,7 @@ fn a_flag_that_a_reset_sets_is_in_the_field_behind_it() {
     for (resets, end, slope) in [(true, 6.0, 12.0), (false, 1.0, 2.0)] {
         let d = Integrator::new(Flagged { resets })
             .unwrap()
-            .derivative(0.0, &[-0.5], 1.0)
+            .derivative(&Start::at(0.0).x(&[-0.5]), 1.0)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical);
         // A model that says that it has no resets is not asked for one.

@@ -2,7 +2,7 @@
 //! at once, and have one piece.
 
 use saltation::derivative::Verdict;
-use saltation::{Direction, Integrator, Mode, Watch};
+use saltation::{Direction, Integrator, Mode, Start, Watch};
 
 use crate::fixtures::support::{off, times};
 use crate::sketch::Sketch;
@@ -43,7 +43,9 @@ fn directions_that_are_forgotten_are_one_piece() {
     for (i, set) in sets.into_iter().enumerate() {
         let system = forgetting(set);
         let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10).atol(1e-10);
-        let d = integrator.derivative(0.0, &START, 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&START), 2.0)
+            .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand);
         let pieces = d.pieces().unwrap();
         assert_eq!(pieces.len(), 1, "{i}");
@@ -70,7 +72,9 @@ fn directions_that_are_not_forgotten_keep_their_pieces() {
     for set in sets {
         let system = forgetting(set);
         let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10).atol(1e-10);
-        let d = integrator.derivative(0.0, &START, 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&START), 2.0)
+            .unwrap();
         let pieces = d.pieces().unwrap();
         assert_eq!(pieces.len(), 2);
         for v in [

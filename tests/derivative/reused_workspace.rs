@@ -3,7 +3,7 @@
 
 use saltation::derivative::Derivative;
 use saltation::models::Affine;
-use saltation::{EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop};
+use saltation::{EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Start, Stop};
 
 /// `x' = −x`, whose Jacobian is not a number from t = 1/2.
 struct Broken;
@@ -35,14 +35,14 @@ fn tangents_are_carried_again_after_a_jacobian_that_is_not_finite() {
     let mut integrator = Integrator::new(Broken).unwrap().rtol(1e-9).atol(1e-9);
     let mut tangents = Sensitivities::new(1, 1);
     for _ in 0..3 {
-        let summary = integrator.carry(0.0, &[1.0], 1.0, &mut tangents, &mut ());
+        let summary = integrator.carry(&Start::at(0.0).x(&[1.0]), 1.0, &mut tangents, &mut ());
         summary.unwrap();
         let refused = tangents.columns().unwrap_err();
         assert!(
             matches!(&refused, NoDerivative::Stop(Stop::NotFinite { at, .. }) if at.state.len() == 1 && at.t < 1.0)
         );
         integrator
-            .carry(0.0, &[1.0], 0.4, &mut tangents, &mut ())
+            .carry(&Start::at(0.0).x(&[1.0]), 0.4, &mut tangents, &mut ())
             .unwrap();
         let found = tangents.columns().unwrap()[(0, 0)];
         assert!((found - (-0.4f64).exp()).abs() < 1e-7, "{found}");
@@ -63,7 +63,7 @@ fn the_integrator_runs_again_while_derivatives_are_alive() {
         all.collect::<Vec<u64>>()
     };
     let first = integrator
-        .derivative(0.0, &Affine::CORNER_START, end)
+        .derivative(&Start::at(0.0).x(&Affine::CORNER_START), end)
         .unwrap();
     let alone = bits(&first);
     let derivatives: Vec<Derivative<Affine>> = [1e-3, -1e-3]
@@ -71,12 +71,16 @@ fn the_integrator_runs_again_while_derivatives_are_alive() {
         .map(|by| {
             let mut start = Affine::CORNER_START;
             start[0] += by;
-            integrator.derivative(0.0, &start, end).unwrap()
+            integrator
+                .derivative(&Start::at(0.0).x(&start), end)
+                .unwrap()
         })
         .collect();
     // Settings that are changed later are not those of a derivative that is there.
     let mut integrator = integrator.rtol(1e-3).corner_tolerance(1.0);
-    integrator.integrate(0.0, &[0.0; 3], end).unwrap();
+    integrator
+        .integrate(&Start::at(0.0).x(&[0.0; 3]), end)
+        .unwrap();
     assert_eq!(bits(&first), alone);
     drop(integrator);
     assert_eq!(bits(&first), alone);
@@ -88,7 +92,7 @@ fn a_derivative_outlives_the_function_that_made_it() {
     fn made() -> Derivative<Affine> {
         let mut integrator = Integrator::new(Affine::coupled()).unwrap();
         integrator
-            .derivative(0.0, &Affine::CORNER_START, 0.25)
+            .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
             .unwrap()
     }
     assert_eq!(made().pieces().unwrap().len(), 6);

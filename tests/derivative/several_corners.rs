@@ -1,6 +1,7 @@
 //! Several corners in one run: the chain rule, in which each piece of the first meets the pieces of
 //! the next.
 
+use saltation::Start;
 use saltation::derivative::Verdict;
 use saltation::nalgebra::DMatrix;
 
@@ -32,10 +33,10 @@ fn directions_are_right_behind_several_corners() {
             let directions = DMatrix::from_vec(dim, 3, draw.direction(3 * dim));
             let mut integrator = integrator(&course);
             let carried = integrator
-                .derivative_along(0.0, &course.start, course.end, &directions)
+                .derivative_along(&Start::at(0.0).x(&course.start), course.end, &directions)
                 .unwrap();
             let d = integrator
-                .derivative(0.0, &course.start, course.end)
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
                 .unwrap();
             let sizes_found: Vec<usize> = d.corners().map(|c| c.guards().len()).collect();
             let corners: Vec<usize> = sizes.iter().copied().filter(|&size| size > 1).collect();
@@ -68,7 +69,7 @@ fn pieces_behind_several_corners_are_products() {
         let oracle = Oracle::new(&course);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Bouligand);
         let pieces = d.pieces().unwrap();
@@ -109,7 +110,7 @@ fn single_crossings_alone_are_classical() {
         let course = Course::through(&vec![1; n], n + 1, &mut draw);
         let mut integrator = integrator(&course);
         let d = integrator
-            .derivative(0.0, &course.start, course.end)
+            .derivative(&Start::at(0.0).x(&course.start), course.end)
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical);
         assert_eq!(d.corners().count(), 0);

@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, dmatrix};
 use saltation::derivative::Sensitivities;
-use saltation::{Integrator, Mode, NoDerivative, Stop, Verdict, Watch};
+use saltation::{Integrator, Mode, NoDerivative, Start, Stop, Verdict, Watch};
 
 use crate::fixtures::draw::Draw;
 use crate::sketch::Sketch;
@@ -94,19 +94,23 @@ fn a_guard_that_a_reset_puts_on_its_surface_crosses_in_consequence() {
             says,
         };
         let mut integrator = Integrator::new(touch.system()).unwrap();
-        let run = integrator.integrate(0.0, &START, 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&START), 1.0)
+            .unwrap();
         assert!(run.is_guaranteed(), "{:?}", run.doubts());
         assert_eq!(
             (run.crossings().len(), run.mode()),
             (1, &Mode::with(2, &[0]))
         );
-        let derivative = integrator.derivative(0.0, &START, 1.0).unwrap();
+        let derivative = integrator
+            .derivative(&Start::at(0.0).x(&START), 1.0)
+            .unwrap();
         assert_eq!(*derivative.verdict(), Verdict::Classical, "{touch:?}");
         let found = derivative.matrix().unwrap();
         assert!((&found - touch.exact()).amax() < 1e-7, "{touch:?}: {found}");
         // The same, carried beside the run.
         let mut tangents = Sensitivities::new(3, 3);
-        let carried = integrator.carry(0.0, &START, 1.0, &mut tangents, &mut ());
+        let carried = integrator.carry(&Start::at(0.0).x(&START), 1.0, &mut tangents, &mut ());
         carried.unwrap();
         let found = tangents.columns().unwrap();
         assert!((found - touch.exact()).amax() < 1e-7, "{touch:?}: {found}");
@@ -116,9 +120,13 @@ fn a_guard_that_a_reset_puts_on_its_surface_crosses_in_consequence() {
 #[test]
 fn a_reset_that_does_not_put_neighbours_there_is_refused_with_the_cure() {
     let mut integrator = Integrator::new(PLAIN.system()).unwrap();
-    let run = integrator.integrate(0.0, &START, 1.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&START), 1.0)
+        .unwrap();
     assert!(run.is_guaranteed(), "{:?}", run.doubts());
-    let derivative = integrator.derivative(0.0, &START, 1.0).unwrap();
+    let derivative = integrator
+        .derivative(&Start::at(0.0).x(&START), 1.0)
+        .unwrap();
     let Verdict::NotGuaranteed(reason) = derivative.verdict() else {
         panic!("{:?}", derivative.verdict());
     };
@@ -137,7 +145,9 @@ fn a_reset_that_does_not_put_neighbours_there_is_refused_with_the_cure() {
         ..PLAIN
     };
     let mut integrator = Integrator::new(cured.system()).unwrap();
-    let derivative = integrator.derivative(0.0, &START, 1.0).unwrap();
+    let derivative = integrator
+        .derivative(&Start::at(0.0).x(&START), 1.0)
+        .unwrap();
     let found = derivative.matrix().unwrap();
     assert!((&found - cured.exact()).amax() < 1e-7, "{found}");
 }
@@ -162,9 +172,13 @@ fn a_second_reset_in_consequence_has_no_derivative_where_it_may_come_later() {
             Ok::<(), Stop>(())
         });
     let mut integrator = Integrator::new(system).unwrap();
-    let run = integrator.integrate(0.0, &[0.0, 4.0], 1.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[0.0, 4.0]), 1.0)
+        .unwrap();
     assert_eq!(run.crossings().len(), 2);
-    let derivative = integrator.derivative(0.0, &[0.0, 4.0], 1.0).unwrap();
+    let derivative = integrator
+        .derivative(&Start::at(0.0).x(&[0.0, 4.0]), 1.0)
+        .unwrap();
     assert!(
         matches!(
             derivative.verdict(),
@@ -235,12 +249,14 @@ impl Runner {
         let start = [0.0, 1.05 * self.length, 5.0, 0.0, -10.0];
         let integrator = Integrator::new(self.system()).unwrap();
         let mut integrator = integrator.rtol(1e-10).atol(1e-10);
-        let derivative = integrator.derivative(0.0, &start, tf).unwrap();
+        let derivative = integrator
+            .derivative(&Start::at(0.0).x(&start), tf)
+            .unwrap();
         assert_eq!(*derivative.verdict(), Verdict::Classical, "{self:?}, {tf}");
         let matrix = derivative.matrix().unwrap();
         // The same, carried beside the run.
         let mut tangents = Sensitivities::new(5, 5);
-        let carried = integrator.carry(0.0, &start, tf, &mut tangents, &mut ());
+        let carried = integrator.carry(&Start::at(0.0).x(&start), tf, &mut tangents, &mut ());
         carried.unwrap();
         let beside = tangents.columns().unwrap();
         assert!(

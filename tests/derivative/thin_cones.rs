@@ -1,9 +1,9 @@
 //! Corners some of whose orders are taken on thin cones of directions only, against displaced
 //! trajectories in closed form.
 
-use saltation::Integrator;
 use saltation::derivative::{Piece, Verdict};
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{Integrator, Start};
 
 use crate::fixtures::draw::Draw;
 use crate::fixtures::reset_corner::{Corner, Reset};
@@ -177,7 +177,9 @@ impl Found {
         let (corner, before) = (&sliver.corner, self.bad());
         let mut integrator = Integrator::new(corner).unwrap();
         let start = corner.start();
-        let d = integrator.derivative(0.0, start.as_slice(), END).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(start.as_slice()), END)
+            .unwrap();
         self.corners += 1;
         match (d.verdict(), differs) {
             (Verdict::Classical, _) => self.too_good += usize::from(width > 0.0),

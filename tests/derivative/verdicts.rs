@@ -5,7 +5,7 @@ use saltation::derivative::{CornerKind, Verdict};
 use saltation::models::FieldTable;
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{
-    Guard, InputError, Integrator, Mode, NoDerivative, Rearm, Status, Stop, Watch, flow_fn,
+    Guard, InputError, Integrator, Mode, NoDerivative, Rearm, Start, Status, Stop, Watch, flow_fn,
 };
 
 use crate::fixtures::support::each;
@@ -28,7 +28,9 @@ fn outcomes_that_jump_are_reported_with_their_limits_and_maps() {
     let walls = walls();
     let mut integrator = Integrator::new(&walls).unwrap().rtol(1e-11).atol(1e-11);
     let start = [0.0, 0.0, 0.75];
-    let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&start), 2.0)
+        .unwrap();
     let guards = vec![Guard::rising(0), Guard::rising(1)];
     assert!(matches!(d.verdict(), Verdict::Discontinuous { guards: g, .. } if *g == guards));
     assert!(matches!(
@@ -62,7 +64,7 @@ fn outcomes_that_jump_are_reported_with_their_limits_and_maps() {
             .unwrap()
             .rtol(1e-11)
             .atol(1e-11)
-            .integrate(0.0, &displaced, 2.0)
+            .integrate(&Start::at(0.0).x(&displaced), 2.0)
             .unwrap();
         let expected = (run.state() - &piece.state - DVector::from_vec(vec![1.0, 1.0, 0.25])) / s;
         assert!((&piece.matrix * &cone.sample - expected).amax() < 1e-4);
@@ -85,7 +87,9 @@ fn an_order_asked_for_gives_its_own_limit_and_derivative() {
             .rtol(1e-11)
             .atol(1e-11)
             .corner_order(order);
-        let d = integrator.derivative(0.0, &start, 2.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&start), 2.0)
+            .unwrap();
         assert!((d.trajectory().state()[2] - limit).abs() < 1e-9);
         assert!(matches!(d.verdict(), Verdict::Discontinuous { .. }));
         assert_eq!(d.corners().next().unwrap().guards(), order);
@@ -100,7 +104,7 @@ fn an_order_asked_for_gives_its_own_limit_and_derivative() {
                     .unwrap()
                     .rtol(1e-11)
                     .atol(1e-11)
-                    .integrate(0.0, &displaced, 2.0)
+                    .integrate(&Start::at(0.0).x(&displaced), 2.0)
                     .unwrap();
                 let expected = (run.state() - d.trajectory().state()) / s;
                 assert!((d.apply(v).unwrap() - expected).amax() < 1e-4);
@@ -110,7 +114,7 @@ fn an_order_asked_for_gives_its_own_limit_and_derivative() {
     let unknown = Integrator::new(&walls)
         .unwrap()
         .corner_order([Guard::rising(2)])
-        .integrate(0.0, &start, 2.0);
+        .integrate(&Start::at(0.0).x(&start), 2.0);
     assert!(matches!(
         unknown,
         Err(InputError::NoSuch {
@@ -134,7 +138,9 @@ fn an_order_in_which_a_guard_is_not_live_guarantees_nothing() {
     let fields = DMatrix::from_fn(3, 8, |i, word| field(word)[i]);
     let table = FieldTable::new(DMatrix::identity(3, 3), &[0.0; 3], fields).unwrap();
     let mut integrator = Integrator::new(&table).unwrap();
-    let d = integrator.derivative(0.0, &[-0.5; 3], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[-0.5; 3]), 1.0)
+        .unwrap();
     assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
     let reason = |verdict: &Verdict| match verdict {
         Verdict::NotGuaranteed(NoDerivative::Stop(Stop::NotLive {
@@ -162,7 +168,9 @@ fn a_run_that_is_refused_keeps_its_derivative_up_to_there() {
     })
     .with_events(1, |_, _, x| x[0]);
     let mut integrator = Integrator::new(&sliding).unwrap();
-    let d = integrator.derivative(0.0, &[-0.5], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[-0.5]), 1.0)
+        .unwrap();
     assert!(matches!(
         d.trajectory().status(),
         Status::Refused(Stop::NotLive { .. })
@@ -181,7 +189,8 @@ fn a_run_that_is_refused_keeps_its_derivative_up_to_there() {
         Err(NoDerivative::Stop(Stop::NotLive { .. }))
     ));
     assert_eq!(d.up_to_refusal().apply(&[2.0]).unwrap().as_slice(), [2.0]);
-    let along = integrator.derivative_along(0.0, &[-0.5], 1.0, &DMatrix::identity(1, 1));
+    let along =
+        integrator.derivative_along(&Start::at(0.0).x(&[-0.5]), 1.0, &DMatrix::identity(1, 1));
     assert!(matches!(
         along,
         Err(NoDerivative::Stop(Stop::NotLive { .. }))
@@ -195,7 +204,9 @@ fn a_guard_that_is_touched_guarantees_nothing() {
         let top = 0.5 * 4.0 / g;
         let thrown = falling(g).events([Watch::BOTH], move |_, _, x, _| x[0] - top - gap);
         let mut integrator = Integrator::new(&thrown).unwrap().rtol(1e-9).atol(1e-9);
-        let d = integrator.derivative(0.0, &[0.0, 2.0], 0.4).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0, 2.0]), 0.4)
+            .unwrap();
         assert!(d.trajectory().crossings().is_empty());
         let found = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::Touch { guard, .. }) if *guard == Guard::rising(0));
         assert_eq!(found, touches, "{}", d.verdict());
@@ -216,7 +227,9 @@ fn a_side_brought_up_to_date_off_its_guard_guarantees_nothing() {
         let mut integrator = Integrator::new(relay(reads))
             .unwrap()
             .rearm(Rearm::WhenEmpty);
-        let d = integrator.derivative(0.0, &[0.0, 0.0], 5.0).unwrap();
+        let d = integrator
+            .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 5.0)
+            .unwrap();
         assert_eq!(d.trajectory().modes().len(), 4);
         let refused = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::ModeWithoutGuard { t }) if *t > 4.0);
         assert_eq!(refused, !guaranteed, "{}", d.verdict());
@@ -234,7 +247,9 @@ fn a_reset_that_is_no_function_of_its_arguments_is_noticed() {
             Ok(())
         });
     let mut integrator = Integrator::new(&fickle).unwrap();
-    let d = integrator.derivative(0.0, &[1.0, 0.0], 0.6).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[1.0, 0.0]), 0.6)
+        .unwrap();
     assert!(
         matches!(
             d.verdict(),
@@ -253,9 +268,19 @@ fn a_reset_that_is_no_function_of_its_arguments_is_noticed() {
 fn bad_input_is_refused() {
     let walls = walls();
     let mut integrator = Integrator::new(&walls).unwrap();
-    assert!(integrator.derivative(0.0, &[0.0], 1.0).is_err());
-    assert!(integrator.derivative(1.0, &[0.0; 3], 0.0).is_err());
-    let d = integrator.derivative(0.0, &[0.0; 3], 0.5).unwrap();
+    assert!(
+        integrator
+            .derivative(&Start::at(0.0).x(&[0.0]), 1.0)
+            .is_err()
+    );
+    assert!(
+        integrator
+            .derivative(&Start::at(1.0).x(&[0.0; 3]), 0.0)
+            .is_err()
+    );
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[0.0; 3]), 0.5)
+        .unwrap();
     assert!(matches!(
         d.apply(&[1.0]),
         Err(NoDerivative::Input(InputError::WrongLength {
@@ -297,7 +322,7 @@ fn bad_input_is_refused() {
     assert_eq!(d.pieces().unwrap().len(), 1);
     let narrow = DMatrix::identity(2, 1);
     assert!(matches!(
-        integrator.derivative_along(0.0, &[0.0; 3], 0.5, &narrow),
+        integrator.derivative_along(&Start::at(0.0).x(&[0.0; 3]), 0.5, &narrow),
         Err(NoDerivative::Input(InputError::WrongLength { .. }))
     ));
 }
@@ -333,7 +358,9 @@ fn a_derivative_that_is_not_finite_says_where() {
         }
     }
     let mut integrator = Integrator::new(Bad).unwrap();
-    let d = integrator.derivative(0.0, &[1.0], 1.0).unwrap();
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&[1.0]), 1.0)
+        .unwrap();
     assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
     assert!(matches!(
         d.apply(&[1.0]),
@@ -355,7 +382,7 @@ fn touch_downs_within_the_corner_tolerance_are_a_corner_like_any_other() {
             .atol(1e-12)
             .corner_tolerance(tolerance);
         let d = integrator
-            .derivative(0.0, &[0.0, 2.2, tilt, 0.0, 0.0, 0.0], 0.6)
+            .derivative(&Start::at(0.0).x(&[0.0, 2.2, tilt, 0.0, 0.0, 0.0]), 0.6)
             .unwrap();
         (
             d.verdict().clone(),

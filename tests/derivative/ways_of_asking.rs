@@ -1,5 +1,6 @@
 //! What a derivative answers about a corner: right, and the same by every way of asking.
 
+use saltation::Start;
 use saltation::derivative::{CornerKind, Sensitivities, Verdict};
 use saltation::nalgebra::DMatrix;
 
@@ -18,12 +19,17 @@ fn ask(course: &Course, draw: &mut Draw) {
     let mut tangents = Sensitivities::new(dim, count);
     tangents.set(directions.as_slice()).unwrap();
     integrator
-        .carry(0.0, &course.start, course.end, &mut tangents, &mut ())
+        .carry(
+            &Start::at(0.0).x(&course.start),
+            course.end,
+            &mut tangents,
+            &mut (),
+        )
         .unwrap();
     assert_eq!(*tangents.verdict(), Verdict::Bouligand);
 
     let d = integrator
-        .derivative(0.0, &course.start, course.end)
+        .derivative(&Start::at(0.0).x(&course.start), course.end)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
     let corners: Vec<_> = d.corners().collect();
@@ -90,7 +96,7 @@ fn the_numbers_of_guards_do_not_matter() {
             let directions = DMatrix::from_vec(n + 1, 3, draw.direction(3 * (n + 1)));
             let [a, b] = [&course, &other].map(|course| {
                 integrator(course)
-                    .derivative_along(0.0, &course.start, course.end, &directions)
+                    .derivative_along(&Start::at(0.0).x(&course.start), course.end, &directions)
                     .unwrap()
             });
             for (a, b) in a.column_iter().zip(b.column_iter()) {
@@ -111,7 +117,7 @@ fn a_direction_along_the_flow_is_carried_along_it() {
             let (course, _) = corner(n, n + 1, 3000 + 10 * n + seed);
             let mut integrator = integrator(&course);
             let d = integrator
-                .derivative(0.0, &course.start, course.end)
+                .derivative(&Start::at(0.0).x(&course.start), course.end)
                 .unwrap();
             let before = course.fields.column(0);
             let behind = course.fields.column((1 << n) - 1);
@@ -163,7 +169,9 @@ fn units_do_not_matter() {
                         .collect()
                 };
                 let mut integrator = integrator(&other);
-                let d = integrator.derivative(0.0, &other.start, other.end).unwrap();
+                let d = integrator
+                    .derivative(&Start::at(0.0).x(&other.start), other.end)
+                    .unwrap();
                 assert_eq!(*d.verdict(), Verdict::Bouligand);
                 let oracle = Oracle::new(&course);
                 for _ in 0..10 {

@@ -2,7 +2,7 @@
 //! model that declares nothing has both sides of every guard.
 
 use saltation::models::IntegrateAndFire;
-use saltation::{Guard, Integrator, Projection, Status, Stop, Trajectory, Watch};
+use saltation::{Guard, Integrator, Projection, Start, Status, Stop, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
@@ -22,7 +22,7 @@ fn bouncing(floor: f64, to: f64) -> Sketch {
 
 fn integrate(system: &Sketch, x0: &[f64]) -> Trajectory {
     let mut integrator = Integrator::new(system).unwrap();
-    integrator.integrate(0.0, x0, 0.6).unwrap()
+    integrator.integrate(&Start::at(0.0).x(x0), 0.6).unwrap()
 }
 
 /// The guard, the value and the time of an inadmissible state.
@@ -62,7 +62,7 @@ fn a_start_below_a_declared_floor_is_refused() {
     let cells = IntegrateAndFire::new(2, vec![2.0; 2], 1.0, 0.1, 1.0).unwrap();
     let run = Integrator::new(cells)
         .unwrap()
-        .integrate(0.0, &[0.5, 1.5], 1.0)
+        .integrate(&Start::at(0.0).x(&[0.5, 1.5]), 1.0)
         .unwrap();
     assert_eq!(refused(&run), (Guard::rising(1), 0.5, 0.0));
 }
@@ -124,7 +124,9 @@ fn what_a_projection_leaves_beyond_the_floor_is_no_resets_doing() {
         Projection::Off,
     ] {
         let mut integrator = Integrator::new(&system).unwrap().projection(projection);
-        let run = integrator.integrate(0.0, &[1.0, 0.0], 3.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 3.0)
+            .unwrap();
         assert_eq!(
             (run.status(), run.crossings().len()),
             (&Status::ReachedEnd, 4)

@@ -2,7 +2,7 @@
 //! each projection.
 
 use saltation::models::Affine;
-use saltation::{Integrator, Projection, Status, Trajectory};
+use saltation::{Integrator, Projection, Start, Status, Trajectory};
 
 use crate::fixtures::support::{distance, euclidean, run, slope};
 
@@ -34,7 +34,7 @@ fn located(tolerance: f64, projection: Projection) -> Trajectory {
         .rtol(tolerance)
         .atol(tolerance / 200.0)
         .projection(projection)
-        .integrate(0.0, &START, END)
+        .integrate(&Start::at(0.0).x(&START), END)
         .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     trajectory
@@ -73,7 +73,7 @@ fn final_error(order: u8, eps: f64) -> f64 {
         .rtol(1e-13)
         .atol(1e-15)
         .projection(Projection::eps(eps, order))
-        .integrate(0.0, &START, END)
+        .integrate(&Start::at(0.0).x(&START), END)
         .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     assert_eq!(trajectory.crossings().len(), 3, "order {order}, eps {eps}");

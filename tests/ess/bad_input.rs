@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use saltation::models::{Affine, Hopper};
 use saltation::{
     EventFunction, Flow, Guard, InputError, Integrator, Mode, PerEntry, Projection, RearmMatrix,
-    Status, flow_fn,
+    Start, Status, flow_fn,
 };
 
 use crate::fixtures::support::run;
@@ -17,7 +17,7 @@ fn hopper() -> Integrator<Hopper> {
 /// What a run of the hopper from (2, 0) over 2 s refuses.
 fn refused(mut integrator: Integrator<Hopper>) -> InputError {
     integrator
-        .integrate(0.0, &[2.0, 0.0], 2.0)
+        .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)
         .expect_err("refused")
 }
 
@@ -35,7 +35,9 @@ pub(crate) const NOT_FINITE: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFIN
 #[test]
 fn a_start_time_that_is_not_finite() {
     for value in NOT_FINITE {
-        let error = hopper().integrate(value, &[2.0, 0.0], 2.0).unwrap_err();
+        let error = hopper()
+            .integrate(&Start::at(value).x(&[2.0, 0.0]), 2.0)
+            .unwrap_err();
         assert!(
             same(
                 &error,
@@ -53,7 +55,9 @@ fn a_start_time_that_is_not_finite() {
 #[test]
 fn a_final_time_that_is_not_finite() {
     for value in NOT_FINITE {
-        let error = hopper().integrate(0.0, &[2.0, 0.0], value).unwrap_err();
+        let error = hopper()
+            .integrate(&Start::at(0.0).x(&[2.0, 0.0]), value)
+            .unwrap_err();
         assert!(
             same(
                 &error,
@@ -74,7 +78,9 @@ fn a_start_that_is_not_finite() {
         for entry in 0..2 {
             let mut start = [2.0, 0.0];
             start[entry] = value;
-            let error = hopper().integrate(0.0, &start, 2.0).unwrap_err();
+            let error = hopper()
+                .integrate(&Start::at(0.0).x(&start), 2.0)
+                .unwrap_err();
             assert!(
                 same(
                     &error,
@@ -92,13 +98,17 @@ fn a_start_that_is_not_finite() {
 
 #[test]
 fn a_final_time_before_the_start() {
-    let error = hopper().integrate(1.0, &[2.0, 0.0], 0.5).unwrap_err();
+    let error = hopper()
+        .integrate(&Start::at(1.0).x(&[2.0, 0.0]), 0.5)
+        .unwrap_err();
     assert_eq!(error, InputError::TimeReversed { t0: 1.0, tf: 0.5 });
 }
 
 #[test]
 fn a_final_time_at_the_start_gives_the_start() {
-    let trajectory = hopper().integrate(1.0, &[2.0, 0.5], 1.0).unwrap();
+    let trajectory = hopper()
+        .integrate(&Start::at(1.0).x(&[2.0, 0.5]), 1.0)
+        .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     assert_eq!(
         (trajectory.t(), trajectory.state().as_slice()),
@@ -110,7 +120,9 @@ fn a_final_time_at_the_start_gives_the_start() {
 #[test]
 fn a_start_of_the_wrong_length() {
     for start in [&[2.0][..], &[2.0, 0.0, 0.0], &[]] {
-        let error = hopper().integrate(0.0, start, 2.0).unwrap_err();
+        let error = hopper()
+            .integrate(&Start::at(0.0).x(start), 2.0)
+            .unwrap_err();
         let found = start.len();
         assert_eq!(
             error,
@@ -162,7 +174,10 @@ fn widths_of_the_wrong_length() {
 
 #[test]
 fn a_start_mode_of_the_wrong_length() {
-    let error = refused(hopper().start_mode(Mode::new(2)));
+    let mode = Mode::new(2);
+    let error = hopper()
+        .integrate(&Start::at(0.0).x(&[2.0, 0.0]).mode(&mode), 2.0)
+        .expect_err("refused");
     assert!(
         matches!(
             error,
@@ -232,7 +247,9 @@ fn widths_that_are_not_positive() {
     }
     let mut affine = Integrator::new(Affine::default()).unwrap();
     affine = affine.projection(Projection::eps([1e-3, 1e-3, 0.0], 1));
-    let error = affine.integrate(0.0, &[-0.4, -0.15, 0.3], 0.5).unwrap_err();
+    let error = affine
+        .integrate(&Start::at(0.0).x(&[-0.4, -0.15, 0.3]), 0.5)
+        .unwrap_err();
     assert!(
         matches!(
             error,
@@ -306,7 +323,7 @@ fn tolerances_that_are_both_zero() {
     let run = hopper()
         .rtol(0.0)
         .atol(1e-9)
-        .integrate(0.0, &[2.0, 0.0], 0.4);
+        .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 0.4);
     assert_eq!(*run.unwrap().status(), Status::ReachedEnd);
 }
 
@@ -373,7 +390,7 @@ impl EventFunction for Odd {
 fn least_rates_and_noises_that_make_no_sense() {
     let run = |min_rate: f64, noise: f64| {
         let mut integrator = Integrator::new(Odd { min_rate, noise }).unwrap();
-        integrator.integrate(0.0, &[0.0], 1.0)
+        integrator.integrate(&Start::at(0.0).x(&[0.0]), 1.0)
     };
     for value in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
         let error = run(value, 0.0).expect_err("refused");
@@ -418,7 +435,9 @@ fn a_matrix_for_a_guard_that_does_not_exist() {
 
 #[test]
 fn a_time_outside_the_trajectory() {
-    let trajectory = hopper().integrate(0.5, &[2.0, 0.0], 2.0).unwrap();
+    let trajectory = hopper()
+        .integrate(&Start::at(0.5).x(&[2.0, 0.0]), 2.0)
+        .unwrap();
     for t in [0.4, 2.1, f64::NAN, f64::INFINITY] {
         let error = trajectory.at(t).unwrap_err();
         let (start, end) = (0.5, 2.0);
@@ -431,7 +450,9 @@ fn a_time_outside_the_trajectory() {
 
 #[test]
 fn errors_say_what_is_wrong_in_words() {
-    let error = hopper().integrate(1.0, &[2.0, 0.0], 0.5).unwrap_err();
+    let error = hopper()
+        .integrate(&Start::at(1.0).x(&[2.0, 0.0]), 0.5)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "the final time 0.5 lies before the start 1; integrate forward in time"

@@ -2,8 +2,8 @@
 //! of windows, before a root that was found first.
 
 use saltation::{
-    Doubt, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Status, Stop,
-    Trajectory, Watch, flow_fn,
+    Doubt, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Start, Status,
+    Stop, Trajectory, Watch, flow_fn,
 };
 
 use crate::fixtures::support::Sketch;
@@ -41,7 +41,9 @@ fn a_hump_in_the_new_mode_is_not_jumped_over_by_a_projection() {
             _ => half * half - (x[1] - centre).powi(2),
         });
         let mut integrator = Integrator::new(system).unwrap();
-        let run = integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 1.0)
+            .unwrap();
         let (up, down) = (0.5 + centre - half, 0.5 + centre + half);
         let last = 0.5 + width + 4e-4;
         assert_events(&run, &[(0, 0.5), (2, up), (2, down), (1, last)]);
@@ -64,7 +66,7 @@ fn a_hump_before_a_root_that_looked_earlier_is_not_forgotten() {
     let run = Integrator::new(system)
         .unwrap()
         .fixed_step(step)
-        .integrate(0.0, &[0.0], 1.0)
+        .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
         .unwrap();
     assert_events(&run, &[(1, 0.47 * step), (1, 0.49 * step), (0, 0.5 * step)]);
 }
@@ -81,7 +83,9 @@ fn a_crossing_at_the_border_of_a_window_is_not_put_off() {
             row: None,
         };
         let mut integrator = Integrator::new(walk).unwrap().fixed_step(0.5);
-        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+            .unwrap();
         assert_eq!(run.crossings().len(), 1);
         worst = worst.max((run.crossings()[0].t - at).abs());
     }
@@ -104,7 +108,9 @@ fn a_guard_that_hardly_moves_is_doubted_within_the_error() {
             .unwrap()
             .rtol(tolerance)
             .atol(tolerance);
-        integrator.integrate(0.0, &[1.0, 0.0], 2.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 2.0)
+            .unwrap()
     };
     let touches = |d: &Doubt| matches!(d, Doubt::Touch { t, .. } if (t - 1.0).abs() < 0.1);
     let (coarse, fine) = (run(1e-3), run(1e-7));
@@ -162,7 +168,7 @@ fn a_row_that_contradicts_its_samples_is_said() {
         };
         Integrator::new(walk)
             .unwrap()
-            .integrate(0.0, &[0.0], 1.0)
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
             .unwrap()
     };
     assert!(run(1.0).is_guaranteed());
@@ -189,7 +195,9 @@ fn a_row_that_contradicts_its_samples_on_the_guard_is_said() {
         let mut integrator = Integrator::new(walk)
             .unwrap()
             .resolution(Resolution::Samples);
-        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+            .unwrap();
         assert_eq!(run.crossings().len(), 1);
         let told = run.doubts().iter();
         let told =
@@ -210,7 +218,9 @@ fn the_error_at_the_end_counts_for_guards_without_a_written_row() {
     })
     .events([Watch::BOTH], |_, _, x, _| x[2] - 10.02);
     let mut integrator = Integrator::new(system).unwrap().rtol(1e-6);
-    let run = integrator.integrate(0.0, &[1.0, 0.0, 0.0], 10.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0, 0.0]), 10.0)
+        .unwrap();
     let at_end = |d: &Doubt| matches!(d, Doubt::AtEnd { .. });
     assert!(run.doubts().iter().any(at_end), "{:?}", run.doubts());
 }
@@ -231,7 +241,9 @@ fn an_interrupt_ends_a_cluster() {
         .unwrap()
         .fixed_step(0.4)
         .interrupt(&interrupt);
-    let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+        .unwrap();
     assert!(matches!(run.status(), Status::Refused(Stop::Interrupted)));
     assert!(run.crossings().len() < 10, "{}", run.crossings().len());
 }
@@ -251,7 +263,9 @@ fn a_neighbourhood_is_entered_once_where_the_run_ends_within_it() {
                 let projection = Projection::eps(eps, 1);
                 let mut integrator = Integrator::new(system).unwrap().projection(projection);
                 let end = at - before * eps / 31.0;
-                let run = integrator.integrate(0.0, &[0.0], end).unwrap();
+                let run = integrator
+                    .integrate(&Start::at(0.0).x(&[0.0]), end)
+                    .unwrap();
                 assert_eq!(*run.status(), Status::ReachedEnd);
                 let steps = run.statistics().steps;
                 assert!(steps < 40, "{at}, {eps:e}, {before}: {steps} steps");

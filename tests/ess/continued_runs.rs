@@ -3,7 +3,8 @@
 
 use saltation::models::{Hopper, PlateParameters, VerticalPlate};
 use saltation::{
-    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Status, Trajectory, Watch,
+    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Start, Status,
+    Trajectory, Watch,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -61,13 +62,17 @@ fn a_run_may_end_in_a_corner_or_a_few_units_in_the_last_place_beside_it() {
         for projection in [Projection::Auto, Projection::Off] {
             let mut integrator = Integrator::new(&system).unwrap().projection(projection);
             // Where this run meets it.
-            let whole = integrator.integrate(0.0, &start, time + 0.5).unwrap();
+            let whole = integrator
+                .integrate(&Start::at(0.0).x(&start), time + 0.5)
+                .unwrap();
             assert_eq!(whole.crossings().len(), count, "{case}");
             let last = whole.crossings()[count - 1].t;
             for end in [time, last] {
                 for off in [-40, -3, -1, 0, 1, 2, 3, 10, 100] {
                     let end = ulps(end, off);
-                    let run = integrator.integrate(0.0, &start, end).unwrap();
+                    let run = integrator
+                        .integrate(&Start::at(0.0).x(&start), end)
+                        .unwrap();
                     let what = format!("case {case}, {count} guards, {off} beside {end}");
                     assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
                     assert!(run.crossings().len() <= count, "{what}");
@@ -97,10 +102,11 @@ fn in_pieces<S: Flow + EventFunction>(
             .rtol(tolerance)
             .atol(0.1 * tolerance)
             .projection(projection.clone());
-        if let Some(mode) = mode {
-            integrator = integrator.start_mode(mode);
+        let mut from = Start::at(t).x(&x);
+        if let Some(mode) = &mode {
+            from = from.mode(mode);
         }
-        let run = integrator.integrate(t, &x, cut).unwrap();
+        let run = integrator.integrate(&from, cut).unwrap();
         assert_eq!(
             *run.status(),
             Status::ReachedEnd,
@@ -175,7 +181,7 @@ fn campaign<S: Flow + EventFunction>(
             .rtol(tolerance)
             .atol(0.1 * tolerance)
             .projection(projection.clone());
-        let whole = integrator.integrate(0.0, start, end).unwrap();
+        let whole = integrator.integrate(&Start::at(0.0).x(start), end).unwrap();
         assert_eq!(*whole.status(), Status::ReachedEnd);
         let cuts = cuts(&mut random, &whole, 6);
         let (pieces, state) = in_pieces(system, tolerance, &projection, start, &cuts);
@@ -256,12 +262,9 @@ fn a_sampled_controller_starts_with_a_sample() {
     for t0 in [0.0, 0.3, 1e3] {
         let mut integrator = Integrator::new(controlled(())).unwrap();
         // The first sample is due: the side before it says so.
-        let mut integrator = {
-            integrator = integrator.start_mode(Mode::new(1));
-            integrator
-        };
+        let due = Mode::new(1);
         let run = integrator
-            .integrate(t0, &[1.0, 0.0, t0], t0 + 1.05)
+            .integrate(&Start::at(t0).x(&[1.0, 0.0, t0]).mode(&due), t0 + 1.05)
             .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{t0}");
         assert_eq!(run.crossings().len(), 11, "{t0}");
@@ -299,7 +302,9 @@ fn a_start_within_rounding_of_a_stop_does_not_stop_at_once() {
                 .unwrap()
                 .rtol(1e-10)
                 .atol(1e-12);
-            let run = integrator.integrate(0.0, &[x, 0.0], 10.0).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[x, 0.0]), 10.0)
+                .unwrap();
             let Status::Stopped { guards } = run.status() else {
                 panic!("{off}: {}", run.status());
             };
@@ -317,7 +322,9 @@ fn a_start_within_rounding_of_a_stop_does_not_stop_at_once() {
 fn the_end_of_a_run_may_be_asked_for_to_a_unit_in_the_last_place() {
     let mut integrator = Integrator::new(Hopper::default()).unwrap();
     for end in [0.1, 0.7, 2.0 / 3.0, 1.9] {
-        let run = integrator.integrate(0.0, &[2.0, 0.0], end).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[2.0, 0.0]), end)
+            .unwrap();
         for t in [ulps(0.0, -1), ulps(end, 1)] {
             let state = run.at(t).unwrap();
             assert!(state == run.at(t.clamp(0.0, end)).unwrap(), "{t}");
@@ -349,10 +356,11 @@ fn chunks_of_a_few_ulps_about_a_crossing_do_not_lose_it() {
                 let (mut t, mut x, mut mode, mut crossings) = (0.0, vec![0.0], None, 0);
                 for end in [first, second, 1.0] {
                     let mut integrator = Integrator::new(walk()).unwrap();
-                    if let Some(mode) = mode {
-                        integrator = integrator.start_mode(mode);
+                    let mut from = Start::at(t).x(&x);
+                    if let Some(mode) = &mode {
+                        from = from.mode(mode);
                     }
-                    let run = integrator.integrate(t, &x, end).unwrap();
+                    let run = integrator.integrate(&from, end).unwrap();
                     assert_eq!(*run.status(), Status::ReachedEnd);
                     crossings += run.crossings().len();
                     (t, x, mode) = (

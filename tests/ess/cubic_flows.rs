@@ -2,7 +2,7 @@
 //! quadratic or trigonometric, partly moving, partly watched one way, half of them with resets;
 //! against fixed steps of 1 ms with bisection.
 
-use saltation::{Guard, Integrator, Projection, Status, Stop, Trajectory, Watch};
+use saltation::{Guard, Integrator, Projection, Start, Status, Stop, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -361,7 +361,9 @@ fn runs(case: &Case, tolerance: f64) -> Vec<(String, Trajectory)> {
             .projection(projection);
         made.push((
             name,
-            integrator.integrate(0.0, &case.start, case.end).unwrap(),
+            integrator
+                .integrate(&Start::at(0.0).x(&case.start), case.end)
+                .unwrap(),
         ));
     }
     made

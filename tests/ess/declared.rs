@@ -3,7 +3,9 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{InputError, Integrator, Mode, Projection, Rearm, Status, Stop, Trajectory, Watch};
+use saltation::{
+    InputError, Integrator, Mode, Projection, Rearm, Start, Status, Stop, Trajectory, Watch,
+};
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
@@ -107,7 +109,9 @@ impl Course {
             .flat_map(|p| [p.sin(), p.cos()])
             .collect();
         let mut integrator = Integrator::new(system).unwrap().rtol(rtol).atol(rtol);
-        integrator.integrate(0.0, &start, END).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&start), END)
+            .unwrap()
     }
 }
 
@@ -204,7 +208,9 @@ fn flight(count: usize) -> Sketch {
 fn guards_out_of_reach_by_their_largest_rate_are_not_sampled() {
     let run = |system| {
         let mut integrator = Integrator::new(system).unwrap();
-        integrator.integrate(0.0, &[0.0, 1.0], 1.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 1.0)
+            .unwrap()
     };
     let [plain, bounded] = [flight(3), flight(3).max_rates(vec![1.0; 3])].map(run);
     assert_eq!(*bounded.status(), Status::ReachedEnd);
@@ -214,7 +220,9 @@ fn guards_out_of_reach_by_their_largest_rate_are_not_sampled() {
     // Where one comes within reach all are sampled, as it asks.
     let run = |system| {
         let mut integrator = Integrator::new(system).unwrap();
-        integrator.integrate(0.0, &[49.0, 1.0], 2.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[49.0, 1.0]), 2.0)
+            .unwrap()
     };
     let close = run(flight(1).max_rates(vec![1.0]));
     assert!(close.statistics().windows > 0 && close.is_guaranteed());
@@ -225,7 +233,7 @@ fn a_largest_rate_is_not_negative() {
     for rate in [-1.0, f64::NAN] {
         let refused = Integrator::new(flight(2).max_rates(vec![0.0, rate]))
             .unwrap()
-            .integrate(0.0, &[0.0, 1.0], 1.0);
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 1.0);
         let Err(InputError::BadSetting { name, entry, .. }) = refused else {
             panic!("{refused:?}");
         };
@@ -256,7 +264,9 @@ fn declarations_that_do_not_hold_end_no_run_in_a_panic() {
         wave().max_rates(vec![1e-300, 0.1]),
     ];
     for liar in liars {
-        let run = Integrator::new(liar).unwrap().integrate(0.0, &[0.0], 10.0);
+        let run = Integrator::new(liar)
+            .unwrap()
+            .integrate(&Start::at(0.0).x(&[0.0]), 10.0);
         let is_told =
             |run: &Trajectory| matches!(run.status(), Status::ReachedEnd | Status::Refused(_));
         assert!(is_told(&run.unwrap()));
@@ -284,7 +294,9 @@ fn a_touch_within_the_error_of_a_state_that_has_grown_is_doubted() {
     let run = |system, rtol| {
         let integrator = Integrator::new(system).unwrap().projection(Projection::Off);
         let mut integrator = integrator.rtol(rtol).atol(1e-9).max_step(0.2);
-        integrator.integrate(0.0, &[0.0, 0.0, -1.0], 30.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0, -1.0]), 30.0)
+            .unwrap()
     };
     let top = |run: &Trajectory| {
         let at = |i: u32| run.at(0.01 * f64::from(i)).unwrap()[0];
@@ -331,7 +343,9 @@ fn values_that_are_not_finite_are_met_where_no_guard_is_in_reach() {
     };
     for system in [system(), system().max_rates(vec![1.0])] {
         let mut integrator = Integrator::new(system).unwrap();
-        let run = integrator.integrate(0.0, &[0.0], 5.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 5.0)
+            .unwrap();
         let is_named = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
         assert!(is_named && (run.t() - 2.0).abs() < 1e-9, "{}", run.status());
     }
@@ -347,7 +361,9 @@ fn values_that_are_not_finite_are_met_where_no_guard_is_in_reach() {
             Some(0.0)
         });
     let mut integrator = Integrator::new(once.affine()).unwrap().rearm(Rearm::Never);
-    let run = integrator.integrate(0.0, &[0.0], 5.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[0.0]), 5.0)
+        .unwrap();
     let is_named = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
     assert!(is_named && (run.t() - 2.0).abs() < 1e-9, "{}", run.status());
 }
@@ -365,7 +381,9 @@ fn an_affine_guard_that_is_passed_within_a_step_is_met() {
             })
             .affine();
         let mut integrator = Integrator::new(hump).unwrap().fixed_step(0.2);
-        let run = integrator.integrate(0.0, &[0.0, 1.0], 0.2).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 0.2)
+            .unwrap();
         let half = (0.01 - 0.2 * height).sqrt();
         let times: Vec<f64> = run.crossings().iter().map(|c| c.t).collect();
         assert_eq!(times.len(), 2, "{height}");
@@ -387,7 +405,9 @@ fn declarations_that_the_end_of_a_step_contradicts_are_not_believed() {
     };
     for liar in [hump().gradient(row).affine(), hump().max_rates(vec![0.1])] {
         let mut integrator = Integrator::new(liar).unwrap().fixed_step(1.0);
-        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+            .unwrap();
         assert_eq!(run.crossings().len(), 2, "{}", run.status());
     }
 }
@@ -397,7 +417,9 @@ fn declarations_that_the_end_of_a_step_contradicts_are_not_believed() {
 fn an_infinite_largest_rate_is_none() {
     let run = |system| {
         let mut integrator = Integrator::new(system).unwrap();
-        let run = integrator.integrate(0.0, &[0.0, 1.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 1.0)
+            .unwrap();
         *run.statistics()
     };
     assert_eq!(
@@ -413,7 +435,9 @@ fn a_start_on_a_guard_with_a_largest_rate_costs_few_windows() {
     let thrown = || falling(10.0).events([Watch::RISING], |_, _, x, _| -x[0]);
     let run = |system: Sketch| {
         let mut integrator = Integrator::new(system).unwrap().first_step(0.5);
-        integrator.integrate(0.0, &[0.0, 1.0], 1.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 1.0)
+            .unwrap()
     };
     let [plain, declared] = [thrown(), thrown().max_rates(vec![50.0])].map(run);
     assert_eq!(plain.crossings().len(), declared.crossings().len());
@@ -426,7 +450,9 @@ fn declarations_hold_with_neighbourhoods() {
     let run = |system| {
         let integrator = Integrator::new(system).unwrap().rtol(1e-9);
         let mut integrator = integrator.projection(Projection::eps(0.5, 3));
-        integrator.integrate(0.0, &[0.0, 0.0, -1.0], 29.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0, -1.0]), 29.0)
+            .unwrap()
     };
     let [plain, declared] = [thrown(100.0, 0.0), thrown(100.0, 0.0).affine()].map(run);
     let times = |run: &Trajectory| -> Vec<f64> { run.crossings().iter().map(|c| c.t).collect() };
@@ -444,7 +470,9 @@ fn a_step_into_a_neighbourhood_ends_on_its_border() {
     let run = |system| {
         let integrator = Integrator::new(system).unwrap().fixed_step(0.013);
         let mut integrator = integrator.projection(Projection::eps(0.5, 2));
-        integrator.integrate(0.0, &[0.0], 3.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 3.0)
+            .unwrap()
     };
     let line = || {
         Sketch::new(1, |_, _, _, dx| dx[0] = 1.0).events([Watch::RISING], |_, _, x, _| x[0] - 2.0)

@@ -2,7 +2,8 @@
 
 use saltation::models::{Hopper, PlateParameters, VerticalPlate};
 use saltation::{
-    EventFunction, Flow, Integrator, Mode, Observer, Projection, Segment, Status, Stop, Watch,
+    EventFunction, Flow, Integrator, Mode, Observer, Projection, Segment, Start, Status, Stop,
+    Watch,
 };
 
 use crate::fixtures::support::{Sketch, falling};
@@ -41,8 +42,10 @@ fn check<S: Flow + EventFunction>(
 ) -> usize {
     let make = || make().rtol(rtol).atol(atol);
     let mut seen = Watcher::default();
-    make().observe(0.0, start, tf, &mut seen).unwrap();
-    let run = make().integrate(0.0, start, tf).unwrap();
+    make()
+        .observe(&Start::at(0.0).x(start), tf, &mut seen)
+        .unwrap();
+    let run = make().integrate(&Start::at(0.0).x(start), tf).unwrap();
     for segment in &seen.0 {
         for part in [0.01, 0.2, 0.5, 0.77, 0.99] {
             let t = segment.from + part * (segment.to - segment.from);
@@ -135,18 +138,18 @@ fn waves() -> Integrator<Sketch> {
 #[test]
 fn a_node_takes_two_states_and_a_half() {
     let (start, tf) = ([0.6; 200], 50.0);
-    let all = waves().integrate(0.0, &start, tf).unwrap();
+    let all = waves().integrate(&Start::at(0.0).x(&start), tf).unwrap();
     let (nodes, state) = (all.times().len(), size_of_val(&start));
     // The last step is kept whole, and room must be left for one more.
     let memory = (5 * state / 2 + 72) * nodes + 8 * state;
     let run = waves()
         .max_memory(memory)
-        .integrate(0.0, &start, tf)
+        .integrate(&Start::at(0.0).x(&start), tf)
         .unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     let less = waves()
         .max_memory(memory * 9 / 10)
-        .integrate(0.0, &start, tf)
+        .integrate(&Start::at(0.0).x(&start), tf)
         .unwrap();
     assert!(matches!(
         less.status(),
@@ -169,7 +172,9 @@ fn kept_output_of_a_polynomial_is_exact() {
     let settings = [1e-12, 1e-12];
     assert!(check(quartic, &[0.0; 4], (10.0, settings)) > 1);
     let mut integrator = quartic().rtol(1e-12).atol(1e-12);
-    let run = integrator.integrate(0.0, &[0.0; 4], 10.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[0.0; 4]), 10.0)
+        .unwrap();
     for t in [0.5, 2.5, 5.0, 9.0] {
         let off = (run.at(t).unwrap()[0] - f64::powi(t, 4)).abs();
         assert!(off < 1e-10, "{t}: {off:e}");
@@ -184,7 +189,9 @@ fn kept_output_of_large_slopes_is_finite() {
     })
     .events([Watch::BOTH], |_, t, _, _| t - 10.0);
     let mut integrator = Integrator::new(system).unwrap().fixed_step(10.0);
-    let run = integrator.integrate(0.0, &[-9e307], 18.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[-9e307]), 18.0)
+        .unwrap();
     for t in [2.0, 5.0, 9.0, 11.0] {
         let expected = if t < 10.0 {
             -9e307 + t * 1e307

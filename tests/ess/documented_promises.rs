@@ -1,6 +1,6 @@
 //! What a campaign written from the documentation alone found.
 
-use saltation::{Integrator, Projection, Status, flow_fn};
+use saltation::{Integrator, Projection, Start, Status, flow_fn};
 
 /// Chebyshev's polynomial, which oscillates fastest near its ends.
 fn chebyshev(n: i32, x: f64) -> f64 {
@@ -34,7 +34,9 @@ fn an_excursion_after_a_projection_with_a_residual_is_found() {
         let mut integrator = Integrator::new(system)
             .unwrap()
             .projection(projection.clone());
-        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+            .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{projection:?}");
         assert_eq!(run.crossings().len(), expected, "{projection:?}");
     }

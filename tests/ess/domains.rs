@@ -2,7 +2,7 @@
 //! end beyond a guard.
 
 use saltation::{
-    At, EventFunction, Flow, Guard, Integrator, Projection, Quantity, Rearm, Status, Stop,
+    At, EventFunction, Flow, Guard, Integrator, Projection, Quantity, Rearm, Start, Status, Stop,
     Trajectory, Watch, flow_fn,
 };
 
@@ -29,7 +29,7 @@ fn a_hole_between_the_samples_of_a_step_is_typed() {
                 .unwrap()
                 .projection(Projection::Off)
                 .fixed_step(1.0);
-            let by_one_step = made.integrate(0.0, &[0.0], 1.0).unwrap();
+            let by_one_step = made.integrate(&Start::at(0.0).x(&[0.0]), 1.0).unwrap();
             let adaptive = PROJECTIONS.map(|projection| run(system, 1e-9, projection, &[0.0], 1.0));
             for trajectory in adaptive.iter().chain([&by_one_step]) {
                 let what = format!("{value} around {centre}");
@@ -147,7 +147,7 @@ fn a_step_that_ends_beyond_the_domain_of_a_far_guard_is_made_shorter() {
             .unwrap()
             .projection(projection.clone())
             .rearm(Rearm::Never)
-            .integrate(0.0, &[0.0], 5.0)
+            .integrate(&Start::at(0.0).x(&[0.0]), 5.0)
             .unwrap();
         assert_eq!(*trajectory.status(), Status::ReachedEnd, "{projection:?}");
         assert_eq!(trajectory.crossings().len(), 1, "{projection:?}");

@@ -1,7 +1,7 @@
 //! Crossings no deeper than the error, whose neighbours may only touch the guard: but not where a
 //! crossing changed the rate on its guard. Doubts are told once.
 
-use saltation::{Arrival, Doubt, Guard, Integrator, Mode, Status, Trajectory, Watch};
+use saltation::{Arrival, Doubt, Guard, Integrator, Mode, Start, Status, Trajectory, Watch};
 
 use crate::fixtures::support::Sketch;
 
@@ -19,7 +19,9 @@ fn dip(depth: f64, rtol: f64) -> Trajectory {
     let system = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[-x[1], x[0]]))
         .events([Watch::BOTH], move |_, _, x, _| x[0] + 1.0 - depth);
     let mut integrator = Integrator::new(system).unwrap().rtol(rtol).atol(rtol);
-    integrator.integrate(0.0, &[1.0, 0.0], 5.0).unwrap()
+    integrator
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 5.0)
+        .unwrap()
 }
 
 #[test]
@@ -54,8 +56,10 @@ fn relay([a, b, c, w, h]: [f64; 5], part: f64) -> Trajectory {
         .unwrap()
         .rtol(1e-5)
         .atol(1e-5)
-        .start_mode(Mode::with(3, &[1, 2]))
-        .integrate(0.0, &[h * part], 15.0)
+        .integrate(
+            &Start::at(0.0).x(&[h * part]).mode(&Mode::with(3, &[1, 2])),
+            15.0,
+        )
         .unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     run
@@ -97,7 +101,9 @@ fn low_bounces_are_not_doubted() {
         Ok(())
     });
     let mut integrator = Integrator::new(ball).unwrap().rtol(1e-3).atol(1e-3);
-    let run = integrator.integrate(0.0, &[1.0, 0.0, 0.0], 3.8).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0, 0.0]), 3.8)
+        .unwrap();
     assert_eq!(shallow(&run), [], "{:?}", run.doubts());
     assert!(run.crossings().len() >= 6, "{}", run.crossings().len());
 }
@@ -120,7 +126,9 @@ fn the_bend_of_a_guard_says_nothing_of_another_one_that_is_crossed_with_it() {
                 },
             );
             let mut integrator = Integrator::new(system).unwrap().rtol(1e-4).atol(1e-4);
-            let run = integrator.integrate(0.0, &[0.0], 1.2).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[0.0]), 1.2)
+                .unwrap();
             let together = &run.crossings()[1..3];
             assert_eq!(together[0].t.to_bits(), together[1].t.to_bits());
             assert_eq!(shallow(&run), [], "{before}, {steep}: {:?}", run.doubts());
@@ -145,7 +153,9 @@ fn a_doubt_of_a_step_that_is_taken_back_is_told_once() {
             },
         );
         let mut integrator = Integrator::new(system).unwrap().rtol(1e-4).atol(1e-4);
-        let run = integrator.integrate(0.0, &[0.0, 1.0], 9.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 9.0)
+            .unwrap();
         shortened += run.statistics().rejections;
         let touches = run.doubts().iter();
         let touches = touches.filter(|d| matches!(d, Doubt::Touch { .. }));
@@ -178,7 +188,9 @@ fn doubts_of_steps_that_are_not_taken_are_counted_once() {
             move |k, t, _, _| jitter(k, t),
         );
         let mut integrator = Integrator::new(system).unwrap().max_steps(60);
-        let run = integrator.integrate(0.0, &[0.0], 2.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 2.0)
+            .unwrap();
         let statistics = run.statistics();
         assert_eq!(statistics.doubts, statistics.unresolved, "{guards}");
         assert!(statistics.unresolved >= guards && statistics.rejections > 0);

@@ -4,7 +4,7 @@
 use saltation::models::Hopper;
 use saltation::{
     EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix,
-    Status, Stop, Trajectory, Watch,
+    Start, Status, Stop, Trajectory, Watch,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -22,18 +22,18 @@ fn bits(x: &[f64]) -> Vec<u64> {
 /// end.
 fn ends_the_same<S: Flow + EventFunction>(
     integrator: &mut Integrator<S>,
-    x0: &[f64],
+    start: &Start<'_>,
     tf: f64,
     what: &str,
 ) -> Trajectory {
-    let kept = integrator.integrate(0.0, x0, tf).unwrap();
+    let kept = integrator.integrate(start, tf).unwrap();
     assert_eq!(
         bits(kept.state().as_slice()),
         bits(integrator.state()),
         "{what}: kept"
     );
     assert_eq!(kept.mode(), integrator.mode(), "{what}: kept");
-    let summary = integrator.observe(0.0, x0, tf, &mut ()).unwrap();
+    let summary = integrator.observe(start, tf, &mut ()).unwrap();
     // NaN cannot be compared, so the texts are.
     assert_eq!(
         format!("{:?}", summary.status),
@@ -328,17 +328,21 @@ fn every_run_ends_where_its_trajectory_its_summary_and_its_reason_say() {
         if random.unit() < 0.2 {
             integrator = integrator.fixed_step(0.25);
         }
-        if random.unit() < 0.3 {
+        let mode = (random.unit() < 0.3).then(|| {
             let on: Vec<usize> = (0..case.guards).filter(|_| random.unit() < 0.5).collect();
-            integrator = integrator.start_mode(Mode::with(case.guards, &on));
-        }
+            Mode::with(case.guards, &on)
+        });
         let x0 = if random.unit() < 0.1 {
             [0.0, 0.0]
         } else {
             [random.between(-1.0, 0.0), random.between(-0.5, 0.5)]
         };
         let what = format!("seed {seed}, from {x0:?}, {case:?}");
-        let trajectory = ends_the_same(&mut integrator, &x0, 1.5, &what);
+        let mut start = Start::at(0.0).x(&x0);
+        if let Some(mode) = &mode {
+            start = start.mode(mode);
+        }
+        let trajectory = ends_the_same(&mut integrator, &start, 1.5, &what);
         seen[match trajectory.status() {
             Status::ReachedEnd => 0,
             Status::Stopped { .. } => 1,
@@ -376,7 +380,7 @@ fn a_gradient_that_fails_while_the_policy_looks_again_leaves_the_mode_that_was_t
             .rearm(Rearm::WhenEmpty)
             .projection(projection.clone());
         let what = format!("{projection:?}");
-        let trajectory = ends_the_same(&mut integrator, &[1.0, 0.0], 6.0, &what);
+        let trajectory = ends_the_same(&mut integrator, &Start::at(0.0).x(&[1.0, 0.0]), 6.0, &what);
         let status = trajectory.status();
         assert!(
             matches!(status, Status::Refused(Stop::NotFinite { .. })),
@@ -405,7 +409,12 @@ fn a_zeno_ball_ends_where_its_trajectory_its_summary_and_its_reason_say() {
                     .projection(projection.clone())
                     .max_steps(5000)
                     .rearm(rearm);
-                ends_the_same(&mut integrator, &[floor + height, 0.0], 20.0, &what);
+                ends_the_same(
+                    &mut integrator,
+                    &Start::at(0.0).x(&[floor + height, 0.0]),
+                    20.0,
+                    &what,
+                );
             }
         }
     }
@@ -414,7 +423,9 @@ fn a_zeno_ball_ends_where_its_trajectory_its_summary_and_its_reason_say() {
 #[test]
 fn the_mode_at_a_time_is_the_one_that_holds_then() {
     let mut integrator = Integrator::new(Hopper::default()).unwrap();
-    let trajectory = integrator.integrate(0.0, &[2.0, 0.0], 2.0).unwrap();
+    let trajectory = integrator
+        .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)
+        .unwrap();
     let times: Vec<f64> = trajectory.crossings().iter().map(|c| c.t).collect();
     let [down, up, ..] = times[..] else {
         panic!("{times:?}");
@@ -450,7 +461,7 @@ fn a_refused_run_is_not_completed() {
     .events([Watch::BOTH], |_, _, x, _| x[0]);
     let refused = Integrator::new(slide)
         .unwrap()
-        .integrate(0.0, &[-0.5], 1.0)
+        .integrate(&Start::at(0.0).x(&[-0.5]), 1.0)
         .unwrap();
     let reason = match refused.status() {
         Status::Refused(reason) => reason.clone(),

@@ -1,7 +1,9 @@
 //! Functions that misbehave on the way, and limits: each ends in its own typed error, and the run
 //! keeps what it computed.
 
-use saltation::{At, Integrator, Projection, Quantity, Status, Stop, Trajectory, Watch, flow_fn};
+use saltation::{
+    At, Integrator, Projection, Quantity, Start, Status, Stop, Trajectory, Watch, flow_fn,
+};
 
 use crate::bad_input::NOT_FINITE;
 use crate::fixtures::support::{Sketch, falling, run};
@@ -184,7 +186,7 @@ fn fixed_steps_over_a_blow_up_end_in_a_typed_error() {
     let trajectory = Integrator::new(flow)
         .unwrap()
         .fixed_step(0.01)
-        .integrate(0.0, &[1.0], 2.0)
+        .integrate(&Start::at(0.0).x(&[1.0]), 2.0)
         .unwrap();
     assert!(
         matches!(
@@ -206,7 +208,9 @@ fn swing() -> Sketch {
 fn too_many_events() {
     for limit in [0, 1, 6] {
         let mut integrator = Integrator::new(swing()).unwrap().max_events(limit);
-        let trajectory = integrator.integrate(0.0, &[1.0, 0.0], 100.0).unwrap();
+        let trajectory = integrator
+            .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 100.0)
+            .unwrap();
         let Status::Refused(Stop::TooManyEvents {
             limit: named,
             guard,
@@ -224,7 +228,7 @@ fn too_many_events() {
     let exactly = Integrator::new(swing())
         .unwrap()
         .max_events(3)
-        .integrate(0.0, &[1.0, 0.0], 9.0)
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 9.0)
         .unwrap();
     assert_eq!(
         (exactly.status(), exactly.crossings().len()),
@@ -235,7 +239,9 @@ fn too_many_events() {
 #[test]
 fn too_many_steps() {
     let mut integrator = Integrator::new(swing()).unwrap().max_steps(25);
-    let trajectory = integrator.integrate(0.0, &[1.0, 0.0], 1000.0).unwrap();
+    let trajectory = integrator
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 1000.0)
+        .unwrap();
     assert!(matches!(
         trajectory.status(),
         Status::Refused(Stop::TooManySteps { limit: 25, .. })
@@ -250,13 +256,21 @@ fn too_many_steps() {
 fn an_integrator_goes_on_after_a_refused_run() {
     let drop = falling(9.81).events([Watch::BOTH], |_, _, x, _| x[0]);
     let mut integrator = Integrator::new(drop).unwrap().max_steps(1000);
-    assert!(integrator.integrate(0.0, &[f64::NAN, 0.0], 1.0).is_err());
-    let tangent = integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap();
+    assert!(
+        integrator
+            .integrate(&Start::at(0.0).x(&[f64::NAN, 0.0]), 1.0)
+            .is_err()
+    );
+    let tangent = integrator
+        .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 1.0)
+        .unwrap();
     assert!(matches!(
         tangent.status(),
         Status::Refused(Stop::Tangent { .. })
     ));
-    let good = integrator.integrate(0.0, &[1.0, 0.0], 1.0).unwrap();
+    let good = integrator
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 1.0)
+        .unwrap();
     assert_eq!(
         (good.status(), good.crossings().len()),
         (&Status::ReachedEnd, 1)

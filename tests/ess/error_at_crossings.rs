@@ -2,7 +2,7 @@
 //! step would have gone, and what a projection misses the guard by.
 
 use saltation::{
-    Arrival, EventFunction, Flow, Integrator, Mode, Projection, Status, Trajectory, Watch,
+    Arrival, EventFunction, Flow, Integrator, Mode, Projection, Start, Status, Trajectory, Watch,
 };
 
 /// `x' = 1 + sin(9.5 t)/2` up to `x = b`.
@@ -40,7 +40,9 @@ fn a_step_that_goes_far_beyond_a_guard_is_exact_up_to_it() {
                 let t0 = 0.04 * f64::from(k);
                 let mut integrator = Integrator::new(Walk { b }).unwrap();
                 integrator = integrator.rtol(rtol).atol(1e-6 * rtol);
-                let run = integrator.integrate(t0, &[-b], t0 + 4.0).unwrap();
+                let run = integrator
+                    .integrate(&Start::at(t0).x(&[-b]), t0 + 4.0)
+                    .unwrap();
                 assert!(matches!(run.status(), Status::Stopped { .. }));
                 let t = run.t();
                 let exact = -b + (t - t0) + 0.5 / 9.5 * ((9.5 * t0).cos() - (9.5 * t).cos());
@@ -92,7 +94,9 @@ fn a_switch_that_keeps_the_state_small_keeps_its_error_small() {
                 let mut integrator = Integrator::new(Switch { b }).unwrap();
                 integrator = integrator.rtol(rtol).atol(1e-3 * rtol);
                 integrator = integrator.projection(projection.clone());
-                integrator.integrate(0.0, &[0.0], 40.0 * b).unwrap()
+                integrator
+                    .integrate(&Start::at(0.0).x(&[0.0]), 40.0 * b)
+                    .unwrap()
             };
             let exact = end(1e-13);
             for rtol in [1e-6, 1e-8, 1e-10] {
@@ -133,7 +137,9 @@ fn what_a_projection_misses_its_guard_by_is_in_the_stated_error_of_the_time() {
     for order in 1..=4 {
         let integrator = Integrator::new(Parabola).unwrap();
         let mut integrator = integrator.projection(Projection::eps(0.1, order));
-        let run: Trajectory = integrator.integrate(0.0, &[0.5], 1.0).unwrap();
+        let run: Trajectory = integrator
+            .integrate(&Start::at(0.0).x(&[0.5]), 1.0)
+            .unwrap();
         let crossing = &run.crossings()[0];
         assert_eq!(crossing.arrival, Arrival::Projected);
         let (late, stated) = ((crossing.t - 0.5).abs(), crossing.time_error);

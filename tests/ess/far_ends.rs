@@ -1,7 +1,9 @@
 //! Far ends, tolerances without an absolute part, and the longest step.
 
 use saltation::models::{Hopper, NormalPlate, PlateParameters};
-use saltation::{EventFunction, Flow, Guard, Integrator, Projection, Status, Watch, flow_fn};
+use saltation::{
+    EventFunction, Flow, Guard, Integrator, Projection, Start, Status, Watch, flow_fn,
+};
 
 use crate::fixtures::support::{Sketch, distance, falling};
 use crate::resets::G;
@@ -21,7 +23,7 @@ fn a_ball_stops_at_its_floor_however_far_the_end() {
             let trajectory = Integrator::new(ball)
                 .unwrap()
                 .projection(projection)
-                .integrate(0.0, &[1.0, 0.0], end)
+                .integrate(&Start::at(0.0).x(&[1.0, 0.0]), end)
                 .unwrap();
             let guards = vec![Guard::falling(0)];
             assert_eq!(*trajectory.status(), Status::Stopped { guards }, "{what}");
@@ -55,7 +57,7 @@ fn no_absolute_tolerance_is_needed_where_a_component_is_zero_for_ever() {
                 integrator = integrator.fixed_step(step);
             }
             let trajectory = integrator
-                .integrate(0.0, &[1.0, 0.1, 0.0, 0.0], 1.0)
+                .integrate(&Start::at(0.0).x(&[1.0, 0.1, 0.0, 0.0]), 1.0)
                 .unwrap();
             assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
             assert_eq!(trajectory.crossings().len(), 1, "{what}");
@@ -80,7 +82,10 @@ fn excess<S: Flow + EventFunction>(
     tf: f64,
     most: f64,
 ) -> f64 {
-    let trajectory = integrator.max_step(most).integrate(0.0, x0, tf).unwrap();
+    let trajectory = integrator
+        .max_step(most)
+        .integrate(&Start::at(0.0).x(x0), tf)
+        .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     let ways = trajectory.times().windows(2).map(|pair| pair[1] - pair[0]);
     ways.fold(f64::NEG_INFINITY, f64::max) - most
@@ -156,7 +161,7 @@ fn neighbourhoods_smaller_than_the_rounding_of_time_do_not_stop_it() {
             .unwrap()
             .projection(Projection::eps(eps, 3))
             .max_steps(10_000)
-            .integrate(0.0, &[0.0], 1.2 * place)
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.2 * place)
             .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{eps}");
         assert_eq!(run.crossings().len(), 2);

@@ -2,7 +2,7 @@
 
 use saltation::hybrid::Stop;
 use saltation::{
-    Crossing, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Status, Watch,
+    Crossing, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Start, Status, Watch,
 };
 
 use crate::fixtures::support::Sketch;
@@ -64,7 +64,9 @@ fn counter(flags: usize) -> Counter {
 fn flags_are_kept_between_crossings_and_restored_by_the_path() {
     for flags in [4, 64, 70] {
         let mut integrator = Integrator::new(counter(flags)).unwrap();
-        let run = integrator.integrate(0.0, &[0.0, 0.0], 9.5).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 9.5)
+            .unwrap();
         assert!(run.is_guaranteed(), "{:?}", run.doubts());
         // 0 + 1 + … + 8 over a second each, 9 over half of one.
         assert!((run.state()[0] - (36.0 + 4.5)).abs() < 1e-9);
@@ -73,12 +75,13 @@ fn flags_are_kept_between_crossings_and_restored_by_the_path() {
         assert_eq!(mode.flags().collect::<Vec<_>>(), [1, 2]);
         assert_eq!((mode.len(), mode.flag_count()), (1, flags));
         // Another run starts with all flags off, and one from there with those given.
-        let again = integrator.integrate(0.0, &[0.0, 0.0], 0.5).unwrap();
+        let again = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 0.5)
+            .unwrap();
         assert_eq!(again.mode().flags().count(), 0);
-        let mut on = Integrator::new(counter(flags))
-            .unwrap()
-            .start_mode(run.mode().clone());
-        let run = on.integrate(9.5, run.state().as_slice(), 10.5).unwrap();
+        let mut on = Integrator::new(counter(flags)).unwrap();
+        let from = Start::at(9.5).x(run.state().as_slice()).mode(run.mode());
+        let run = on.integrate(&from, 10.5).unwrap();
         assert!((run.state()[0] - (36.0 + 9.0 + 5.0)).abs() < 1e-9);
     }
 }
@@ -91,14 +94,16 @@ fn a_mode_with_other_flags_is_refused() {
         found,
     };
     let start = Mode::new(1).with_flags(2);
-    let mut integrator = Integrator::new(counter(3)).unwrap().start_mode(start);
-    let found = integrator.integrate(0.0, &[0.0, 0.0], 2.0).unwrap_err();
+    let mut integrator = Integrator::new(counter(3)).unwrap();
+    let found = integrator
+        .integrate(&Start::at(0.0).x(&[0.0, 0.0]).mode(&start), 2.0)
+        .unwrap_err();
     assert_eq!(found, refused("the flags of the start mode", 3, 2));
 
     let system = Counter { flags: 3, made: 5 };
     let run = Integrator::new(system)
         .unwrap()
-        .integrate(0.0, &[0.0, 0.0], 2.0)
+        .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 2.0)
         .unwrap();
     let Status::Refused(Stop::Input(found)) = run.status() else {
         panic!("{:?}", run.status());
@@ -135,7 +140,9 @@ fn an_undeclared_flag_is_refused_by_name() {
     };
     let run = |flags, on| {
         let mut integrator = Integrator::new(relay(flags, on)).unwrap();
-        integrator.integrate(0.0, &[0.0], 10.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 10.0)
+            .unwrap()
     };
     let declared = run(1, true);
     assert_eq!(*declared.status(), Status::ReachedEnd);
@@ -154,9 +161,11 @@ fn an_undeclared_flag_is_refused_by_name() {
     // Nor may a start mode have lost one.
     let mut start = Mode::with(2, &[1]);
     start.set_flag(0, true);
-    let mut integrator = Integrator::new(relay(0, true)).unwrap().start_mode(start);
+    let mut integrator = Integrator::new(relay(0, true)).unwrap();
     let (what, index, count) = ("flag", 0, 0);
-    let refused = integrator.integrate(0.0, &[0.0], 1.0).unwrap_err();
+    let refused = integrator
+        .integrate(&Start::at(0.0).x(&[0.0]).mode(&start), 1.0)
+        .unwrap_err();
     assert_eq!(refused, InputError::NoSuch { what, index, count });
 }
 
@@ -196,7 +205,7 @@ impl EventFunction for Memory {
 fn orders_that_leave_other_flags_meet_in_no_node() {
     let derivative = Integrator::new(Memory)
         .unwrap()
-        .derivative(0.0, &[0.0, 0.0, 0.0], 2.0)
+        .derivative(&Start::at(0.0).x(&[0.0, 0.0, 0.0]), 2.0)
         .unwrap();
     // The third state is 2 or 3 at the end, whichever is first: no derivative.
     let found = derivative
@@ -210,7 +219,7 @@ fn orders_that_leave_other_flags_meet_in_no_node() {
     // Where they are met one after the other there is one.
     let derivative = Integrator::new(Memory)
         .unwrap()
-        .derivative(0.0, &[0.5, 0.0, 0.0], 2.0)
+        .derivative(&Start::at(0.0).x(&[0.5, 0.0, 0.0]), 2.0)
         .unwrap();
     let matrix = derivative.matrix().unwrap();
     assert!((matrix[(2, 0)] - 1.0).abs() < 1e-9, "{matrix}");

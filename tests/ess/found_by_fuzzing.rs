@@ -1,7 +1,9 @@
 //! Found by random inputs to every entry point: each test is named by what went wrong.
 
 use saltation::models::Hopper;
-use saltation::{InputError, Integrator, Mode, Projection, Quantity, Status, Stop, Watch, flow_fn};
+use saltation::{
+    InputError, Integrator, Mode, Projection, Quantity, Start, Status, Stop, Watch, flow_fn,
+};
 
 use crate::fixtures::support::{Sketch, falling};
 
@@ -12,7 +14,9 @@ fn a_flow_that_is_finite_is_not_called_nan_for_the_stages_of_an_earlier_run() {
     let mut integrator = Integrator::new(flow_fn(1, move |_, x, _, dx| dx[0] = -root(x[0])))
         .unwrap()
         .rtol(1e-6);
-    let first = integrator.integrate(0.0, &[0.1], 1.0).unwrap();
+    let first = integrator
+        .integrate(&Start::at(0.0).x(&[0.1]), 1.0)
+        .unwrap();
     assert!(matches!(
         first.status(),
         Status::Refused(Stop::NotFinite {
@@ -22,7 +26,9 @@ fn a_flow_that_is_finite_is_not_called_nan_for_the_stages_of_an_earlier_run() {
     ));
     // The shortest step at this time is longer than the step that is asked for.
     let mut integrator = integrator.first_step(1e-9);
-    let second = integrator.integrate(1e9, &[5.0], 1e9 + 1.0).unwrap();
+    let second = integrator
+        .integrate(&Start::at(1e9).x(&[5.0]), 1e9 + 1.0)
+        .unwrap();
     assert!(
         matches!(second.status(), Status::Refused(Stop::StepTooSmall { .. })),
         "{}",
@@ -44,7 +50,9 @@ fn the_edge_of_a_domain_is_not_crept_up_to_in_millions_of_steps() {
                 };
             });
             let mut integrator = Integrator::new(system).unwrap();
-            let run = integrator.integrate(0.0, &[edge + 1.0], 1e3).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[edge + 1.0]), 1e3)
+                .unwrap();
             let steps = run.statistics().steps + run.statistics().rejections;
             assert!(steps < 20_000, "{edge} {constant}: {steps}");
         }
@@ -82,7 +90,7 @@ fn nodes_and_state_are_those_that_the_model_corrected() {
         .rtol(1e-3)
         .atol(1e-4);
     let run = simulation
-        .integrate(0.0, &[1.0, 0.0], &[0.0, 1.0], 5.0)
+        .integrate(&Start::at(0.0).q(&[1.0, 0.0]).v(&[0.0, 1.0]), 5.0)
         .unwrap();
     let path = run.trajectory();
     assert_eq!(*path.status(), Status::ReachedEnd);
@@ -101,7 +109,9 @@ fn nodes_and_state_are_those_that_the_model_corrected() {
 fn the_first_step_moves_the_time_however_late_it_is() {
     for t0 in [1e9, 1e11] {
         let mut integrator = Integrator::new(Hopper::default()).unwrap();
-        let run = integrator.integrate(t0, &[2.0, 0.0], t0 + 2.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(t0).x(&[2.0, 0.0]), t0 + 2.0)
+            .unwrap();
         // The time is known to units in its last place, of which crossings make states.
         let allowed = 1e-4 + 100.0 * f64::EPSILON * t0;
         assert_eq!(*run.status(), Status::ReachedEnd, "{t0:e}");
@@ -113,7 +123,9 @@ fn the_first_step_moves_the_time_however_late_it_is() {
     }
     for t0 in [1e9, 1e11, 1e13, 1e300] {
         let mut resting = Integrator::new(flow_fn(1, |_, _, _, dx| dx[0] = 0.0)).unwrap();
-        let run = resting.integrate(t0, &[0.0], 2.0 * t0).unwrap();
+        let run = resting
+            .integrate(&Start::at(t0).x(&[0.0]), 2.0 * t0)
+            .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd);
     }
 }
@@ -128,7 +140,9 @@ fn a_state_that_overflows_is_not_a_reached_end() {
             as [saltation::hybrid::FlowFn<fn(f64, &[f64], &Mode, &mut [f64])>; 2]
         {
             let mut integrator = Integrator::new(system).unwrap();
-            let run = integrator.integrate(0.0, &[start], 1e3).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[start]), 1e3)
+                .unwrap();
             let finite = run.nodes().all(|(t, x)| t.is_finite() && x[0].is_finite());
             assert!(finite, "{start:e}: {}", run.status());
             assert!(matches!(run.status(), Status::Refused(_)), "{start:e}");
@@ -157,7 +171,9 @@ fn a_coarse_landing_outside_the_domain_of_another_guard_is_no_reason_to_refuse()
         let mut integrator = Integrator::new(system(()))
             .unwrap()
             .projection(projection.clone());
-        let run = integrator.integrate(0.0, &[0.0, 0.0], 0.51).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 0.51)
+            .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{projection:?}");
         assert_eq!(run.crossings().len(), 1, "{projection:?}");
     }
@@ -204,7 +220,9 @@ fn a_trajectory_has_a_limit_of_memory() {
         .unwrap()
         .fixed_step(1e-4)
         .max_memory(1 << 20);
-    let run = integrator.integrate(0.0, &[0.0, 0.0], 10.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 10.0)
+        .unwrap();
     assert!(
         matches!(run.status(), Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == 1 << 20),
         "{}",

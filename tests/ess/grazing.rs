@@ -4,7 +4,8 @@
 
 use saltation::models::{PlateParameters, VerticalPlate};
 use saltation::{
-    At, Direction, Guard, Integrator, Mode, Projection, Status, Stop, Trajectory, Watch, flow_fn,
+    At, Direction, Guard, Integrator, Mode, Projection, Start, Status, Stop, Trajectory, Watch,
+    flow_fn,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling, run};
@@ -169,7 +170,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
             .unwrap()
             .projection(projection.clone())
             .fixed_step(0.0625)
-            .integrate(0.0, &[1.0 - depth], 3.0)
+            .integrate(&Start::at(0.0).x(&[1.0 - depth]), 3.0)
             .unwrap();
         let Stop::NotLive {
             guard,
@@ -500,7 +501,9 @@ fn coarse_plates_end_at_their_time() {
             let mut integrator = integrator.rtol(rtol).atol(rtol);
             for seed in 1..=60 {
                 let start = PlateParameters::random_start(seed);
-                let run = integrator.observe(0.0, &start, 2.0, &mut ()).unwrap();
+                let run = integrator
+                    .observe(&Start::at(0.0).x(&start), 2.0, &mut ())
+                    .unwrap();
                 assert_eq!(run.status, Status::ReachedEnd, "{springs}, {rtol}, {seed}");
             }
         }

@@ -3,7 +3,7 @@
 
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{
-    Direction, EventFunction, Flow, Guard, Integrator, Mode, Projection, Rearm, RearmMatrix,
+    Direction, EventFunction, Flow, Guard, Integrator, Mode, Projection, Rearm, RearmMatrix, Start,
     Status, Trajectory, Watch,
 };
 
@@ -31,7 +31,7 @@ fn by_matrix<S: Flow + EventFunction>(
         .atol(1e-10)
         .projection(projection)
         .rearm(Rearm::Matrix(matrix))
-        .integrate(0.0, x0, tf)
+        .integrate(&Start::at(0.0).x(x0), tf)
         .unwrap()
 }
 
@@ -215,7 +215,7 @@ fn pairs_are_pairs<S: Flow + EventFunction>(system: &S) {
                 .projection(projection.clone());
             integrator
                 .rearm(rearm)
-                .integrate(0.0, &tilted, 2.0)
+                .integrate(&Start::at(0.0).x(&tilted), 2.0)
                 .unwrap()
         };
         let pairs = run(Rearm::Pairs);

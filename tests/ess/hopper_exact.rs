@@ -2,7 +2,9 @@
 //! fifty hops, the table of widths.
 
 use saltation::models::Hopper;
-use saltation::{Direction, Integrator, Mode, Projection, Rearm, Status, Trajectory, flow_fn};
+use saltation::{
+    Direction, Integrator, Mode, Projection, Rearm, Start, Status, Trajectory, flow_fn,
+};
 
 use crate::fixtures::support::{distance, run, slope};
 
@@ -66,7 +68,7 @@ fn four_events_and_the_final_state_with_every_projection_and_both_rearming_polic
                 .atol(1e-11)
                 .rearm(rearm.clone())
                 .projection(projection)
-                .integrate(0.0, &START, END)
+                .integrate(&Start::at(0.0).x(&START), END)
                 .unwrap();
             four_events(&trajectory, &what);
         }
@@ -169,7 +171,7 @@ fn fifty_hops_lose_and_double_no_crossing() {
                 .atol(atol)
                 .projection(projection.clone())
                 .rearm(rearm.clone())
-                .integrate(0.0, &START, end)
+                .integrate(&Start::at(0.0).x(&START), end)
                 .unwrap();
             let what = format!("{projection:?}, {rearm:?}, rtol {rtol:e}");
             assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
@@ -211,7 +213,7 @@ fn a_late_start_changes_nothing_but_the_clock() {
                 .rtol(1e-10)
                 .atol(1e-11)
                 .projection(projection.clone())
-                .integrate(t0, &START, t0 + END)
+                .integrate(&Start::at(t0).x(&START), t0 + END)
                 .unwrap();
             let what = format!("{projection:?} from {t0}");
             assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
@@ -236,15 +238,12 @@ fn a_run_interrupted_at_a_crossing_neither_loses_nor_doubles_it() {
                 .atol(1e-11)
                 .projection(projection.clone())
         };
-        let whole = made().integrate(0.0, &START, END).unwrap();
+        let whole = made().integrate(&Start::at(0.0).x(&START), END).unwrap();
         for crossing in whole.crossings() {
             let (before, after) = (crossing.t.next_down(), crossing.t.next_up());
             for stop in [before, crossing.t, after] {
-                let first = made().integrate(0.0, &START, stop).unwrap();
-                let mut second = made().start_mode(first.mode().clone());
-                let second = second
-                    .integrate(stop, first.state().as_slice(), END)
-                    .unwrap();
+                let first = made().integrate(&Start::at(0.0).x(&START), stop).unwrap();
+                let second = made().integrate(&first.end(), END).unwrap();
                 let what = format!("{projection:?}: {:?}, stopped at {stop:?}", crossing.guard);
                 assert_eq!(*second.status(), Status::ReachedEnd, "{what}");
                 let crossed = first.crossings().len() + second.crossings().len();
@@ -268,7 +267,7 @@ fn rms(order: u8, eps: f64) -> (f64, f64) {
         .unwrap()
         .fixed_step(0.002)
         .projection(Projection::eps(eps, order))
-        .integrate(0.0, &START, END)
+        .integrate(&Start::at(0.0).x(&START), END)
         .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     assert_eq!(trajectory.crossings().len(), 4);
@@ -325,7 +324,9 @@ fn steps_behind_landings_are_as_long_as_the_motion_there_asks() {
         let rtol = 10f64.powi(-digits);
         let integrator = Integrator::new(Hopper::default()).unwrap();
         let mut integrator = integrator.rtol(rtol).atol(0.1 * rtol);
-        let summary = integrator.observe(0.0, &START, END, &mut ()).unwrap();
+        let summary = integrator
+            .observe(&Start::at(0.0).x(&START), END, &mut ())
+            .unwrap();
         let statistics = summary.statistics;
         assert_eq!(statistics.crossings, 4);
         assert!(statistics.rejections <= 2, "{rtol:e}: {statistics:?}");
@@ -336,7 +337,9 @@ fn steps_behind_landings_are_as_long_as_the_motion_there_asks() {
     });
     let fall = fall.with_events(2, |k, _, x| x[0] - [1.5, 0.5][k]);
     let mut integrator = Integrator::new(fall).unwrap();
-    let summary = integrator.observe(0.0, &START, 1.0, &mut ()).unwrap();
+    let summary = integrator
+        .observe(&Start::at(0.0).x(&START), 1.0, &mut ())
+        .unwrap();
     let statistics = summary.statistics;
     assert_eq!((statistics.crossings, statistics.rejections), (2, 0));
 }

@@ -2,7 +2,9 @@
 //! grow to the whole run. And where projections, which are only as exact as the tolerance, meet
 //! them, the stated error of the time holds for a hundred flights.
 
-use saltation::{Arrival, Doubt, GuardCrossing, Integrator, Observer, Projection, Status, Watch};
+use saltation::{
+    Arrival, Doubt, GuardCrossing, Integrator, Observer, Projection, Start, Status, Watch,
+};
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
@@ -128,7 +130,7 @@ fn watch(
         [height, 0.0]
     };
     let summary = set(Integrator::new(system).unwrap())
-        .observe(0.0, &start, tf, &mut watched)
+        .observe(&Start::at(0.0).x(&start), tf, &mut watched)
         .unwrap();
     assert_eq!(summary.status, Status::Ended, "tf {tf:e}");
     watched

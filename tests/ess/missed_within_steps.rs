@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use saltation::{
-    At, Doubt, EventFunction, Integrator, Projection, Quantity, Resolution, Status, Stop,
+    At, Doubt, EventFunction, Integrator, Projection, Quantity, Resolution, Start, Status, Stop,
     Trajectory, Watch,
 };
 
@@ -58,7 +58,9 @@ fn pass(
     if let Some(scale) = of_others {
         integrator = integrator.time_scale(scale);
     }
-    integrator.integrate(0.0, &[0.0], 1.0).unwrap()
+    integrator
+        .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+        .unwrap()
 }
 
 fn random_spikes(
@@ -116,10 +118,14 @@ fn a_run_by_samples_only_is_not_guaranteed() {
         let line = || Sketch::new(1, |_, _, _, dx| dx[0] = 1.0);
         let guarded = || line().events([Watch::BOTH], |_, _, x, _| x[0] - 0.5);
         let mut integrator = Integrator::new(guarded()).unwrap().resolution(resolution);
-        let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+            .unwrap();
         assert_eq!(run.crossings().len(), 1);
         assert_eq!(run.is_guaranteed(), !sampled);
-        let summary = integrator.observe(0.0, &[0.0], 1.0, &mut ()).unwrap();
+        let summary = integrator
+            .observe(&Start::at(0.0).x(&[0.0]), 1.0, &mut ())
+            .unwrap();
         assert_eq!(summary.statistics.is_guaranteed(), !sampled);
         let expected: &[Doubt] = if sampled {
             &[Doubt::Unsearched { t: 0.0 }]
@@ -133,7 +139,7 @@ fn a_run_by_samples_only_is_not_guaranteed() {
             let mut integrator = Integrator::new(system).unwrap().resolution(resolution);
             assert!(
                 integrator
-                    .integrate(0.0, &[0.0], 1.0)
+                    .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
                     .unwrap()
                     .is_guaranteed()
             );
@@ -156,7 +162,9 @@ fn the_search_in_a_step_of_fixed_length_ends_and_says_so() {
             }
         });
     let mut integrator = Integrator::new(system).unwrap().fixed_step(1.0);
-    let run = integrator.integrate(0.0, &[0.0], 2.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[0.0]), 2.0)
+        .unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(!run.is_guaranteed() && run.statistics().unresolved > 0);
     let doubted = |d: &Doubt| matches!(d, Doubt::Unresolved { guard, .. } if guard.event == 0);
@@ -188,7 +196,9 @@ fn what_is_not_defined_is_approached_by_shorter_steps() {
         ),
     ] {
         let mut integrator = Integrator::new(&system).unwrap();
-        let run = integrator.integrate(0.0, &[1.0], 3.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[1.0]), 3.0)
+            .unwrap();
         let Status::Refused(Stop::NotFinite { quantity, at, .. }) = run.status() else {
             panic!("{}", run.status());
         };
@@ -200,7 +210,9 @@ fn what_is_not_defined_is_approached_by_shorter_steps() {
         assert!((run.t() - 1.0).abs() < reach && run.state()[0].abs() < reach);
         // A fixed step is not shortened: the run ends where it begins.
         let mut integrator = Integrator::new(&system).unwrap().fixed_step(0.3);
-        let run = integrator.integrate(0.0, &[1.0], 3.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[1.0]), 3.0)
+            .unwrap();
         let refused = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
         assert!(refused && (run.t() - 0.9).abs() < 1e-12, "{}", run.status());
     }
@@ -239,7 +251,9 @@ fn the_terms_of_a_guard_are_those_of_its_mode() {
         for projection in [Projection::Auto, Projection::Off] {
             let what = format!("case {case}, {projection:?}");
             let mut integrator = Integrator::new(&system).unwrap().projection(projection);
-            let run = integrator.integrate(0.0, &start, 2.0 * time).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&start), 2.0 * time)
+                .unwrap();
             assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
             assert_eq!(run.crossings().len(), 12, "{what}");
         }

@@ -1,7 +1,7 @@
 //! Event functions that read the mode: crossings change their rates, or also their values, and what
 //! was known of them before says nothing of them behind.
 
-use saltation::{Integrator, Mode, Projection, Status, Watch};
+use saltation::{Integrator, Mode, Projection, Start, Status, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -75,7 +75,9 @@ fn guards_whose_rates_change_at_each_crossing_are_met_in_order() {
             });
             let integrator = Integrator::new(system).unwrap();
             let mut integrator = integrator.projection(projection.clone());
-            let run = integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 1.0)
+                .unwrap();
             let what = format!("{seed}, {projection:?}: {:?}", case.places);
             assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
             let found = run.crossings();

@@ -1,6 +1,6 @@
 //! Guards that move with time or change with the mode.
 
-use saltation::{Arrival, Guard, Projection, Status, Trajectory, Watch};
+use saltation::{Arrival, Guard, Projection, Start, Status, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, distance, falling, run};
 use crate::resets::G;
@@ -262,7 +262,9 @@ fn a_guard_that_moves_over_a_resting_state_is_met_where_it_is_zero() {
         for start in 0..40 {
             let start = 0.1 * f64::from(start);
             let mut integrator = saltation::Integrator::new(&resting).unwrap().rtol(1e-10);
-            let trajectory = integrator.integrate(start, &[1.0], 6.0).unwrap();
+            let trajectory = integrator
+                .integrate(&Start::at(start).x(&[1.0]), 6.0)
+                .unwrap();
             assert_eq!(trajectory.crossings().len(), crossings, "from {start}");
             for crossing in trajectory.crossings() {
                 assert!(guard(floor)(crossing.t).abs() < 1e-9, "from {start}");

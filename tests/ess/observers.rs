@@ -4,7 +4,7 @@
 use saltation::models::{ContactChain, Hopper, NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{
     Arrival, EventFunction, Flow, GuardCrossing, Integrator, Mode, Observer, Projection, Segment,
-    Statistics, Status, Trajectory,
+    Start, Statistics, Status, Trajectory,
 };
 
 use crate::fixtures::support::{Counting, distance, falling, run};
@@ -55,9 +55,9 @@ fn repeats<const N: usize, S: Flow + EventFunction>(
                 .atol(1e-8)
                 .projection(projection.clone())
         };
-        let first = made().integrate(0.0, start, tf).unwrap();
+        let first = made().integrate(&Start::at(0.0).x(start), tf).unwrap();
         assert!(first.crossings().len() > 3);
-        let again = made().integrate(0.0, start, tf).unwrap();
+        let again = made().integrate(&Start::at(0.0).x(start), tf).unwrap();
         assert_eq!(
             bits(&first),
             bits(&again),
@@ -65,10 +65,10 @@ fn repeats<const N: usize, S: Flow + EventFunction>(
         );
 
         let mut reused = made();
-        let elsewhere = reused.integrate(0.25, other, tf).unwrap();
+        let elsewhere = reused.integrate(&Start::at(0.25).x(other), tf).unwrap();
         assert_ne!(bits(&first), bits(&elsewhere));
         for _ in 0..2 {
-            let after = reused.integrate(0.0, start, tf).unwrap();
+            let after = reused.integrate(&Start::at(0.0).x(start), tf).unwrap();
             assert_eq!(
                 bits(&first),
                 bits(&after),
@@ -81,7 +81,7 @@ fn repeats<const N: usize, S: Flow + EventFunction>(
             .rtol(1e-7)
             .atol(1e-8)
             .projection(projection.clone())
-            .integrate(0.0, start, tf)
+            .integrate(&Start::at(0.0).x(start), tf)
             .unwrap();
         assert_eq!(bits(&first), bits(&fixed), "{projection:?}: a fixed size");
     }
@@ -104,8 +104,12 @@ fn an_observer_that_keeps_nothing_changes_nothing() {
     for projection in PROJECTIONS {
         let plate = vertical(10);
         let mut integrator = Integrator::new(&plate).unwrap().projection(projection);
-        let kept = integrator.integrate(0.0, &TILTED, 2.0).unwrap();
-        let summary = integrator.observe(0.0, &TILTED, 2.0, &mut ()).unwrap();
+        let kept = integrator
+            .integrate(&Start::at(0.0).x(&TILTED), 2.0)
+            .unwrap();
+        let summary = integrator
+            .observe(&Start::at(0.0).x(&TILTED), 2.0, &mut ())
+            .unwrap();
         assert_eq!(summary.status, *kept.status());
         assert_eq!(summary.statistics, *kept.statistics());
         assert_eq!(summary.t.to_bits(), kept.t().to_bits());
@@ -215,10 +219,12 @@ fn is_told_in_order<S: Flow + EventFunction>(system: &S, start: &[f64], tf: f64)
             .unwrap()
             .rtol(1e-7)
             .projection(projection.clone());
-        let kept = integrator.integrate(0.5, start, 0.5 + tf).unwrap();
+        let kept = integrator
+            .integrate(&Start::at(0.5).x(start), 0.5 + tf)
+            .unwrap();
         let mut witness = Witness::default();
         let summary = integrator
-            .observe(0.5, start, 0.5 + tf, &mut witness)
+            .observe(&Start::at(0.5).x(start), 0.5 + tf, &mut witness)
             .unwrap();
         assert_eq!(summary.status, Status::ReachedEnd);
         assert_eq!(witness.t.to_bits(), (0.5 + tf).to_bits());
@@ -397,7 +403,7 @@ fn no_step_is_longer_than_the_largest_and_the_first_is_as_wished() {
         let trajectory = made()
             .max_step(0.05)
             .first_step(0.01)
-            .integrate(0.0, &[2.0, 0.0], 2.0)
+            .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)
             .unwrap();
         let steps: Vec<f64> = trajectory
             .times()
@@ -415,7 +421,7 @@ fn no_step_is_longer_than_the_largest_and_the_first_is_as_wished() {
         );
         let trajectory = made()
             .fixed_step(0.01)
-            .integrate(0.0, &[2.0, 0.0], 0.44)
+            .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 0.44)
             .unwrap();
         assert_eq!(trajectory.times().len(), 45, "{projection:?}");
         for (i, t) in trajectory.times().iter().enumerate() {
@@ -430,7 +436,7 @@ fn the_corner_tolerance_groups_the_report_and_moves_nothing() {
     let grouped = |tolerance: f64| {
         let mut integrator = Integrator::new(&plate).unwrap().corner_tolerance(tolerance);
         integrator
-            .integrate(0.0, &[0.0, 2.2, 1e-9, 0.0, 0.0, 0.0], 0.6)
+            .integrate(&Start::at(0.0).x(&[0.0, 2.2, 1e-9, 0.0, 0.0, 0.0]), 0.6)
             .unwrap()
     };
     let (apart, together) = (grouped(0.0), grouped(1e-6));
@@ -462,7 +468,7 @@ fn a_guard_that_comes_a_second_time_begins_another_corner() {
     // Touch-down and lift-off of all springs within the tolerance: two corners, not one.
     let mut integrator = Integrator::new(vertical(10)).unwrap().corner_tolerance(0.5);
     let trajectory = integrator
-        .integrate(0.0, &[0.0, 2.2, 0.0, 0.0, 0.0, 0.0], 1.0)
+        .integrate(&Start::at(0.0).x(&[0.0, 2.2, 0.0, 0.0, 0.0, 0.0]), 1.0)
         .unwrap();
     assert_eq!(trajectory.crossings().len(), 20);
     let [down, up] = trajectory.corners() else {
@@ -477,6 +483,8 @@ fn a_guard_that_comes_a_second_time_begins_another_corner() {
     let mut integrator = Integrator::new(Hopper::default())
         .unwrap()
         .corner_tolerance(1.0);
-    let hops = integrator.integrate(0.0, &[2.0, 0.0], 3.0).unwrap();
+    let hops = integrator
+        .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 3.0)
+        .unwrap();
     assert!(hops.crossings().len() == 6 && hops.corners().is_empty());
 }

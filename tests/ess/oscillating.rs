@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::{GuardCrossing, Integrator, Mode, Projection, Status, Trajectory, Watch};
+use saltation::{GuardCrossing, Integrator, Mode, Projection, Start, Status, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -129,7 +129,9 @@ impl Course {
         })
         .max_rates(self.max_rates());
         let mut integrator = Integrator::new(system).unwrap().projection(projection);
-        integrator.integrate(0.0, &[0.0, 1.0], END).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), END)
+            .unwrap()
     }
 
     fn max_rates(&self) -> Vec<f64> {
@@ -395,7 +397,7 @@ fn sped_up(seed: u64, cases: usize) -> [usize; 2] {
         let run = Integrator::new(system)
             .unwrap()
             .projection(projection(case))
-            .integrate(0.0, &[0.0, slow], END)
+            .integrate(&Start::at(0.0).x(&[0.0, slow]), END)
             .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd);
         let wave = Shape::Wave { rate, phase, level };

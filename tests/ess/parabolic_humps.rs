@@ -1,7 +1,7 @@
 //! Guards entered and left within one long step, several at once: parabolic humps of which none may
 //! be lost.
 
-use saltation::{Direction, Integrator, Projection, Status, Trajectory, Watch};
+use saltation::{Direction, Integrator, Projection, Start, Status, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -71,7 +71,9 @@ fn walks<const N: usize>(humps: [Hump; N], case: &str) {
         if let Some(step) = step {
             integrator = integrator.fixed_step(step);
         }
-        let trajectory = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+        let trajectory = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+            .unwrap();
         let what = format!("{case}, {name}: {humps:?}");
         crosses_all(&trajectory, &humps, allowed, &what);
     }

@@ -1,7 +1,7 @@
 //! Planes in constant fields, whose crossings are known to rounding: guards that enter their
 //! neighbourhoods together under a fixed projection, and exact corners of many guards.
 
-use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status, Trajectory};
+use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Start, Status, Trajectory};
 
 use crate::random_corners::inverse;
 
@@ -81,7 +81,7 @@ impl Case {
         let mut integrator = Integrator::new(&self.system)
             .unwrap()
             .projection(projection);
-        let run = integrator.integrate(self.t0, &self.start, self.t0 + 1.5);
+        let run = integrator.integrate(&Start::at(self.t0).x(&self.start), self.t0 + 1.5);
         let run: Trajectory = run.unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
         assert_eq!(run.crossings().len(), self.times.len(), "{what}");

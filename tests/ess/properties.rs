@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saltation::models::{ContactChain, FieldTable, Hopper, PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, Integrator, Projection, Status, Trajectory, flow_fn};
+use saltation::{EventFunction, Flow, Integrator, Projection, Start, Status, Trajectory, flow_fn};
 
 use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 use crate::random_corners::CornerProblem;
@@ -95,8 +95,8 @@ proptest! {
     fn a_run_may_be_interrupted_anywhere((table, start, end) in tables(), projection in projections(), part in 0.0..1.0f64) {
         let whole = ended(&table, projection.clone(), &start, end);
         let first = ended(&table, projection.clone(), &start, part * end);
-        let mut second = Integrator::new(&table).unwrap().projection(projection).start_mode(first.mode().clone());
-        let second = second.integrate(part * end, first.state().as_slice(), end).unwrap();
+        let mut second = Integrator::new(&table).unwrap().projection(projection);
+        let second = second.integrate(&first.end(), end).unwrap();
         prop_assert_eq!(second.status(), &Status::ReachedEnd);
         prop_assert!(distance(whole.state(), second.state().as_slice()) < 1e-9);
         prop_assert_eq!(whole.mode(), second.mode());
@@ -111,11 +111,10 @@ proptest! {
         let projection = if automatic { Projection::Auto } else { Projection::Off };
         let hopper = Hopper::default();
         let made = || Integrator::new(hopper).unwrap().rtol(1e-12).atol(1e-13).projection(projection.clone());
-        let whole = made().integrate(0.0, &[z0, 0.0], 2.0).unwrap();
+        let whole = made().integrate(&Start::at(0.0).x(&[z0, 0.0]), 2.0).unwrap();
         let split = 2.0 * part;
-        let first = made().integrate(0.0, &[z0, 0.0], split).unwrap();
-        let mut second = made().start_mode(first.mode().clone());
-        let second = second.integrate(split, first.state().as_slice(), 2.0).unwrap();
+        let first = made().integrate(&Start::at(0.0).x(&[z0, 0.0]), split).unwrap();
+        let second = made().integrate(&first.end(), 2.0).unwrap();
         prop_assert!(distance(whole.state(), second.state().as_slice()) < 1e-9);
         prop_assert_eq!(whole.crossings().len(), first.crossings().len() + second.crossings().len());
     }
@@ -195,7 +194,9 @@ fn earlier_settings_leave_nothing_behind() {
     ];
     let run = |integrator: &mut Integrator<VerticalPlate>, start: u64| {
         let start = PlateParameters::random_start(start);
-        let run = integrator.integrate(0.0, &start, 2.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&start), 2.0)
+            .unwrap();
         let bits: Vec<u64> = run.state().iter().map(|x| x.to_bits()).collect();
         (bits, *run.statistics(), run.doubts().to_vec())
     };

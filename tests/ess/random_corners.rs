@@ -6,7 +6,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Signed, ToPrimitive, Zero};
 use saltation::models::FieldTable;
-use saltation::{Direction, Guard, Integrator, Projection, Rearm, Status, Trajectory, flow_fn};
+use saltation::{
+    Direction, Guard, Integrator, Projection, Rearm, Start, Status, Trajectory, flow_fn,
+};
 
 use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 
@@ -347,7 +349,7 @@ fn a_hundred_guards_within_a_microsecond_are_reported_in_order() {
             .unwrap()
             .projection(projection.clone())
             .corner_tolerance(1e-6)
-            .integrate(0.0, &[0.0], 1.0)
+            .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
             .unwrap();
         assert_eq!(*trajectory.status(), Status::ReachedEnd);
         let crossings = trajectory.crossings();
@@ -392,7 +394,7 @@ fn all_at_once(unit: impl Fn(usize) -> f64) {
                 .unwrap()
                 .projection(projection.clone())
                 .rearm(rearm)
-                .integrate(0.0, &[0.0], 1.0)
+                .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
                 .unwrap();
             assert_eq!(*trajectory.status(), Status::ReachedEnd, "{projection:?}");
             assert_eq!(trajectory.crossings().len(), MANY, "{projection:?}");

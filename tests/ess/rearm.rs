@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use saltation::models::{Hopper, Thermostat};
 use saltation::{
-    At, Direction, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Status,
-    Stop, Trajectory, Watch,
+    At, Direction, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Start,
+    Status, Stop, Trajectory, Watch,
 };
 
 use crate::fixtures::support::{Sketch, run};
@@ -35,7 +35,7 @@ fn swing(rearm: Rearm, far: bool, projection: Projection) -> Trajectory {
         .atol(1e-11)
         .rearm(rearm)
         .projection(projection)
-        .integrate(0.0, &[1.0, 0.0], 10.0 * TAU)
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 10.0 * TAU)
         .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     for (i, crossing) in trajectory.crossings().iter().enumerate() {
@@ -114,7 +114,9 @@ fn the_matrix_of_pairs_is_pairs_and_the_zero_matrix_is_never() {
 fn the_hopper_by_its_matrix_is_the_hopper_by_pairs() {
     let run = |rearm| {
         let mut integrator = Integrator::new(Hopper::default()).unwrap().rearm(rearm);
-        integrator.integrate(0.0, &[2.0, 0.0], 5.0).unwrap()
+        integrator
+            .integrate(&Start::at(0.0).x(&[2.0, 0.0]), 5.0)
+            .unwrap()
     };
     let (pairs, matrix) = (run(Rearm::Pairs), run(Rearm::Matrix(pairs_as_matrix(1))));
     assert_eq!(pairs.crossings().len(), 10);
@@ -130,12 +132,12 @@ fn room(start: f64, mode: Option<Mode>, projection: Projection) -> Trajectory {
         .atol(1e-11)
         .projection(projection)
         .rearm(Rearm::Matrix(room.rearm().unwrap()));
-    if let Some(mode) = mode {
-        integrator = integrator.start_mode(mode);
+    let x0 = [start];
+    let mut start = Start::at(0.0).x(&x0);
+    if let Some(mode) = &mode {
+        start = start.mode(mode);
     }
-    let trajectory = integrator
-        .integrate(0.0, &[start], 20.05 * room.period())
-        .unwrap();
+    let trajectory = integrator.integrate(&start, 20.05 * room.period()).unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     trajectory
 }
@@ -207,7 +209,7 @@ fn walk<const N: usize>(
         .unwrap()
         .projection(projection)
         .rearm(Rearm::Matrix(matrix))
-        .integrate(0.0, &[0.0], 1.0)
+        .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
         .unwrap()
 }
 
@@ -330,7 +332,7 @@ fn a_matrix_that_rearms_a_guard_by_itself_is_refused() {
 fn a_matrix_of_another_size_is_refused() {
     let mut integrator = Integrator::new(Hopper::default()).unwrap();
     integrator = integrator.rearm(Rearm::Matrix(RearmMatrix::new(2)));
-    let refused = integrator.integrate(0.0, &[2.0, 0.0], 1.0);
+    let refused = integrator.integrate(&Start::at(0.0).x(&[2.0, 0.0]), 1.0);
     assert!(
         matches!(
             refused,
@@ -389,7 +391,7 @@ fn modes_that_the_policy_looked_up_are_told_like_all_others() {
             .rearm(Rearm::WhenEmpty)
             .projection(projection.clone());
         let trajectory = integrator
-            .integrate(0.0, &[-1.0, 0.0], 10.0 * TAU - 0.1)
+            .integrate(&Start::at(0.0).x(&[-1.0, 0.0]), 10.0 * TAU - 0.1)
             .unwrap();
         assert_eq!(*trajectory.status(), Status::ReachedEnd);
         assert_eq!(trajectory.crossings().len(), 10, "{projection:?}");
@@ -426,7 +428,7 @@ fn a_guard_armed_beyond_its_surface_by_a_side_that_the_model_set_crosses_at_once
             .unwrap()
             .rearm(Rearm::Matrix(row.unwrap()))
             .projection(projection)
-            .integrate(0.0, &[0.0], 2.0)
+            .integrate(&Start::at(0.0).x(&[0.0]), 2.0)
             .unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd);
         let crossed = run.crossings().iter().map(|c| (c.guard.event, c.t));

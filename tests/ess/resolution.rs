@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{Integrator, Projection, Status, Trajectory, Watch};
+use saltation::{Integrator, Projection, Start, Status, Trajectory, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -69,7 +69,9 @@ fn a_guard_that_moves_faster_than_the_state_is_crossed_each_time() {
         let system = Sketch::new(1, |_, _, _, dx| dx[0] = 0.01)
             .events([Watch::BOTH], |_, t, x, _| x[0] - (10.0 * t).sin());
         let mut integrator = Integrator::new(system).unwrap().projection(projection);
-        let run = integrator.integrate(0.0, &[0.05], 10.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.05]), 10.0)
+            .unwrap();
         assert_all_found(&run, std::slice::from_ref(&expected), 1e-6, "x − sin 10 t");
         assert!(run.is_guaranteed());
     }
@@ -135,7 +137,9 @@ fn random_waves_are_crossed_as_often_as_they_change_sign() {
             });
         let projection = [Projection::Auto, Projection::Off][case / 2 % 2].clone();
         let mut integrator = Integrator::new(system).unwrap().projection(projection);
-        let run = integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 1.0)
+            .unwrap();
         assert_all_found(&run, &expected, 1e-5, &format!("case {case}"));
     }
     assert!(compared > 900 && crossings > 5000, "{compared} {crossings}");

@@ -1,7 +1,8 @@
 //! Starts on a guard, close to one, or in a given mode.
 
 use saltation::{
-    At, EventFunction, Flow, Guard, Integrator, Mode, Projection, Status, Stop, Watch, flow_fn,
+    At, EventFunction, Flow, Guard, Integrator, Mode, Projection, Start, Status, Stop, Watch,
+    flow_fn,
 };
 
 use crate::fixtures::support::{Sketch, run};
@@ -21,8 +22,7 @@ fn turns_round<S: Flow + EventFunction>(system: impl Fn(f64) -> S) {
             let trajectory = Integrator::new(system(before))
                 .unwrap()
                 .projection(projection)
-                .start_mode(Mode::new(2))
-                .integrate(0.0, &[1.0], 0.5)
+                .integrate(&Start::at(0.0).x(&[1.0]).mode(&Mode::new(2)), 0.5)
                 .unwrap();
             assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
             let [only] = trajectory.crossings() else {
@@ -121,8 +121,10 @@ fn a_given_mode_whose_guard_was_passed_by_rounding_is_crossed_at_once() {
             .events([Watch::BOTH], |_, _, x, _| x[0] - 1.0);
         let before = Mode::with(1, &[0]);
         let start = 1.0 - 1.1e-16 * f64::from(steps);
-        let mut integrator = Integrator::new(system).unwrap().start_mode(before);
-        let run = integrator.integrate(0.0, &[start], 1.0).unwrap();
+        let mut integrator = Integrator::new(system).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[start]).mode(&before), 1.0)
+            .unwrap();
         assert_eq!(run.crossings().len(), 1, "{steps}");
         assert!(run.crossings()[0].t <= 0.0);
     }
@@ -136,8 +138,10 @@ fn a_given_mode_that_a_tangent_start_contradicts_is_refused() {
             dx[1] = bend;
         })
         .events([Watch::BOTH], |_, _, x, _| x[0]);
-        let mut integrator = Integrator::new(system).unwrap().start_mode(Mode::new(1));
-        integrator.integrate(0.0, &[0.0, 0.0], 1.0).unwrap()
+        let mut integrator = Integrator::new(system).unwrap();
+        integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 0.0]).mode(&Mode::new(1)), 1.0)
+            .unwrap()
     };
     assert_eq!(*start(-1.0).status(), Status::ReachedEnd);
     let Status::Refused(Stop::Tangent { guard, at, .. }) = start(1.0).status().clone() else {

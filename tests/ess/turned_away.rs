@@ -1,7 +1,7 @@
 //! Guards that the crossing of another one turns the motion away from: where the error hides which
 //! comes first, runs say so.
 
-use saltation::{Doubt, EventFunction, Flow, Integrator, Mode, Status, Trajectory, Watch};
+use saltation::{Doubt, EventFunction, Flow, Integrator, Mode, Start, Status, Trajectory, Watch};
 
 /// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where a clock turns it back on the same
 /// way. The other guard lies `below` the peak, which is `sin(w)/w` exactly.
@@ -37,7 +37,7 @@ fn run<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, rtol: f64) -> Tr
         .unwrap()
         .rtol(rtol)
         .atol(1e-3 * rtol)
-        .integrate(0.0, x0, tf)
+        .integrate(&Start::at(0.0).x(x0), tf)
         .unwrap()
 }
 

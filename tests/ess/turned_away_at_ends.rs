@@ -4,8 +4,8 @@
 use std::cell::Cell;
 
 use saltation::{
-    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Mode, Observer, Projection, Status, Stop,
-    Trajectory, Watch,
+    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Mode, Observer, Projection, Start,
+    Status, Stop, Trajectory, Watch,
 };
 
 use crate::fixtures::support::Sketch;
@@ -65,14 +65,18 @@ fn behind() -> impl Iterator<Item = f64> {
 fn before_a_guard_that_stops_the_run() {
     check("at once", |above| {
         let clocks = kink(above, [1.0, 9.0], [Watch::BOTH.and_stop(), Watch::NONE]);
-        let run = integrator(clocks).integrate(0.0, &START, 2.0).unwrap();
+        let run = integrator(clocks)
+            .integrate(&Start::at(0.0).x(&START), 2.0)
+            .unwrap();
         assert!(matches!(run.status(), Status::Stopped { .. }));
         run
     });
     for last in behind() {
         check("a moment later", |above| {
             let clocks = kink(above, [1.0, last], [Watch::BOTH, Watch::BOTH.and_stop()]);
-            let run = integrator(clocks).integrate(0.0, &START, 2.0).unwrap();
+            let run = integrator(clocks)
+                .integrate(&Start::at(0.0).x(&START), 2.0)
+                .unwrap();
             assert!(matches!(run.status(), Status::Stopped { .. }));
             run
         });
@@ -83,7 +87,7 @@ fn before_a_guard_that_stops_the_run() {
 fn before_the_end_of_the_run() {
     for last in std::iter::once(1.0).chain(behind()) {
         let run = integrator(kink(NEAR, [1.0, last], BOTH))
-            .integrate(0.0, &START, last)
+            .integrate(&Start::at(0.0).x(&START), last)
             .unwrap();
         assert_eq!(run.status(), &Status::ReachedEnd);
         assert_eq!(turned(run.doubts()), 1, "{last}: {:?}", run.doubts());
@@ -111,7 +115,7 @@ fn before_an_observer_is_done() {
         for last in behind() {
             let mut observer = Until(crossings, Vec::new());
             let summary = integrator(kink(above, [1.0, last], BOTH))
-                .observe(0.0, &START, 2.0, &mut observer)
+                .observe(&Start::at(0.0).x(&START), 2.0, &mut observer)
                 .unwrap();
             assert_eq!(summary.status, Status::Ended);
             assert_eq!(turned(&observer.1), expected, "{crossings}, {last}");
@@ -152,7 +156,9 @@ fn an_interrupted_crossing_is_taken_back() {
             Ok(())
         });
     let mut integrator = integrator(system).interrupt(&interrupt);
-    let run = integrator.integrate(0.0, &START, 2.0).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&START), 2.0)
+        .unwrap();
     assert_eq!(run.status(), &Status::Refused(Stop::Interrupted));
     assert_eq!((run.crossings().len(), run.doubts()), (0, &[][..]));
     // On the guard, on the side before.
@@ -162,10 +168,7 @@ fn an_interrupted_crossing_is_taken_back() {
     }
     // And goes on from there.
     interrupt.clear();
-    let (state, mode) = (run.state().clone(), run.mode().clone());
-    let mut integrator = integrator.start_mode(mode);
-    let rest = integrator.integrate(run.t(), state.as_slice(), 1.2);
-    let rest = rest.unwrap();
+    let rest = integrator.integrate(&run.end(), 1.2).unwrap();
     assert_eq!(rest.crossings()[0].guard, saltation::Guard::rising(1));
 }
 
@@ -176,7 +179,7 @@ fn before_a_run_is_refused() {
         let interrupt = Interrupt::new();
         let mut observer = Setting(interrupt.clone(), Vec::new());
         let mut integrator = integrator(kink(above, [1.0, 1.3], BOTH)).interrupt(&interrupt);
-        let summary = integrator.observe(0.0, &START, 2.0, &mut observer);
+        let summary = integrator.observe(&Start::at(0.0).x(&START), 2.0, &mut observer);
         let summary = summary.unwrap();
         assert_eq!(summary.status, Status::Refused(Stop::Interrupted));
         assert_eq!(summary.statistics.crossings, 1);
@@ -185,7 +188,9 @@ fn before_a_run_is_refused() {
     for last in behind() {
         check("too many events", |above| {
             let mut integrator = integrator(kink(above, [1.0, last], BOTH)).max_events(1);
-            let run = integrator.integrate(0.0, &START, 2.0).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&START), 2.0)
+                .unwrap();
             let Status::Refused(Stop::TooManyEvents { .. }) = run.status() else {
                 panic!("{:?}", run.status());
             };
@@ -200,7 +205,7 @@ fn before_a_projection_to_the_next_crossing() {
     for last in behind() {
         check("at rest from there", |above| {
             let run = integrator(kink(above, [1.0, last], BOTH))
-                .integrate(0.0, &START, 2.0)
+                .integrate(&Start::at(0.0).x(&START), 2.0)
                 .unwrap();
             assert_eq!(run.status(), &Status::ReachedEnd);
             projected += usize::from(run.crossings()[1].arrival == Arrival::Projected);
@@ -220,7 +225,7 @@ fn by_a_clock_that_a_projection_reaches_from_the_end_of_a_step() {
             let run = integrator(kink(above, [1.0, 9.0], [Watch::BOTH, Watch::NONE]))
                 .max_step(step)
                 .projection(projection.clone())
-                .integrate(0.0, &START, 2.0)
+                .integrate(&Start::at(0.0).x(&START), 2.0)
                 .unwrap();
             assert_eq!(run.status(), &Status::ReachedEnd);
             projected += usize::from(run.crossings()[0].arrival == Arrival::Projected);
@@ -239,7 +244,7 @@ fn by_a_clock_at_the_end_of_a_step() {
             let clock = 1.0 + units * f64::EPSILON;
             let run = integrator(kink(above, [clock, 9.0], [Watch::BOTH, Watch::NONE]))
                 .fixed_step(0.125)
-                .integrate(0.0, &START, 2.0)
+                .integrate(&Start::at(0.0).x(&START), 2.0)
                 .unwrap();
             there += usize::from(run.crossings()[0].arrival == Arrival::AlreadyThere);
             run

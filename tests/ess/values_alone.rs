@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Status, Stop, Watch};
+use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Start, Status, Stop, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -64,7 +64,9 @@ fn guards_at_one_instant_whose_terms_are_large_against_their_rates_cross_togethe
         for projection in [Projection::Auto, Projection::Off] {
             let what = format!("case {case}, {count} guards, {projection:?}");
             let mut integrator = Integrator::new(&planes).unwrap().projection(projection);
-            let run = integrator.integrate(0.0, &start, 2.0 * time).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&start), 2.0 * time)
+                .unwrap();
             assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
             assert_eq!(run.crossings().len(), count, "{what}");
             // Values are known to a few units in the last place of their terms.
@@ -97,7 +99,7 @@ fn collisions_a_long_way_off_are_found() {
         for projection in [Projection::Auto, Projection::Off] {
             let mut integrator = Integrator::new(&system).unwrap().projection(projection);
             let run = integrator
-                .integrate(0.0, &start, 3.0 * gap / speed)
+                .integrate(&Start::at(0.0).x(&start), 3.0 * gap / speed)
                 .unwrap();
             let what = format!("case {case} at {far:e}: {}", run.status());
             assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
@@ -118,7 +120,9 @@ fn the_least_rate_is_in_the_unit_of_the_guard() {
             let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
                 .events([Watch::BOTH], move |_, _, x, _| unit * (x[0] - 0.3));
             let mut integrator = Integrator::new(system).unwrap().projection(projection);
-            let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+                .unwrap();
             assert_eq!(*run.status(), Status::ReachedEnd, "{unit:e}");
             assert_eq!(run.crossings().len(), 1, "{unit:e}");
         }
@@ -136,7 +140,9 @@ fn a_guard_met_at_the_only_rate_seen_of_it_is_crossed() {
                 let system = Sketch::new(1, move |_, _, _, dx| dx[0] = rate)
                     .events([Watch::BOTH], move |_, _, x, _| x[0] - gap);
                 let mut integrator = Integrator::new(system).unwrap().projection(projection);
-                let run = integrator.integrate(0.0, &[0.0], 1.0).unwrap();
+                let run = integrator
+                    .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+                    .unwrap();
                 assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
                 assert_eq!(run.crossings().len(), usize::from(gap > 0.0), "{what}");
                 assert!(run.mode().contains(0), "{what}");
@@ -164,7 +170,9 @@ fn a_start_that_touches_its_guard_is_tangent_in_any_unit() {
                 });
                 let start = [angle.cos(), angle.sin()];
                 let mut integrator = Integrator::new(system).unwrap();
-                let run = integrator.integrate(0.0, &start, 1.0).unwrap();
+                let run = integrator
+                    .integrate(&Start::at(0.0).x(&start), 1.0)
+                    .unwrap();
                 let tangent = matches!(run.status(), Status::Refused(Stop::Tangent { .. }));
                 assert!(tangent, "{unit:e}, {angle}, {written}: {}", run.status());
             }
@@ -190,7 +198,9 @@ fn an_approach_that_slows_down_to_a_ten_millionth_grazes() {
                 .unwrap()
                 .fixed_step(0.0625)
                 .projection(projection);
-            let run = integrator.integrate(0.0, &[0.0], 2.0).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[0.0]), 2.0)
+                .unwrap();
             let Status::Refused(Stop::NotLive {
                 rate_before,
                 min_rate,
@@ -269,7 +279,9 @@ fn collisions_on_a_plane_a_long_way_off_are_found_or_said() {
         for projection in [Projection::Auto, Projection::Off] {
             let what = format!("case {case}, {projection:?}, expected {expected:?}");
             let mut integrator = Integrator::new(&system).unwrap().projection(projection);
-            let run = integrator.integrate(0.0, &start, end).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&start), end)
+                .unwrap();
             let right = *run.status() == Status::ReachedEnd
                 && run.crossings().len() == usize::from(expected.is_some());
             let on_time = match (expected, run.crossings().first()) {

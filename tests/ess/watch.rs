@@ -2,7 +2,9 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use saltation::{Direction, Guard, Integrator, Projection, Rearm, Status, Trajectory, Watch};
+use saltation::{
+    Direction, Guard, Integrator, Projection, Rearm, Start, Status, Trajectory, Watch,
+};
 
 use crate::fixtures::support::{Sketch, falling, run};
 use crate::resets::G;
@@ -90,7 +92,7 @@ fn swing(watch: Watch, start: f64, rearm: Rearm, projection: Projection) -> Traj
         .atol(1e-11)
         .rearm(rearm)
         .projection(projection)
-        .integrate(0.0, &[start, 0.0], 10.0 * TAU)
+        .integrate(&Start::at(0.0).x(&[start, 0.0]), 10.0 * TAU)
         .unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     trajectory

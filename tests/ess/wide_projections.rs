@@ -2,7 +2,7 @@
 //! and doubts are told by it; and a guard that the motion turns away from is not crossed.
 
 use saltation::models::{PlateParameters, VerticalPlate};
-use saltation::{Integrator, Projection, Status, Watch};
+use saltation::{Integrator, Projection, Start, Status, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -27,8 +27,8 @@ fn a_run_that_projections_lead_astray_is_doubted() {
         let (mut astray, mut needless) = (0, 0);
         for seed in 1..=20 {
             let start = PlateParameters::random_start(seed);
-            let truth = exact.integrate(0.0, &start, 2.0).unwrap();
-            let run = coarse.integrate(0.0, &start, 2.0).unwrap();
+            let truth = exact.integrate(&Start::at(0.0).x(&start), 2.0).unwrap();
+            let run = coarse.integrate(&Start::at(0.0).x(&start), 2.0).unwrap();
             let is_other = run.crossings().len() != truth.crossings().len();
             astray += usize::from(is_other);
             let is_doubted = *run.status() != Status::ReachedEnd || !run.is_guaranteed();
@@ -62,7 +62,7 @@ fn a_guard_that_is_not_reached_is_not_crossed() {
                 let run = Integrator::new(&thrown)
                     .unwrap()
                     .projection(projection.clone())
-                    .integrate(0.0, &[-d, v], 3.0 * v / a)
+                    .integrate(&Start::at(0.0).x(&[-d, v]), 3.0 * v / a)
                     .unwrap();
                 let count = run.crossings().len();
                 let what = format!("{seed}: {projection:?}, {part}: {:?}", run.crossings());

@@ -1,6 +1,6 @@
 //! Accumulations of crossings, and rest after them.
 
-use saltation::{At, Guard, Integrator, Projection, Status, Stop};
+use saltation::{At, Guard, Integrator, Projection, Start, Status, Stop};
 
 use crate::fixtures::support::{SplitMix64, run};
 use crate::resets::{G, ball, ball_over, bounces};
@@ -138,7 +138,7 @@ fn max_events_bounds_a_zeno_ball_too() {
     let trajectory = Integrator::new(ball(0.5))
         .unwrap()
         .max_events(7)
-        .integrate(0.0, &[1.0, 0.0], 10.0)
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 10.0)
         .unwrap();
     let Status::Refused(Stop::TooManyEvents {
         limit: 7,

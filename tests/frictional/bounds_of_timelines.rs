@@ -1,6 +1,7 @@
 //! What a run with time as a state says of its own errors holds: the end of an accumulation, and the
 //! slip of contacts that depend on each other.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, StretchKind, Timeline};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -93,7 +94,7 @@ fn off_and_bound(block: RockingBlock, rate: f64, settings: [f64; 3]) -> Option<(
         .rtol(rtol)
         .atol(1e-2 * rtol)
         .zeno_tolerance(zeno)
-        .integrate(0.0, &q, &v, expected + 0.5)
+        .integrate(&Start::at(0.0).q(&q).v(&v), expected + 0.5)
         .unwrap();
     let mut rests = run
         .stretches()
@@ -241,7 +242,7 @@ fn a_redundant_slip_says_by_how_much_it_may_be_late() {
         let start = slip - f64::min(0.5 / rate, 50.0);
         let q = [angle.cos(), angle.sin(), angle];
         let run = timeline
-            .integrate(start, &q, &[0.0; 3], slip + 0.01)
+            .integrate(&Start::at(start).q(&q).v(&[0.0; 3]), slip + 0.01)
             .unwrap();
         let stretch = &run.stretches()[0];
         let late = stretch.t[1] - slip;

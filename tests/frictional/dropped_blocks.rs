@@ -8,7 +8,7 @@ use saltation::mechanics::{
 };
 use saltation::models::RockingBlock;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{InputError, Stop};
+use saltation::{InputError, Start, Stop};
 
 use crate::random_bits::SplitMix64;
 use crate::timeline::check;
@@ -38,7 +38,7 @@ fn run(block: RockingBlock, (q, v): (&[f64; 3], &[f64; 3]), tf: f64) -> Timeline
         .rtol(1e-9)
         .atol(1e-12)
         .zeno_tolerance(1e-8);
-    timeline.integrate(0.0, q, v, tf).unwrap()
+    timeline.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap()
 }
 
 #[test]
@@ -193,7 +193,8 @@ fn bad_input_is_refused_by_name() {
     let (q, v) = block.pivoting(0.1, 0.0);
     let with = |model: EventDriven<RockingBlock>| Timeline::new(model).unwrap();
     let rough = |block| with(EventDriven::with_law(block, AnitescuPotra::new()));
-    let refused = with(EventDriven::with_law(block, Unilateral)).integrate(0.0, &q, &v, 1.0);
+    let refused =
+        with(EventDriven::with_law(block, Unilateral)).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
     assert!(matches!(
         refused,
         Err(Breakdown::Input(InputError::FrictionIgnored {
@@ -204,7 +205,7 @@ fn bad_input_is_refused_by_name() {
     // Said not to matter: it slides freely, down to the floor and on.
     let smooth = with(EventDriven::new(block).frictionless());
     let run = smooth
-        .integrate(0.0, &q, &v, 0.5)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
         .unwrap()
         .completed()
         .unwrap();
@@ -214,7 +215,8 @@ fn bad_input_is_refused_by_name() {
             .all(|stretch| stretch.tangential.iter().all(|&p| p == 0.0))
     );
     for friction in [-0.1, f64::NAN, f64::INFINITY] {
-        let refused = rough(RockingBlock { friction, ..block }).integrate(0.0, &q, &v, 1.0);
+        let refused =
+            rough(RockingBlock { friction, ..block }).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
         assert!(
             matches!(refused, Err(Breakdown::Input(_))),
             "{friction} {refused:?}"
@@ -228,7 +230,7 @@ fn bad_input_is_refused_by_name() {
         (&[0.0, f64::NAN, 0.0], &v, 1.0),
         (&[0.0, 0.5, 0.0], &v, 1.0),
     ] {
-        let refused = rough(block).integrate(0.0, q, v, tf);
+        let refused = rough(block).integrate(&Start::at(0.0).q(q).v(v), tf);
         assert!(matches!(refused, Err(Breakdown::Input(_))), "{refused:?}");
     }
     let settings: [fn(Timeline<RockingBlock>) -> Timeline<RockingBlock>; 4] = [
@@ -238,7 +240,7 @@ fn bad_input_is_refused_by_name() {
         |timeline| timeline.zeno_tolerance(0.0),
     ];
     for set in settings {
-        let refused = set(rough(block)).integrate(0.0, &q, &v, 1.0);
+        let refused = set(rough(block)).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
         assert!(matches!(
             refused,
             Err(Breakdown::Input(InputError::BadSetting { .. }))
@@ -248,7 +250,9 @@ fn bad_input_is_refused_by_name() {
     for from in [0.0, 2.0] {
         let model = EventDriven::with_law(Elastic { block, from }, AnitescuPotra::new());
         let (q, v) = ([0.0, 1.5, 0.0], [0.0; 3]);
-        let run = Timeline::new(model).unwrap().integrate(0.0, &q, &v, 1.0);
+        let run = Timeline::new(model)
+            .unwrap()
+            .integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
         let refused = match run {
             Err(refused) => refused,
             Ok(run) => run.completed().unwrap_err(),
@@ -262,7 +266,7 @@ fn bad_input_is_refused_by_name() {
     let (q, v) = block.pivoting(0.0, 1.0);
     let short = rough(block)
         .max_events(5)
-        .integrate(0.0, &q, &v, 4.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 4.0)
         .unwrap();
     let Some(Breakdown::Stop(Stop::TooManyEvents { limit: 5, at, .. })) = short.breakdown() else {
         panic!("{:?}", short.breakdown());
@@ -271,14 +275,16 @@ fn bad_input_is_refused_by_name() {
     assert!(short.at(1.0).is_ok() && short.at(3.0).is_err() && short.at_arclength(1e3).is_err());
     let few = rough(block)
         .max_steps(10)
-        .integrate(0.0, &q, &v, 4.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 4.0)
         .unwrap();
     assert!(matches!(
         few.breakdown(),
         Some(Breakdown::Stop(Stop::TooManySteps { limit: 10, .. }))
     ));
     // A run of no length.
-    let none = rough(block).integrate(1.0, &q, &v, 1.0).unwrap();
+    let none = rough(block)
+        .integrate(&Start::at(1.0).q(&q).v(&v), 1.0)
+        .unwrap();
     assert!(none.stretches().is_empty() && none.t() == 1.0 && none.s() == 0.0);
     assert_eq!(none.at(1.0).unwrap(), none.state());
 }

@@ -1,6 +1,7 @@
 //! Sticking and slipping contacts against the reference of friction and sliding: event times, modes
 //! and states of blocks, rods and ladders.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, Contacting};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -36,7 +37,7 @@ where
 {
     let model = EventDriven::with_law(system, AnitescuPotra::new());
     let timeline = Timeline::new(model).unwrap().rtol(1e-12).atol(1e-13);
-    let run = timeline.integrate(0.0, q, v, tf).unwrap();
+    let run = timeline.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap();
     assert_eq!(run.breakdown(), None);
     run
 }

@@ -1,6 +1,7 @@
 //! Symmetries of runs with time as a state: mirrored blocks, permuted contacts, tangents of the
 //! other sign, and the driver without friction.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, Simulation, StretchKind, Timeline, TimelineRun, Zeno};
 use saltation::impact::{AnitescuPotra, Contacting, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -73,7 +74,7 @@ fn run(seen: Seen, q: &[f64], v: &[f64]) -> TimelineRun {
         .rtol(1e-11)
         .atol(1e-13)
         .zeno_tolerance(1e-7);
-    timeline.integrate(0.0, q, v, 0.5).unwrap()
+    timeline.integrate(&Start::at(0.0).q(q).v(v), 0.5).unwrap()
 }
 
 fn mirrored(mode: Contacting) -> Contacting {
@@ -174,9 +175,11 @@ fn without_friction_it_is_the_event_driven_simulation() {
         .rtol(1e-11)
         .atol(1e-13)
         .zeno(Zeno::Absorb);
-    let other = simulation.integrate(0.0, &q, &v, tf).unwrap();
+    let other = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), tf)
+        .unwrap();
     let timeline = Timeline::new(model()).unwrap().rtol(1e-11).atol(1e-13);
-    let run = timeline.integrate(0.0, &q, &v, tf).unwrap();
+    let run = timeline.integrate(&Start::at(0.0).q(&q).v(&v), tf).unwrap();
     assert_eq!(run.breakdown(), None);
     let struck = |kind: &StretchKind| matches!(kind, StretchKind::Impact { .. });
     let impacts: Vec<_> = run

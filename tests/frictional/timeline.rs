@@ -1,6 +1,7 @@
 //! Time as a state: the rocking block to its rest, impact without collision, closed forms, and the
 //! properties of random runs.
 
+use saltation::Start;
 use saltation::event_driven::{
     Breakdown, EventDriven, Stretch, StretchKind, Timeline, TimelineRun,
 };
@@ -108,7 +109,7 @@ fn the_block_rocks_to_rest_as_the_reference_says() {
     let (q, v) = block.pivoting(0.0, case.value("omega0"));
     let run = timeline(block)
         .zeno_tolerance(1e-11)
-        .integrate(0.0, &q, &v, 4.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 4.0)
         .unwrap();
     assert_eq!(run.breakdown(), None);
     check(&run, &block);
@@ -205,7 +206,9 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
     };
     let theta = case.value("tan_theta").atan();
     let (q, v) = rod.sliding(theta, -1.0);
-    let run = timeline(rod).integrate(0.0, &q, &v, 0.05).unwrap();
+    let run = timeline(rod)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.05)
+        .unwrap();
     assert_eq!(run.breakdown(), None);
     check(&run, &rod);
     let impact = &run.stretches()[0];
@@ -230,7 +233,9 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
         friction: 1.0,
         ..rod
     };
-    let run = timeline(mild).integrate(0.0, &q, &v, 0.01).unwrap();
+    let run = timeline(mild)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.01)
+        .unwrap();
     check(&run, &mild);
     assert_eq!(
         run.stretches()[0].kind,
@@ -247,7 +252,9 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
         // The end slides at −1 and does not part.
         let v = [-1.0 - 4.0 * sine, 4.0 * cosine, 4.0];
         let timeline = Timeline::new(model).unwrap();
-        timeline.integrate(0.0, &q, &v, 1e-3).unwrap()
+        timeline
+            .integrate(&Start::at(0.0).q(&q).v(&v), 1e-3)
+            .unwrap()
     };
     let refused = turning(Selection::Single);
     assert!(matches!(
@@ -280,7 +287,7 @@ fn a_block_that_slides_while_it_rocks_loses_friction_times_the_normal_impulse() 
         v[0] += 4.0;
         let tf = 0.8;
         let timeline = timeline(block).zeno_tolerance(1e-9);
-        let run = timeline.integrate(0.0, &q, &v, tf).unwrap();
+        let run = timeline.integrate(&Start::at(0.0).q(&q).v(&v), tf).unwrap();
         assert_eq!(run.breakdown(), None);
         check(&run, &block);
         let [rest] = rests(&run)[..] else {
@@ -311,18 +318,22 @@ fn a_run_goes_on_where_another_ended() {
     };
     let (q, v) = block.pivoting(0.15, 0.0);
     let timeline = timeline(block);
-    let whole = timeline.integrate(0.0, &q, &v, 1.2).unwrap();
+    let whole = timeline
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.2)
+        .unwrap();
     for cut in [0.2, 0.45, 0.6, 1.0] {
-        let first = timeline.integrate(0.0, &q, &v, cut).unwrap();
+        let first = timeline
+            .integrate(&Start::at(0.0).q(&q).v(&v), cut)
+            .unwrap();
         let middle = first.state();
         assert!((whole.at(cut).unwrap() - &middle).amax() < 1e-9);
         let (q, v) = middle.as_slice().split_at(3);
-        let second = timeline.integrate(cut, q, v, 1.2).unwrap();
+        let second = timeline.integrate(&Start::at(cut).q(q).v(v), 1.2).unwrap();
         assert_eq!(second.breakdown(), None);
         assert!((whole.state() - second.state()).amax() < 1e-8, "{cut}");
         assert!((whole.s() - first.s() - second.s()).abs() < 1e-8, "{cut}");
         // The same input gives the same bits.
-        let again = timeline.integrate(cut, q, v, 1.2).unwrap();
+        let again = timeline.integrate(&Start::at(cut).q(q).v(v), 1.2).unwrap();
         assert_eq!((second.state(), second.s()), (again.state(), again.s()));
     }
 }
@@ -332,7 +343,9 @@ fn a_run_goes_on_where_another_ended() {
 fn velocities_are_continuous_in_the_arclength() {
     let block = RockingBlock::default();
     let (q, v) = block.pivoting(0.0, 1.0);
-    let run = timeline(block).integrate(0.0, &q, &v, 3.0).unwrap();
+    let run = timeline(block)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 3.0)
+        .unwrap();
     let step = 1e-3;
     let mut s = 0.0;
     while s + step < run.s() {

@@ -1,6 +1,7 @@
 //! Runs with time as a state that are easy to get wrong: several and redundant contacts, the
 //! critical angle, contacts that open while they slide, sums of impacts beside other events.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -125,7 +126,7 @@ fn run(system: &Bodies, q: &[f64], v: &[f64], tf: f64) -> TimelineRun {
         .rtol(1e-10)
         .atol(1e-12)
         .zeno_tolerance(1e-9);
-    timeline.integrate(0.0, q, v, tf).unwrap()
+    timeline.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap()
 }
 
 /// A block on two corners, 1 m wide and 2 m high, with more corners where asked for.

@@ -2,7 +2,6 @@
 //! outcome of least energy, against sums of impulses and against a search of its own.
 
 use crate::random_bits::SplitMix64;
-use saltation::InputError;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
     AnitescuPotra, EventExact, ExactPlanar, ImpactFailure, ImpactProblem, VelocitySet,
@@ -10,6 +9,7 @@ use saltation::impact::{
 use saltation::mechanics::{ContactSet, MechanicalSystem};
 use saltation::models::{RamOne, RigidTrot, RockingBlock};
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{InputError, Start};
 
 /// Velocities with the contact speeds of an outcome, and joints that turn otherwise, were
 /// "contained": three of the seven dimensions of the walker do not show in contact speeds.
@@ -272,7 +272,7 @@ fn the_impact_of_a_run_is_made_in_one_call() {
     let model = EventDriven::with_law(block, AnitescuPotra::new()).frictionless();
     let mut simulation = Simulation::new(model).unwrap();
     let run = simulation
-        .integrate(0.0, &[0.0, 1.01, 0.0], &[0.0; 3], 0.05)
+        .integrate(&Start::at(0.0).q(&[0.0, 1.01, 0.0]).v(&[0.0; 3]), 0.05)
         .unwrap();
     let event = &run.events()[0];
     let model = simulation.model();

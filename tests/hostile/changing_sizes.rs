@@ -14,7 +14,9 @@ use saltation::mechanics::{
 };
 use saltation::nalgebra::{DMatrix, Matrix};
 use saltation::variational::{Midpoint, Variational};
-use saltation::{Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, Stop, Watch};
+use saltation::{
+    Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, Start, Stop, Watch,
+};
 
 /// The answers to questions of size: all true but from one call on.
 #[derive(Clone, Debug, Default)]
@@ -156,7 +158,7 @@ const BALLS: [Task<Ball>; 7] = [
         ball.0.driver_is_made();
         said(
             integrator
-                .integrate(0.0, &[0.0, 1.0], 4.0)
+                .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 4.0)
                 .map(|run| (run.state().clone(), run.crossings().len())),
         )
     }),
@@ -167,7 +169,7 @@ const BALLS: [Task<Ball>; 7] = [
         ball.0.driver_is_made();
         said(
             integrator
-                .integrate(0.0, &[0.0, 1.0], 4.0)
+                .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 4.0)
                 .map(|run| run.state().clone()),
         )
     }),
@@ -176,7 +178,7 @@ const BALLS: [Task<Ball>; 7] = [
             return "refused".into();
         };
         ball.0.driver_is_made();
-        let found = integrator.derivative(0.0, &[0.0, 1.0], 4.0);
+        let found = integrator.derivative(&Start::at(0.0).x(&[0.0, 1.0]), 4.0);
         said(found.and_then(|found| found.apply(&[0.3, 1.0])))
     }),
     ("carry", |ball| {
@@ -185,7 +187,7 @@ const BALLS: [Task<Ball>; 7] = [
         };
         ball.0.driver_is_made();
         let mut tangents = Sensitivities::new(2, 2);
-        let carried = integrator.carry(0.0, &[0.0, 1.0], 4.0, &mut tangents, &mut ());
+        let carried = integrator.carry(&Start::at(0.0).x(&[0.0, 1.0]), 4.0, &mut tangents, &mut ());
         said(carried.map(|_| tangents.columns().map(Matrix::into_owned)))
     }),
     ("check", |ball| {
@@ -218,17 +220,17 @@ const BLOCKS: [Task<Block>; 9] = [
         let model = EventDriven::new(block);
         block.0.driver_is_made();
         let (t, q, v) = START;
-        said(
-            Simulation::new(model)
-                .map(|mut s| s.integrate(t, &q, &v, 0.3).map(|run| run.state().to_vec())),
-        )
+        said(Simulation::new(model).map(|mut s| {
+            s.integrate(&Start::at(t).q(&q).v(&v), 0.3)
+                .map(|run| run.state().to_vec())
+        }))
     }),
     ("derivative", |block| {
         let model = EventDriven::new(block);
         block.0.driver_is_made();
         let (t, q, v) = START;
         let run = |mut s: Simulation<&Block>| {
-            s.derivative(t, &q, &v, 0.3)
+            s.derivative(&Start::at(t).q(&q).v(&v), 0.3)
                 .map(|found| found.apply(&[0.1; 4]))
         };
         said(Simulation::new(model).map(run))
@@ -238,7 +240,7 @@ const BLOCKS: [Task<Block>; 9] = [
         block.0.driver_is_made();
         said(
             model
-                .decoupling(0.0, &[0.4, 0.0], &[1.0, -1.0], &[0, 1])
+                .decoupling(&Start::at(0.0).q(&[0.4, 0.0]).v(&[1.0, -1.0]), &[0, 1])
                 .map(|report| report.orders),
         )
     }),
@@ -246,10 +248,11 @@ const BLOCKS: [Task<Block>; 9] = [
         let model = EventDriven::with_law(block, Routh::new());
         block.0.driver_is_made();
         let (t, q, v) = START;
-        said(
-            Timeline::new(model)
-                .map(|timeline| timeline.integrate(t, &q, &v, 0.3).map(|run| run.state())),
-        )
+        said(Timeline::new(model).map(|timeline| {
+            timeline
+                .integrate(&Start::at(t).q(&q).v(&v), 0.3)
+                .map(|run| run.state())
+        }))
     }),
     ("variational", |block| {
         let Ok(driver) = Variational::new(block) else {
@@ -260,7 +263,7 @@ const BLOCKS: [Task<Block>; 9] = [
         said(
             driver
                 .time_step(0.01)
-                .integrate(t, &q, &v, 0.5)
+                .integrate(&Start::at(t).q(&q).v(&v), 0.5)
                 .map(|run| run.state().to_vec()),
         )
     }),
@@ -281,7 +284,7 @@ const BLOCKS: [Task<Block>; 9] = [
         let (t, q, v) = START;
         let found = driver
             .time_step(0.01)
-            .sensitivities((t, &q, &v), 0.2, &columns);
+            .sensitivities(&Start::at(t).q(&q).v(&v), 0.2, &columns);
         said(found.map(|(run, columns)| (run.state().to_vec(), columns)))
     }),
     ("check", |block| {

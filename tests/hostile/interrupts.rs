@@ -6,7 +6,7 @@ use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::{Breakdown, EventDriven, Simulation};
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
-use saltation::{Integrator, NoDerivative, Status, Stop};
+use saltation::{Integrator, NoDerivative, Start, Status, Stop};
 
 use crate::interrupted::{Row, Setter, Springs, balls, heap};
 
@@ -23,7 +23,9 @@ fn a_run_ends_within_a_step_of_its_interrupt() {
         let start = model.start();
         let integrator = Integrator::new(&model).unwrap();
         let mut integrator = integrator.interrupt(setter.interrupt());
-        let run = integrator.integrate(0.0, &start, 1e6).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&start), 1e6)
+            .unwrap();
         assert_eq!(*run.status(), Status::Refused(Stop::Interrupted));
         let after = setter.after();
         assert!(after <= IN_STEP * 20, "{evaluation}: {after}");
@@ -38,7 +40,9 @@ fn a_derivative_ends_within_a_step_of_its_interrupt() {
         let start = model.start();
         let integrator = Integrator::new(&model).unwrap();
         let mut integrator = integrator.interrupt(setter.interrupt());
-        let found = integrator.derivative(0.0, &start, 1e6).unwrap();
+        let found = integrator
+            .derivative(&Start::at(0.0).x(&start), 1e6)
+            .unwrap();
         let refused = found.apply(&start).unwrap_err();
         assert_eq!(refused, NoDerivative::Stop(Stop::Interrupted));
         let after = setter.after();
@@ -56,7 +60,7 @@ fn tangents_end_within_a_step_of_their_interrupt() {
         let mut integrator = integrator.interrupt(setter.interrupt());
         let mut tangents = Sensitivities::new(40, 40);
         integrator
-            .carry(0.0, &start, 1e6, &mut tangents, &mut ())
+            .carry(&Start::at(0.0).x(&start), 1e6, &mut tangents, &mut ())
             .unwrap();
         let refused = tangents.columns().unwrap_err();
         assert_eq!(refused, NoDerivative::Stop(Stop::Interrupted));
@@ -123,7 +127,7 @@ fn compliant_runs_and_their_sensitivities_end_within_a_column_of_their_interrupt
             f64::from(u8::from(r == q.len() + c))
         });
         let ended = stepper
-            .sensitivities((0.0, &q, &v), 1e3, &columns)
+            .sensitivities(&Start::at(0.0).q(&q).v(&v), 1e3, &columns)
             .unwrap_err();
         assert!(matches!(ended, CompliantFailure::Interrupted), "{ended:?}");
         // The other end of a difference, at most.
@@ -131,7 +135,7 @@ fn compliant_runs_and_their_sensitivities_end_within_a_column_of_their_interrupt
     }
     let setter = Setter::at(50);
     let (mut stepper, q, v) = start(&setter);
-    let run = stepper.integrate(0.0, &q, &v, 1e3).unwrap();
+    let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1e3).unwrap();
     assert!(matches!(run.failure(), Some(CompliantFailure::Interrupted)) && setter.after() <= 1);
 }
 
@@ -141,7 +145,9 @@ fn landings(n: usize, apart: f64, setter: &Setter) -> Status {
     let (q, v) = row.start(apart);
     let simulation = Simulation::new(EventDriven::new(row)).unwrap();
     let mut simulation = simulation.configure(|run| run.interrupt(setter.interrupt()));
-    let run = simulation.integrate(0.0, &q, &v, 0.6).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.6)
+        .unwrap();
     run.trajectory().status().clone()
 }
 
@@ -194,7 +200,7 @@ fn sets_of_contacts_are_no_longer_tried_after_an_interrupt() {
         let simulation = Simulation::new(model).unwrap();
         let mut simulation = simulation.interrupt(setter.interrupt());
         // Already at the start.
-        let ended = simulation.integrate(0.0, &[0.0; 10], &[0.0; 10], 1e-6);
+        let ended = simulation.integrate(&Start::at(0.0).q(&[0.0; 10]).v(&[0.0; 10]), 1e-6);
         let interrupted = Breakdown::Stop(Stop::Interrupted);
         assert!(matches!(ended, Err(error) if error == interrupted), "{at}");
         // Those of one set.

@@ -8,7 +8,7 @@ use saltation::mechanics::{
     ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints, check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{InputError, Stop};
+use saltation::{InputError, Start, Stop};
 
 /// A block that sticks to the floor beside a coordinate `z` that moves; beyond `z = 0.1` its rows
 /// have these entries.
@@ -62,7 +62,7 @@ fn rows_that_are_no_numbers_or_overflow_end_a_timeline_where_they_begin() {
         let model = EventDriven::with_law(Sticking { normal, tangent }, Routh::new());
         let run = Timeline::new(model)
             .unwrap()
-            .integrate(0.0, &[0.0; 3], &[0.0, 0.0, 1.0], 1.0);
+            .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0, 0.0, 1.0]), 1.0);
         let run = run.unwrap();
         assert!(
             run.breakdown().is_some() && (run.t() - 0.1).abs() < 1e-3,
@@ -130,19 +130,19 @@ fn a_start_whose_projection_is_not_finite_is_refused_by_every_driver() {
         let model = || Point { rate: 1.0, to };
         let simulated = Simulation::new(EventDriven::new(model()))
             .unwrap()
-            .integrate(0.0, &q, &v, 0.1);
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
         assert!(matches!(
             simulated,
             Err(Breakdown::Input(InputError::NotFinite { .. }))
         ));
         let timed = Timeline::new(EventDriven::with_law(model(), Routh::new())).unwrap();
-        let timed = timed.integrate(0.0, &q, &v, 0.1);
+        let timed = timed.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
         assert!(matches!(
             timed,
             Err(Breakdown::Input(InputError::NotFinite { .. }))
         ));
         let mut stepper = TimeStepper::new(model()).unwrap();
-        let stepped = stepper.start(0.0, &q, &v);
+        let stepped = stepper.start(&Start::at(0.0).q(&q).v(&v));
         assert!(
             matches!(
                 stepped,

@@ -10,7 +10,7 @@ use saltation::impact::Routh;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, Matrix};
 use saltation::variational::{Midpoint, Variational};
-use saltation::{EventFunction, Flow, Integrator, Mode};
+use saltation::{EventFunction, Flow, Integrator, Mode, Start};
 
 /// How many evaluations are left before the model panics.
 #[derive(Debug, Default)]
@@ -108,17 +108,17 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         format!(
             "{:?}",
             integrator
-                .integrate(0.0, &[1.0, 0.0], 5.0)
+                .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 5.0)
                 .map(|run| run.state().clone())
         )
     });
     hold("derivative", model, || {
-        let found = integrator.derivative(0.0, &[1.0, 0.0], 5.0);
+        let found = integrator.derivative(&Start::at(0.0).x(&[1.0, 0.0]), 5.0);
         format!("{:?}", found.and_then(|found| found.apply(&[1.0, 0.0])))
     });
     let mut tangents = Sensitivities::new(2, 2);
     hold("carry", model, || {
-        let carried = integrator.carry(0.0, &[1.0, 0.0], 5.0, &mut tangents, &mut ());
+        let carried = integrator.carry(&Start::at(0.0).x(&[1.0, 0.0]), 5.0, &mut tangents, &mut ());
         format!(
             "{:?}",
             carried.map(|_| tangents.columns().map(Matrix::into_owned))
@@ -130,7 +130,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         format!(
             "{:?}",
             simulation
-                .integrate(0.0, &q, &v, 0.5)
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
                 .map(|run| run.state().to_vec())
         )
     });
@@ -138,7 +138,9 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
     hold("timeline", model, || {
         format!(
             "{:?}",
-            timeline.integrate(0.0, &q, &v, 0.5).map(|run| run.state())
+            timeline
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
+                .map(|run| run.state())
         )
     });
     let mut variational = Variational::new(model).unwrap().time_step(0.01);
@@ -146,7 +148,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         format!(
             "{:?}",
             variational
-                .integrate(0.0, &q, &v, 0.5)
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
                 .map(|run| run.state().to_vec())
         )
     });
@@ -160,7 +162,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
     let mut stepper = TimeStepper::new(model).unwrap().time_step(0.01);
     let columns = DMatrix::from_element(4, 2, 0.1);
     hold("stepper", model, || {
-        let found = stepper.sensitivities((0.0, &q, &v), 0.2, &columns);
+        let found = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), 0.2, &columns);
         format!(
             "{:?}",
             found.map(|(run, columns)| (run.state().to_vec(), columns))
@@ -179,8 +181,12 @@ fn a_step_is_made_again_after_a_panic_of_the_system() {
                 .scheme(scheme)
         };
         let (mut stepper, mut other) = (stepper(model), stepper(calm));
-        stepper.start(0.0, &[0.0, 0.02], &[1.0, 0.0]).unwrap();
-        other.start(0.0, &[0.0, 0.02], &[1.0, 0.0]).unwrap();
+        stepper
+            .start(&Start::at(0.0).q(&[0.0, 0.02]).v(&[1.0, 0.0]))
+            .unwrap();
+        other
+            .start(&Start::at(0.0).q(&[0.0, 0.02]).v(&[1.0, 0.0]))
+            .unwrap();
         for left in 0..12 {
             model.0.0.set(Some(left % 4));
             let caught =

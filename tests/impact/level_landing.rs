@@ -2,6 +2,7 @@
 //! module, each law at once and one foot after the other, and the driver at a pitch of next to
 //! nothing.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
@@ -217,7 +218,9 @@ fn driven(law: Box<dyn ImpactLaw + Send + Sync>, restitution: f64, theta: f64) -
     let (time, speed) = ((1.0 / body.gravity).sqrt(), body.gravity.sqrt());
     let (q, v) = RigidTrot::start(theta);
     let mut simulation = Simulation::new(EventDriven::with_law(body, law)).unwrap();
-    let run = simulation.integrate(0.0, &q, &v, time + 1e-4).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), time + 1e-4)
+        .unwrap();
     run.trajectory().clone().completed().unwrap();
     let last = run.events().last().unwrap();
     DVector::from_row_slice(&last.state_after[2..]) / speed

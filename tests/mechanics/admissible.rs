@@ -1,7 +1,7 @@
 //! What a run must not meet, each by its name, and what the policies make of it.
 
 use saltation::event_driven::{Breakdown, ContactEventKind, Grazing};
-use saltation::{Doubt, InputError, Quantity, Status, Stop};
+use saltation::{Doubt, InputError, Quantity, Start, Status, Stop};
 
 use crate::fixtures::point::Point;
 
@@ -13,7 +13,9 @@ fn a_touch_is_refused_ignored_or_logged() {
     let turned = Point::pushed(|_, _, _, _| 2.0);
     let run = |policy| {
         let mut simulation = turned.simulation().grazing(policy);
-        simulation.integrate(0.0, &[1.0], &[-2.0], 2.0).unwrap()
+        simulation
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[-2.0]), 2.0)
+            .unwrap()
     };
     let refused = run(Grazing::Error);
     let status = refused.trajectory().status();
@@ -50,7 +52,9 @@ fn a_contact_that_approaches_too_slowly_grazes_or_closes() {
     let drifting = Point::pushed(|_, _, _, _| 0.0);
     let run = |policy| {
         let mut simulation = drifting.simulation().grazing(policy);
-        simulation.integrate(0.0, &[1e-8], &[-1e-9], 20.0).unwrap()
+        simulation
+            .integrate(&Start::at(0.0).q(&[1e-8]).v(&[-1e-9]), 20.0)
+            .unwrap()
     };
     for policy in [Grazing::Error, Grazing::Ignore] {
         let run = run(policy);
@@ -85,7 +89,7 @@ fn a_force_that_touches_zero_grazes_its_release() {
     for (point, expected) in cases {
         let run = point
             .simulation()
-            .integrate(0.0, &[0.0], &[0.0], 5.0)
+            .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 5.0)
             .unwrap();
         let status = run.trajectory().status();
         match expected {
@@ -116,14 +120,16 @@ fn efforts_that_depend_on_contact_settle_only_where_one_mode_fits() {
     };
     // Open it is pushed down, closed it is lifted: neither fits.
     let neither = switched(|_, _, _, closed| if closed { 1.0 } else { -1.0 });
-    let refused = neither.simulation().integrate(0.0, &[0.0], &[0.0], 1.0);
+    let refused = neither
+        .simulation()
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0);
     assert!(
         matches!(refused, Err(Breakdown::NoConsistentMode { ref contacts, t: 0.0 }) if contacts == &[0]),
         "{refused:?}"
     );
     let run = neither
         .simulation()
-        .integrate(0.0, &[0.5], &[0.0], 2.0)
+        .integrate(&Start::at(0.0).q(&[0.5]).v(&[0.0]), 2.0)
         .unwrap();
     let status = run.trajectory().status();
     assert!(
@@ -133,7 +139,9 @@ fn efforts_that_depend_on_contact_settle_only_where_one_mode_fits() {
     );
     // Open it is lifted, closed it is pushed down: both fit.
     let both = switched(|_, _, _, closed| if closed { -1.0 } else { 1.0 });
-    let refused = both.simulation().integrate(0.0, &[0.0], &[0.0], 1.0);
+    let refused = both
+        .simulation()
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0);
     assert!(
         matches!(refused, Err(Breakdown::AmbiguousMode { ref contacts, t: 0.0 }) if contacts == &[0]),
         "{refused:?}"
@@ -142,7 +150,7 @@ fn efforts_that_depend_on_contact_settle_only_where_one_mode_fits() {
     let pressed = switched(|_, _, _, closed| if closed { -30.0 } else { -G });
     let run = pressed
         .simulation()
-        .integrate(0.0, &[1.0], &[0.0], 2.0)
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 2.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let [event] = run.events() else {
@@ -157,7 +165,7 @@ fn a_gap_that_turns_negative_where_it_should_open_is_an_inconsistent_mode() {
     let jumps = Point::pushed(|t, _, _, _| if t > 0.0 { -1.0 } else { 1.0 });
     let run = jumps
         .simulation()
-        .integrate(0.0, &[0.0], &[0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0)
         .unwrap();
     let status = run.trajectory().status();
     assert!(
@@ -179,7 +187,7 @@ fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
     ] {
         let refused = falling(restitution)
             .simulation()
-            .integrate(0.0, &[1.0], &[0.0], 1.0);
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
         let Err(Breakdown::Restitution {
             contact: 0,
             value: found,
@@ -194,7 +202,7 @@ fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
     let fast = falling(|v| if v < -1.0 { 2.0 } else { 1.0 });
     let run = fast
         .simulation()
-        .integrate(0.0, &[1.0], &[0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0)
         .unwrap();
     let status = run.trajectory().status();
     assert!(
@@ -206,7 +214,9 @@ fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
     // Unless asked for: then the ball comes back twice as fast.
     let model = saltation::event_driven::EventDriven::new(fast).any_restitution();
     let mut simulation = saltation::event_driven::Simulation::new(model).unwrap();
-    let run = simulation.integrate(0.0, &[1.0], &[0.0], 0.5).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.5)
+        .unwrap();
     let event = &run.events()[0];
     assert!((event.state_after[1] + 2.0 * event.state_before[1]).abs() < 1e-12);
 }
@@ -244,7 +254,7 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
     for (name, point) in points {
         let run = point
             .simulation()
-            .integrate(0.0, &[1.0], &[0.0], 1.0)
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0)
             .unwrap();
         let status = run.trajectory().status();
         let fits = match status {
@@ -294,7 +304,9 @@ fn what_is_not_finite_on_the_way_is_named_and_the_run_keeps_what_it_has() {
             "gap",
         ),
     ] {
-        let refused = point.simulation().integrate(0.0, &[1.0], &[0.0], 1.0);
+        let refused = point
+            .simulation()
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
         let fits = match &refused {
             Err(Breakdown::MassMatrix { .. }) => name == "mass",
             Err(Breakdown::Input(InputError::NegativeGap { contact: 0, .. })) => name == "gap",
@@ -314,7 +326,9 @@ fn a_force_that_hardly_falls_ends_the_run_or_is_let_go() {
     let lifted = Point::pushed(|t, _, _, _| (t - 1.0).powi(5));
     for policy in [Grazing::Error, Grazing::Ignore] {
         let mut simulation = lifted.simulation().grazing(policy);
-        let run = simulation.integrate(0.0, &[0.0], &[0.0], 2.0).unwrap();
+        let run = simulation
+            .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 2.0)
+            .unwrap();
         let status = run.trajectory().status();
         assert!(
             matches!(
@@ -325,7 +339,9 @@ fn a_force_that_hardly_falls_ends_the_run_or_is_let_go() {
         );
     }
     let mut simulation = lifted.simulation().grazing(Grazing::Contact);
-    let run = simulation.integrate(0.0, &[0.0], &[0.0], 2.0).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 2.0)
+        .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let event = run.events().last().unwrap();
     assert_eq!(
@@ -370,7 +386,7 @@ fn a_bump_within_one_step_is_hit() {
             .atol(1e-11)
             .configure(|integrator| integrator.max_step(step));
         simulation
-            .integrate(0.0, &[-50.0, 0.5], &[1.0, 0.0], 100.0)
+            .integrate(&Start::at(0.0).q(&[-50.0, 0.5]).v(&[1.0, 0.0]), 100.0)
             .unwrap()
     };
     // It is hit, slid up, and left with a jump.
@@ -410,6 +426,6 @@ fn a_gap_that_nothing_moves_is_refused() {
             0.0
         }
     }
-    let start = EventDriven::new(Stuck).start(0.0, &[0.0], &[0.0]);
+    let start = EventDriven::new(Stuck).start(&Start::at(0.0).q(&[0.0]).v(&[0.0]));
     assert!(matches!(start, Err(Breakdown::DependentContacts { set, .. }) if set == [0]));
 }

@@ -5,7 +5,7 @@ use saltation::event_driven::{
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
-use saltation::{Guard, InputError, Integrator, Mode, Status, Stop};
+use saltation::{Guard, InputError, Integrator, Mode, Start, Status, Stop};
 
 const G: f64 = 9.81;
 
@@ -28,7 +28,9 @@ fn simulation(restitution: f64) -> Simulation<BouncingBall> {
 fn impacts_come_at_their_times_and_the_accumulation_is_named() {
     let (h, e) = (1.0, 0.5);
     let end = ball(e).accumulation(h);
-    let run = simulation(e).integrate(0.0, &[h], &[0.0], 3.0).unwrap();
+    let run = simulation(e)
+        .integrate(&Start::at(0.0).q(&[h]).v(&[0.0]), 3.0)
+        .unwrap();
     for (n, event) in (1..).zip(run.events()) {
         assert!((event.t - ball(e).impact_time(h, n)).abs() < 1e-9);
         let speed = ball(e).impact_speed(h, n);
@@ -54,7 +56,7 @@ fn an_accumulation_that_is_absorbed_leaves_the_ball_on_the_floor() {
     let end = ball(e).accumulation(h);
     let run = simulation(e)
         .zeno(Zeno::Absorb)
-        .integrate(0.0, &[h], &[0.0], 100.0 + end)
+        .integrate(&Start::at(0.0).q(&[h]).v(&[0.0]), 100.0 + end)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let last = run.events().last().unwrap();
@@ -78,7 +80,7 @@ fn a_run_can_stop_at_the_accumulation() {
     let end = ball(0.5).accumulation(1.0);
     let run = simulation(0.5)
         .zeno(Zeno::StopAt)
-        .integrate(0.0, &[1.0], &[0.0], 3.0)
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 3.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::Ended);
     assert!((run.trajectory().t() - end).abs() < 1e-9);
@@ -91,7 +93,7 @@ fn a_hundred_bounces_and_then_rest() {
     let end = ball(0.9).accumulation(1.0);
     let run = simulation(0.9)
         .zeno(Zeno::Absorb)
-        .integrate(0.0, &[1.0], &[0.0], end + 100.0)
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), end + 100.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(run.events().len() > 100);
@@ -102,7 +104,9 @@ fn a_hundred_bounces_and_then_rest() {
 #[test]
 fn a_ball_without_restitution_lies_down_at_once() {
     let first = ball(0.0).impact_time(1.0, 1);
-    let run = simulation(0.0).integrate(0.0, &[1.0], &[0.0], 5.0).unwrap();
+    let run = simulation(0.0)
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 5.0)
+        .unwrap();
     assert_eq!(run.events().len(), 1);
     assert!((run.events()[0].t - first).abs() < 1e-10);
     let modes: Vec<_> = run.modes().into_iter().map(|m| m.closed).collect();
@@ -160,7 +164,9 @@ fn a_ball_that_reaches_the_ceiling_exactly_grazes() {
     let v: f64 = 3.0;
     let top = 0.5 + v * v / (2.0 * G);
     for (gap, expected) in [(0.0, "graze"), (1e-6, "none"), (-1e-6, "impact")] {
-        let run = under(top + gap).integrate(0.0, &[0.5], &[v], 0.5).unwrap();
+        let run = under(top + gap)
+            .integrate(&Start::at(0.0).q(&[0.5]).v(&[v]), 0.5)
+            .unwrap();
         match expected {
             "graze" => {
                 let status = run.trajectory().status();
@@ -183,7 +189,9 @@ fn a_ball_that_reaches_the_ceiling_exactly_grazes() {
         }
     }
     let mut ignoring = under(top + 1e-14).grazing(Grazing::Ignore);
-    let run = ignoring.integrate(0.0, &[0.5], &[v], 0.5).unwrap();
+    let run = ignoring
+        .integrate(&Start::at(0.0).q(&[0.5]).v(&[v]), 0.5)
+        .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
 }
 
@@ -191,15 +199,15 @@ fn a_ball_that_reaches_the_ceiling_exactly_grazes() {
 fn starts_that_touch_settle_or_hit() {
     let model = EventDriven::new(ball(0.5));
     // At rest on the floor: closed.
-    let rest = model.start(0.0, &[0.0], &[0.0]).unwrap();
+    let rest = model.start(&Start::at(0.0).q(&[0.0]).v(&[0.0])).unwrap();
     assert_eq!(model.closed(&rest.mode), [0]);
     // Falling onto it: an impact at the start.
-    let hit = model.start(0.0, &[0.0], &[-2.0]).unwrap();
+    let hit = model.start(&Start::at(0.0).q(&[0.0]).v(&[-2.0])).unwrap();
     assert!((hit.state[1] - 1.0).abs() < 1e-12 && model.closed(&hit.mode).is_empty());
     // Leaving it: open.
-    let left = model.start(0.0, &[0.0], &[2.0]).unwrap();
+    let left = model.start(&Start::at(0.0).q(&[0.0]).v(&[2.0])).unwrap();
     assert_eq!((left.state[1], model.closed(&left.mode).len()), (2.0, 0));
-    let below = model.start(0.0, &[-1e-3], &[0.0]);
+    let below = model.start(&Start::at(0.0).q(&[-1e-3]).v(&[0.0]));
     assert!(matches!(
         below,
         Err(Breakdown::Input(InputError::NegativeGap { contact: 0, .. }))
@@ -211,8 +219,10 @@ fn starts_that_touch_settle_or_hit() {
 fn the_core_refuses_a_start_below_the_floor_too() {
     let model = EventDriven::new(ball(0.5)).gap_tolerance(1e-6);
     let run = |height: f64, mode: Mode| {
-        let mut integrator = Integrator::new(&model).unwrap().start_mode(mode);
-        let run = integrator.integrate(0.0, &[height, 1.0], 0.1).unwrap();
+        let mut integrator = Integrator::new(&model).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[height, 1.0]).mode(&mode), 0.1)
+            .unwrap();
         run.status().clone()
     };
     let open = || model.mode(&[]);
@@ -240,7 +250,9 @@ fn the_core_refuses_a_start_below_the_floor_too() {
 fn low_bounces_are_accumulations() {
     for (e, h) in [(0.5, 1e-3), (0.01, 1.0), (1e-6, 1.0), (0.9, 1e-6)] {
         let end = ball(e).accumulation(h);
-        let refused = simulation(e).integrate(0.0, &[h], &[0.0], 20.0).unwrap();
+        let refused = simulation(e)
+            .integrate(&Start::at(0.0).q(&[h]).v(&[0.0]), 20.0)
+            .unwrap();
         let Some(Breakdown::Zeno {
             accumulation,
             ratio,
@@ -254,7 +266,9 @@ fn low_bounces_are_accumulations() {
             "{e} {h}: {accumulation} {end}"
         );
         let mut simulation = simulation(e).zeno(Zeno::Absorb);
-        let run = simulation.integrate(0.0, &[h], &[0.0], 20.0).unwrap();
+        let run = simulation
+            .integrate(&Start::at(0.0).q(&[h]).v(&[0.0]), 20.0)
+            .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
         assert_eq!(run.modes().pop().unwrap().closed, [0]);
         assert!(run.trajectory().state().amax() < 1e-12);
@@ -265,12 +279,14 @@ fn low_bounces_are_accumulations() {
 #[test]
 fn a_contact_that_settles_keeps_no_speed() {
     let mut simulation = simulation(0.001).zeno(Zeno::Absorb);
-    let run = simulation.integrate(0.0, &[1.0], &[0.0], 1000.0).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1000.0)
+        .unwrap();
     assert!(run.trajectory().state().amax() < 1e-12);
     let slow = EventDriven::new(ball(0.0)).rate_tolerance(1e-2);
     let mut simulation = Simulation::new(slow).unwrap();
     let run = simulation
-        .integrate(0.0, &[0.0], &[-0.99e-2], 10.0)
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[-0.99e-2]), 10.0)
         .unwrap();
     assert!(run.trajectory().states().row(0).amax() < 1e-10);
 }
@@ -279,7 +295,9 @@ fn a_contact_that_settles_keeps_no_speed() {
 #[test]
 fn the_accumulation_moves_with_the_height_as_the_closed_form_says() {
     let at = |h: f64| {
-        let run = simulation(0.5).integrate(0.0, &[h], &[0.0], 3.0).unwrap();
+        let run = simulation(0.5)
+            .integrate(&Start::at(0.0).q(&[h]).v(&[0.0]), 3.0)
+            .unwrap();
         let Some(Breakdown::Zeno { accumulation, .. }) = Breakdown::of(run.trajectory().status())
         else {
             panic!("{}", run.trajectory().status());
@@ -296,7 +314,7 @@ fn the_accumulation_moves_with_the_height_as_the_closed_form_says() {
 #[test]
 fn an_impact_at_the_start_is_an_event() {
     let run = simulation(0.5)
-        .integrate(2.0, &[0.0], &[-2.0], 2.1)
+        .integrate(&Start::at(2.0).q(&[0.0]).v(&[-2.0]), 2.1)
         .unwrap();
     let [event] = run.events() else {
         panic!("{:?}", run.events());
@@ -313,7 +331,9 @@ fn an_impact_at_the_start_is_an_event() {
 fn a_simulation_gives_the_derivative_of_its_run() {
     let (e, h, tf) = (0.5, 1.0, 0.7);
     let mut simulation = simulation(e);
-    let derivative = simulation.derivative(0.0, &[h], &[0.0], tf).unwrap();
+    let derivative = simulation
+        .derivative(&Start::at(0.0).q(&[h]).v(&[0.0]), tf)
+        .unwrap();
     let matrix = derivative.matrix().unwrap();
     // From rest at h: t_1 = √(2h/g), z = γ g t_1 s − g s²/2 with s = tf − t_1.
     let first = (2.0 * h / G).sqrt();
@@ -329,7 +349,7 @@ fn a_simulation_gives_the_derivative_of_its_run() {
 #[test]
 fn forces_at_states_or_modes_of_another_length_are_not_numbers() {
     let model = EventDriven::new(ball(0.5));
-    let start = model.start(0.0, &[0.0], &[0.0]).unwrap();
+    let start = model.start(&Start::at(0.0).q(&[0.0]).v(&[0.0])).unwrap();
     let force = |state: &[f64], mode: &Mode| model.multipliers(0.0, state, mode);
     let rest = force(&start.state, &start.mode);
     assert!(rest.are_unique() && (rest.values()[0] - 2.0 * G).abs() < 1e-12);
@@ -347,25 +367,25 @@ fn tolerances_and_times_are_named_as_the_user_wrote_them() {
         for (model, expected) in [(gap, "gap_tolerance"), (rate, "rate_tolerance")] {
             let run = Simulation::new(model)
                 .unwrap()
-                .integrate(0.0, &[1.0], &[0.0], 1.0);
+                .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
             assert!(
                 matches!(run, Err(Breakdown::Input(InputError::BadSetting { name, .. })) if name == expected)
             );
         }
     }
-    let run = simulation(0.5).integrate(0.0, &[1.0], &[0.0], f64::NAN);
+    let run = simulation(0.5).integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), f64::NAN);
     assert!(matches!(
         run,
         Err(Breakdown::Input(InputError::NotFinite { name: "tf", .. }))
     ));
     let refused = simulation(0.5)
-        .integrate(0.0, &[1.0], &[0.0], 3.0)
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 3.0)
         .unwrap()
         .completed();
     assert!(matches!(refused, Err(Breakdown::Zeno { .. })));
     assert!(
         simulation(0.5)
-            .integrate(0.0, &[1.0], &[0.0], 1.0)
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0)
             .unwrap()
             .completed()
             .is_ok()
@@ -377,7 +397,7 @@ fn times_that_make_no_sense_are_refused() {
     for bad in [f64::NAN, -1.0, f64::INFINITY] {
         let run = simulation(0.5)
             .zeno_time(bad)
-            .integrate(0.0, &[1.0], &[0.0], 1.0);
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
         assert!(matches!(
             run,
             Err(Breakdown::Input(InputError::BadSetting {
@@ -387,7 +407,7 @@ fn times_that_make_no_sense_are_refused() {
         ));
         let run = simulation(0.5)
             .cluster_time(bad)
-            .integrate(0.0, &[1.0], &[0.0], 1.0);
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
         assert!(matches!(
             run,
             Err(Breakdown::Input(InputError::BadSetting {
@@ -406,7 +426,9 @@ fn long_runs_see_low_bounces() {
         for k in 0..50 {
             let e = 0.02 * f64::from(k);
             let mut simulation = simulation(e).rtol(1e-9).atol(1e-10).zeno(Zeno::Absorb);
-            let run = simulation.integrate(0.0, &[1.0], &[0.0], tf).unwrap();
+            let run = simulation
+                .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), tf)
+                .unwrap();
             let status = run.trajectory().status();
             assert_eq!(*status, Status::ReachedEnd, "{e} {tf}");
             let end = run.events().last().unwrap().t;
@@ -419,7 +441,9 @@ fn long_runs_see_low_bounces() {
 fn the_log_of_contacts_counts_as_memory() {
     let memory = 1 << 18;
     let mut simulation = simulation(1.0).configure(|integrator| integrator.max_memory(memory));
-    let run = simulation.integrate(0.0, &[1.0], &[0.0], 1e4).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1e4)
+        .unwrap();
     let status = run.trajectory().status();
     assert!(
         matches!(status, Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == memory),

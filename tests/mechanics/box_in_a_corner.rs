@@ -1,10 +1,10 @@
 //! A box that is thrown, without a rebound, into the corner of a floor and a wall: where it lies flat
 //! on both, four contacts hold three freedoms.
 
-use saltation::Status;
 use saltation::derivative::Verdict;
 use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation, Zeno};
 use saltation::mechanics::Redundant;
+use saltation::{Start, Status};
 
 use crate::fixtures::referee::check_run;
 use crate::polygon::{Plane, Polygon};
@@ -62,7 +62,7 @@ fn throw(seed: u64) -> (Polygon, [f64; 3], [f64; 3]) {
 fn run(body: &Polygon, q: &[f64], v: &[f64], tf: f64) -> (EventDriven<Polygon>, MechanicalRun) {
     let model = EventDriven::new(body.clone());
     let mut simulation = Simulation::new(model.clone()).unwrap().rtol(1e-8);
-    let run = simulation.integrate(0.0, q, v, tf).unwrap();
+    let run = simulation.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap();
     (model, run)
 }
 
@@ -134,7 +134,7 @@ fn a_box_that_lies_in_a_tilted_corner_stays() {
     );
     assert!(!forces.are_unique());
     let strict = EventDriven::new(body).redundant(Redundant::Refuse);
-    let refused = strict.start(0.0, &q, &[0.0; 3]);
+    let refused = strict.start(&Start::at(0.0).q(&q).v(&[0.0; 3]));
     assert!(
         matches!(refused, Err(Breakdown::DependentContacts { .. })),
         "{refused:?}"
@@ -153,9 +153,13 @@ fn the_derivative_of_a_box_that_came_to_lie_in_the_corner_promises_no_more_than_
         .unwrap()
         .rtol(1e-9)
         .zeno(Zeno::Absorb);
-    let found = simulation.integrate(0.0, &q, &[0.0; 3], 3.0).unwrap();
+    let found = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&[0.0; 3]), 3.0)
+        .unwrap();
     assert_eq!(*found.trajectory().status(), Status::ReachedEnd);
-    let derivative = simulation.derivative(0.0, &q, &[0.0; 3], 3.0).unwrap();
+    let derivative = simulation
+        .derivative(&Start::at(0.0).q(&q).v(&[0.0; 3]), 3.0)
+        .unwrap();
     if *derivative.verdict() == Verdict::Classical {
         for i in 0..6 {
             let mut along = [0.0; 6];

@@ -2,6 +2,7 @@
 //! dual numbers: what is left of differences of differences is told from what depends on the order
 //! of contacts, at any tolerance, mass and stiffness.
 
+use saltation::Start;
 use saltation::derivative::{CornerKind, Dual, RealField, Verdict, convert};
 use saltation::event_driven::{EventDriven, InertialCoupling, Simulation};
 use saltation::mechanics::{
@@ -143,7 +144,9 @@ where
     let (q, v, tf) = walker.start();
     let model = EventDriven::new(system);
     let mut simulation = Simulation::new(model).unwrap().rtol(rtol).atol(0.1 * rtol);
-    let derivative = simulation.derivative(0.0, &q, &v, tf).unwrap();
+    let derivative = simulation
+        .derivative(&Start::at(0.0).q(&q).v(&v), tf)
+        .unwrap();
     let mut corners = derivative.corners();
     let corner = corners.next().expect("all feet land at once");
     assert_eq!(corner.guards().len(), walker.feet);
@@ -189,7 +192,9 @@ fn feet_that_do_not_feel_each_other_are_classical_at_any_tolerance() {
         let falling = vec![-3.0; v.len()];
         let all: Vec<usize> = (0..feet).collect();
         let model = EventDriven::new(Bare(&walker));
-        let report = model.decoupling(0.0, &at_contact, &falling, &all).unwrap();
+        let report = model
+            .decoupling(&Start::at(0.0).q(&at_contact).v(&falling), &all)
+            .unwrap();
         assert_eq!(
             report.verdict,
             InertialCoupling::Decoupled,

@@ -1,11 +1,11 @@
 //! Friction of a gap that is no distance: normals and tangents of contacts with friction are of one
 //! length and orthogonal, where that is seen.
 
-use saltation::InputError;
 use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
 use saltation::variational::{Variational, VariationalFailure, VariationalRun};
+use saltation::{InputError, Start};
 
 /// A particle or a body `(x, z)` or `(x, z, θ)` on the slope `z = 0.75 x`: the gap is `factor` times
 /// the distance of the particle, or of a point of the body, and the tangent `longer` times a unit
@@ -89,7 +89,7 @@ impl UnilateralConstraints for OnSlope {
 fn refusal(slope: OnSlope) -> Option<InputError> {
     let (q, v) = (vec![0.0; slope.dof()], vec![0.0; slope.dof()]);
     let timeline = Timeline::new(EventDriven::with_law(slope, AnitescuPotra::new())).unwrap();
-    let run = timeline.integrate(0.0, &q, &v, 0.1);
+    let run = timeline.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
     let by_timeline = match run.and_then(TimelineRun::completed) {
         Err(Breakdown::Input(error)) => Some(error),
         Err(error) => panic!("{error}"),
@@ -101,7 +101,7 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
     let simulate = |model: EventDriven<OnSlope>| {
         let run = Simulation::new(model)
             .unwrap()
-            .integrate(0.0, &flying, &v, 0.1);
+            .integrate(&Start::at(0.0).q(&flying).v(&v), 0.1);
         match run {
             Err(Breakdown::Input(error)) => Some(error),
             Err(error) => panic!("{error}"),
@@ -116,7 +116,9 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
     // The door of the variational driver, on the slope and off it.
     for q in [&vec![0.0; slope.dof()], &flying] {
         let step = |driver: Variational<OnSlope>| {
-            let run = driver.time_step(0.01).integrate(0.0, q, &v, 0.1);
+            let run = driver
+                .time_step(0.01)
+                .integrate(&Start::at(0.0).q(q).v(&v), 0.1);
             match run.and_then(VariationalRun::completed) {
                 Err(VariationalFailure::Input(error)) => Some(error),
                 Err(error) => panic!("{error}"),
@@ -275,7 +277,7 @@ fn a_contact_whose_tangents_are_zeros_slides_freely() {
     for height in [0.0, 0.3] {
         let timeline = Timeline::new(EventDriven::with_law(smooth, AnitescuPotra::new()));
         let timeline = timeline.unwrap().rtol(1e-9).atol(1e-11);
-        let run = timeline.integrate(0.0, &[0.0, height], &[0.0; 2], 0.5);
+        let run = timeline.integrate(&Start::at(0.0).q(&[0.0, height]).v(&[0.0; 2]), 0.5);
         let run = run.unwrap().completed().unwrap();
         let pull = 0.6 * 9.81;
         let (way, speed) = (0.6 * height - 0.5 * pull * 0.25, -0.5 * pull);
@@ -355,7 +357,12 @@ fn two_bodies_of_one_mass_are_not_one_that_shifts() {
     let model = EventDriven::with_law(TwoDiscs, AnitescuPotra::new());
     let run = Timeline::new(model)
         .unwrap()
-        .integrate(0.0, &[0.0, 3.0, 0.0, 2.0], &[1.0, 0.0, 0.0, 0.0], 0.2)
+        .integrate(
+            &Start::at(0.0)
+                .q(&[0.0, 3.0, 0.0, 2.0])
+                .v(&[1.0, 0.0, 0.0, 0.0]),
+            0.2,
+        )
         .unwrap()
         .completed()
         .unwrap();

@@ -7,7 +7,7 @@ use saltation::mechanics::{
     check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{InputError, Stop};
+use saltation::{InputError, Start, Stop};
 use std::ops::Range;
 
 use crate::random::SplitMix64;
@@ -410,7 +410,7 @@ fn numbers_of_tangents_are_not_mixed() {
             found,
         };
         let mut simulation = Simulation::new(EventDriven::new(mixed)).unwrap();
-        let run = simulation.integrate(0.0, &[1.0; 2], &[0.0; 2], 1.0);
+        let run = simulation.integrate(&Start::at(0.0).q(&[1.0; 2]).v(&[0.0; 2]), 1.0);
         assert_eq!(run.err(), Some(Breakdown::Input(refused.clone())));
         let wanted = Wanted {
             friction: true,
@@ -430,6 +430,10 @@ fn numbers_of_tangents_are_not_mixed() {
     }
     for tangents in 0..3 {
         let mut simulation = Simulation::new(EventDriven::new(Mixed([tangents; 2]))).unwrap();
-        assert!(simulation.integrate(0.0, &[1.0; 2], &[0.0; 2], 1.0).is_ok());
+        assert!(
+            simulation
+                .integrate(&Start::at(0.0).q(&[1.0; 2]).v(&[0.0; 2]), 1.0)
+                .is_ok()
+        );
     }
 }

@@ -2,10 +2,10 @@
 //! place beside them. Each chunk goes on from positions and velocities alone, and all of them
 //! together make the uncut run.
 
-use saltation::Status;
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::impact::{Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{Start, Status};
 
 use crate::fixtures::line::Line;
 use crate::random::SplitMix64;
@@ -26,7 +26,9 @@ fn instants(run: &MechanicalRun) -> Vec<f64> {
 
 fn cut(simulation: &mut Simulation<Line>, start: (&[f64], &[f64]), seed: u64, what: &str) -> usize {
     let end = 1.5;
-    let whole = simulation.integrate(0.0, start.0, start.1, end).unwrap();
+    let whole = simulation
+        .integrate(&Start::at(0.0).q(start.0).v(start.1), end)
+        .unwrap();
     if *whole.trajectory().status() != Status::ReachedEnd {
         // An accumulation of impacts.
         return 0;
@@ -45,7 +47,7 @@ fn cut(simulation: &mut Simulation<Line>, start: (&[f64], &[f64]), seed: u64, wh
     let (mut t, mut q, mut v) = (0.0, start.0.to_vec(), start.1.to_vec());
     let mut found = Vec::new();
     for tf in cuts {
-        let run = simulation.integrate(t, &q, &v, tf).unwrap();
+        let run = simulation.integrate(&Start::at(t).q(&q).v(&v), tf).unwrap();
         let status = run.trajectory().status();
         assert_eq!(*status, Status::ReachedEnd, "{what}: from {t} to {tf}");
         found.extend(instants(&run));
@@ -159,7 +161,7 @@ fn a_corner_that_the_correction_of_a_slide_carries_over_its_plane_lands() {
             .atol(0.1 * rtol);
         let end = 0.45;
         let whole = simulation
-            .integrate(0.0, &q, &v, end)
+            .integrate(&Start::at(0.0).q(&q).v(&v), end)
             .unwrap()
             .completed()
             .unwrap();
@@ -169,17 +171,23 @@ fn a_corner_that_the_correction_of_a_slide_carries_over_its_plane_lands() {
         let (mut before, mut after) = (0.34, 0.35);
         for _ in 0..50 {
             let cut = 0.5 * (before + after);
-            let run = simulation.integrate(0.0, &q, &v, cut).unwrap();
+            let run = simulation
+                .integrate(&Start::at(0.0).q(&q).v(&v), cut)
+                .unwrap();
             let landed = run.events().len() == 2;
             *(if landed { &mut after } else { &mut before }) = cut;
         }
         for k in -60..=60 {
             let cut = after + 2e-10 * f64::from(k);
-            let first = simulation.integrate(0.0, &q, &v, cut).unwrap();
+            let first = simulation
+                .integrate(&Start::at(0.0).q(&q).v(&v), cut)
+                .unwrap();
             let status = first.trajectory().status();
             assert_eq!(*status, Status::ReachedEnd, "{rtol:e}, {k}");
             let (middle, speed) = first.trajectory().state().as_slice().split_at(3);
-            let second = simulation.integrate(cut, middle, speed, end).unwrap();
+            let second = simulation
+                .integrate(&Start::at(cut).q(middle).v(speed), end)
+                .unwrap();
             let status = second.trajectory().status();
             assert_eq!(*status, Status::ReachedEnd, "{rtol:e}, {k}");
             let events = first.events().iter().chain(second.events());

@@ -3,10 +3,10 @@
 
 use std::f64::consts::PI;
 
-use saltation::Integrator;
 use saltation::event_driven::{ContinuityClass, DecouplingReport, EventDriven, InertialCoupling};
 use saltation::impact::{ImpactLaw, Propagative, Unilateral};
 use saltation::models::RigidTrot;
+use saltation::{Integrator, Start};
 
 /// Rigid legs with `I/(m d²) = ratio`.
 pub(crate) fn legs(ratio: f64, restitution: f64) -> RigidTrot {
@@ -23,7 +23,7 @@ pub(crate) fn legs_with<L: ImpactLaw + Send + Sync + 'static>(
     v: [f64; 2],
 ) -> DecouplingReport {
     EventDriven::with_law(trot, law)
-        .decoupling(0.0, &[1.0, 0.0], &v, &[0, 1])
+        .decoupling(&Start::at(0.0).q(&[1.0, 0.0]).v(&v), &[0, 1])
         .unwrap()
 }
 
@@ -35,9 +35,11 @@ pub(crate) fn ratio(k: f64) -> f64 {
 /// Velocities a little after a touch-down that begins at `(q, v)`.
 fn after_run(trot: RigidTrot, theta: f64, v: [f64; 2]) -> [f64; 2] {
     let model = EventDriven::new(trot);
-    let start = model.start(0.0, &[1.0 + 1e-6, theta], &v).unwrap();
-    let mut integrator = Integrator::new(&model).unwrap().start_mode(start.mode);
-    let run = integrator.integrate(0.0, &start.state, 1e-5).unwrap();
+    let start = model
+        .start(&Start::at(0.0).q(&[1.0 + 1e-6, theta]).v(&v))
+        .unwrap();
+    let mut integrator = Integrator::new(&model).unwrap();
+    let run = integrator.integrate(&start.as_start(), 1e-5).unwrap();
     let state = run.state();
     [state[2], state[3]]
 }

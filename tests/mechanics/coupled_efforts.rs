@@ -1,5 +1,6 @@
 //! Efforts that add up in the body, and those that do not.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, InertialCoupling};
 use saltation::models::SoftTrot;
 
@@ -23,9 +24,9 @@ fn additive_efforts_are_found_so_at_any_scale() {
             };
             let report = EventDriven::new(trot)
                 .decoupling(
-                    0.0,
-                    &[height, 0.1, 0.0, 0.0],
-                    &[-3.0, 0.2, -3.1, -2.7],
+                    &Start::at(0.0)
+                        .q(&[height, 0.1, 0.0, 0.0])
+                        .v(&[-3.0, 0.2, -3.1, -2.7]),
                     &[0, 1],
                 )
                 .unwrap();
@@ -62,7 +63,9 @@ fn a_small_product_of_two_limbs_in_the_body_is_found() {
                     effort,
                 });
                 let q = [at, 0.0, 0.0];
-                let report = model.decoupling(0.0, &q, &[-1.0; 3], &[0, 1]).unwrap();
+                let report = model
+                    .decoupling(&Start::at(0.0).q(&q).v(&[-1.0; 3]), &[0, 1])
+                    .unwrap();
                 let error = (report.effort_coupling - unit * part).abs();
                 assert!(
                     error <= 1e-4 * unit * part,

@@ -5,7 +5,9 @@ use saltation::derivative::Verdict;
 use saltation::event_driven::{EventDriven, InertialCoupling};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{CrossedGuard, Crossing, EventFunction, Flow, Guard, Integrator, Mode, Record};
+use saltation::{
+    CrossedGuard, Crossing, EventFunction, Flow, Guard, Integrator, Mode, Record, Start,
+};
 
 use crate::fixtures::family::{Family, at_contact, start_before};
 use crate::random::SplitMix64;
@@ -17,23 +19,18 @@ fn limbs_that_touch_at_once_have_a_classical_derivative() {
         let (q, v) = at_contact(&family, seed);
         let model = EventDriven::new(family);
         let all: Vec<usize> = (0..limbs).collect();
-        let report = model.decoupling(0.0, &q, &v, &all).unwrap();
+        let report = model.decoupling(&Start::at(0.0).q(&q).v(&v), &all).unwrap();
         assert_eq!(report.verdict, InertialCoupling::Decoupled, "{report:?}");
         assert!(report.order_spread < 1e-6, "{report:?}");
         let (s, tf) = (0.1, 0.16);
         let x0 = start_before(&model, (&q, &v), s);
         let d = x0.len() / 2;
-        let start = model.start(0.0, &x0[..d], &x0[d..]).unwrap();
-        let make = || {
-            let mode = start.mode.clone();
-            Integrator::new(&model)
-                .unwrap()
-                .rtol(1e-11)
-                .atol(1e-12)
-                .start_mode(mode)
-        };
+        let start = model
+            .start(&Start::at(0.0).q(&x0[..d]).v(&x0[d..]))
+            .unwrap();
+        let make = || Integrator::new(&model).unwrap().rtol(1e-11).atol(1e-12);
         let mut integrator = make();
-        let found = integrator.derivative(0.0, &start.state, tf).unwrap();
+        let found = integrator.derivative(&start.as_start(), tf).unwrap();
         assert_eq!(
             *found.verdict(),
             Verdict::Classical,
@@ -49,7 +46,11 @@ fn limbs_that_touch_at_once_have_a_classical_derivative() {
             let v: Vec<f64> = (0..2 * d).map(|_| draw.between(-1.0, 1.0)).collect();
             let mut end = |step: f64| {
                 let x: Vec<f64> = x0.iter().zip(&v).map(|(x, v)| x + step * v).collect();
-                other.integrate(0.0, &x, tf).unwrap().state().clone()
+                other
+                    .integrate(&Start::at(0.0).x(&x), tf)
+                    .unwrap()
+                    .state()
+                    .clone()
             };
             let quotient = (end(1e-5) - end(-1e-5)) / 2e-5;
             let expected = &matrix * DVector::from_column_slice(&v);

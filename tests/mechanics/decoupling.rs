@@ -5,7 +5,7 @@ use saltation::event_driven::{
     Breakdown, ContinuityClass, DecouplingReport, EventDriven, InertialCoupling,
 };
 use saltation::models::{RigidTrot, SoftTrot};
-use saltation::{Guard, InputError, MatrixFault, Stop};
+use saltation::{Guard, InputError, MatrixFault, Start, Stop};
 
 use crate::fixtures::plain::{Plain, free};
 
@@ -18,7 +18,7 @@ fn rigid(inertia: f64, restitution: f64) -> DecouplingReport {
         ..RigidTrot::default()
     };
     EventDriven::new(trot)
-        .decoupling(0.0, &[1.0, 0.0], &[-SPEED, 0.0], &[0, 1])
+        .decoupling(&Start::at(0.0).q(&[1.0, 0.0]).v(&[-SPEED, 0.0]), &[0, 1])
         .unwrap()
 }
 
@@ -30,7 +30,7 @@ fn soft(coupling: f64, restitution: f64) -> DecouplingReport {
     };
     let v = [-SPEED, 0.0, -SPEED, -SPEED];
     EventDriven::new(trot)
-        .decoupling(0.0, &[1.0, 0.0, 0.0, 0.0], &v, &[0, 1])
+        .decoupling(&Start::at(0.0).q(&[1.0, 0.0, 0.0, 0.0]).v(&v), &[0, 1])
         .unwrap()
 }
 
@@ -90,14 +90,17 @@ fn input_that_is_no_corner_is_refused() {
         restitution: vec![0.5; 2],
         effort: free,
     };
-    let refused = EventDriven::new(skew).decoupling(0.0, &[0.0; 2], &[-1.0; 2], &[0, 1]);
+    let refused =
+        EventDriven::new(skew).decoupling(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0; 2]), &[0, 1]);
     let is_fault = |fault| matches!(fault, MatrixFault::NotSymmetric { by, .. } if (by.abs() - 0.5).abs() < 1e-15);
     assert!(
         matches!(refused, Err(Breakdown::MassMatrix { fault, .. }) if is_fault(fault)),
         "{refused:?}"
     );
     let model = EventDriven::new(RigidTrot::default());
-    let at = |q: &[f64], v: &[f64], contacts: &[usize]| model.decoupling(0.0, q, v, contacts);
+    let at = |q: &[f64], v: &[f64], contacts: &[usize]| {
+        model.decoupling(&Start::at(0.0).q(q).v(v), contacts)
+    };
     // The front foot parts.
     let refused = at(&[1.0, 0.0], &[-1.0, 4.0], &[0, 1]);
     let front = Guard::falling(1);

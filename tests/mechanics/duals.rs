@@ -1,6 +1,7 @@
 //! Systems written once for any scalar: the Coriolis force, rows and curvatures of `Dual` against
 //! formulas written by hand.
 
+use saltation::Start;
 use saltation::derivative::{Dual, RealField, convert};
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{
@@ -375,13 +376,13 @@ fn a_run_is_that_of_the_model_with_derivatives_by_hand() {
     let hand = end(hand
         .rtol(1e-10)
         .atol(1e-11)
-        .integrate(0.0, &q, &v, 0.65)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
         .unwrap());
     let dual = Simulation::new(EventDriven::new(Dual(Trot(body)))).unwrap();
     let dual = end(dual
         .rtol(1e-10)
         .atol(1e-11)
-        .integrate(0.0, &q, &v, 0.65)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
         .unwrap());
     assert!((hand - dual).amax() < 1e-12);
 }

@@ -1,6 +1,7 @@
 //! References and smart pointers to mechanical systems hand every method on. Names are read from
 //! the source of the traits, so that a method that is new there and forgotten here fails.
 
+use saltation::Start;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -260,7 +261,9 @@ fn a_simulation_takes_a_model_behind_a_pointer() {
     impl Model for Ball {}
     let model: Arc<dyn Model> = Arc::new(Ball);
     let mut simulation = Simulation::new(EventDriven::new(model)).unwrap();
-    let run = simulation.integrate(0.0, &[1.0], &[0.0], 1.0).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0)
+        .unwrap();
     let touch = (2.0 / 9.81_f64).sqrt();
     assert!((run.events()[0].t - touch).abs() < 1e-6);
     assert!(run.trajectory().state()[0].abs() < 1e-8);

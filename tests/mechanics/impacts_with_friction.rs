@@ -6,7 +6,7 @@ use saltation::impact::{
     AnitescuPotra, ImpactLaw, LcpSteps, Routh, RouthInclusion, Selection, Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{InputError, Status};
+use saltation::{InputError, Start, Status};
 
 const GRAVITY: f64 = 9.81;
 /// Radius and moment of inertia of a disc of mass 1.
@@ -67,7 +67,9 @@ fn thrown(
     let model = EventDriven::with_law(Disc { friction }, law).selection(Selection::First);
     let (q, v) = START;
     let mut simulation = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-12);
-    simulation.integrate(0.0, &q, &v, tf).unwrap()
+    simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), tf)
+        .unwrap()
 }
 
 #[test]
@@ -146,7 +148,7 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
         },
         Routh::new(),
     );
-    let refused = model.start(0.0, &[0.0, RADIUS, 0.0], &[1.0, 0.0, 0.0]);
+    let refused = model.start(&Start::at(0.0).q(&[0.0, RADIUS, 0.0]).v(&[1.0, 0.0, 0.0]));
     assert!(
         matches!(
             refused,
@@ -165,7 +167,7 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
     let (q, v) = START;
     let run = Simulation::new(free)
         .unwrap()
-        .integrate(0.0, &q, &v, 2.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 2.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let state = run.trajectory().state();
@@ -181,7 +183,7 @@ fn laws_without_friction_are_refused_when_the_run_starts() {
         },
         Unilateral,
     );
-    let refused = model.start(0.0, &q, &v);
+    let refused = model.start(&Start::at(0.0).q(&q).v(&v));
     assert!(
         matches!(
             refused,
@@ -204,7 +206,7 @@ fn decoupling_with_friction_is_refused() {
         Routh::new(),
     );
     let top = [0.0, HEIGHT - RADIUS, 0.0];
-    let refused = model.decoupling(0.0, &top, &[0.0, 1.0, 0.0], &[1]);
+    let refused = model.decoupling(&Start::at(0.0).q(&top).v(&[0.0, 1.0, 0.0]), &[1]);
     assert!(
         matches!(
             refused,
@@ -226,7 +228,7 @@ fn contacts_that_do_not_exist_are_refused_before_their_friction_is_asked() {
         Routh::new(),
     );
     let top = [0.0, HEIGHT - RADIUS, 0.0];
-    let refused = model.decoupling(0.0, &top, &[0.0, 1.0, 0.0], &[1, 7]);
+    let refused = model.decoupling(&Start::at(0.0).q(&top).v(&[0.0, 1.0, 0.0]), &[1, 7]);
     assert!(
         matches!(
             refused,
@@ -250,12 +252,15 @@ fn the_derivative_of_an_impact_with_friction_is_that_of_displaced_runs() {
             )
         };
         let simulation = || Simulation::new(model()).unwrap().rtol(1e-11).atol(1e-13);
-        let derivative = simulation().derivative(0.0, &q, &v, 0.4).unwrap();
+        let derivative = simulation()
+            .derivative(&Start::at(0.0).q(&q).v(&v), 0.4)
+            .unwrap();
         for i in 0..6 {
             let ends = [1e-5, -1e-5].map(|by| {
                 let mut start = [q, v].concat();
                 start[i] += by;
-                let run = simulation().integrate(0.0, &start[..3], &start[3..], 0.4);
+                let run =
+                    simulation().integrate(&Start::at(0.0).q(&start[..3]).v(&start[3..]), 0.4);
                 run.unwrap().trajectory().state().clone_owned()
             });
             let expected = (&ends[0] - &ends[1]) / 2e-5;

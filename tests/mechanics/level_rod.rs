@@ -2,6 +2,7 @@
 //! the other, and the derivative is one matrix; with any other inertia outcomes jump. Written rows
 //! or differences of the gaps, any unit of the angle: the verdict is the same.
 
+use saltation::Start;
 use saltation::derivative::Verdict;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -105,7 +106,8 @@ impl Fall {
             .unwrap()
             .rtol(rtol)
             .atol(0.1 * rtol);
-        let derivative = simulation.derivative(0.0, &q, &[speed, 0.0], 1.03 * landing);
+        let derivative =
+            simulation.derivative(&Start::at(0.0).q(&q).v(&[speed, 0.0]), 1.03 * landing);
         let derivative = derivative.unwrap();
         assert_eq!(derivative.corners().count(), 1, "{self:?} {tilt:e}");
         derivative.verdict().clone()

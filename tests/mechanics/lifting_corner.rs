@@ -2,9 +2,9 @@
 //! once because it is thrown outwards, and comes back within milliseconds. The excursion begins
 //! with a rate of zero; its end is known in closed form.
 
-use saltation::Status;
 use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{Start, Status};
 
 use crate::polygon::{Plane, Polygon};
 
@@ -108,7 +108,9 @@ fn a_corner_that_lifts_at_once_is_caught_when_it_comes_back() {
                 assert!(before <= 0.0 || rod(inertia, true).gap(0, &q) > 1e-3);
                 let mut simulation = Simulation::new(model()).unwrap();
                 let end = before + back(excess) + 0.01;
-                let run = simulation.integrate(0.0, &q, &v, end).unwrap();
+                let run = simulation
+                    .integrate(&Start::at(0.0).q(&q).v(&v), end)
+                    .unwrap();
                 // Rates of rows that are differences.
                 let rounding = if written { 1e-15 } else { 1e-10 };
                 comes_back(&run, before, (excess, rounding), &what);
@@ -130,7 +132,7 @@ fn a_start_within_rounding_of_a_touch_is_decided() {
                 let (q, v) = ([q[0], q[1] + off, q[2]], [v[0], v[1] + rate, v[2]]);
                 let mut simulation = Simulation::new(EventDriven::new(rod(0.01, true))).unwrap();
                 let run = simulation
-                    .integrate(0.0, &q, &v, back(excess) + 0.01)
+                    .integrate(&Start::at(0.0).q(&q).v(&v), back(excess) + 0.01)
                     .unwrap();
                 assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{what}");
                 let first = &run.events()[0];
@@ -149,7 +151,7 @@ fn a_start_within_rounding_of_a_touch_is_decided() {
         for off in [-9e-11, 0.0, 9e-11] {
             let q = [q[0], q[1] + off, q[2]];
             let model = EventDriven::new(rod(0.01, true));
-            let start = model.start(0.0, &q, &v).unwrap();
+            let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
             assert!(model.is_closed(&start.mode, 0), "{excess} {off}");
         }
     }
@@ -163,7 +165,7 @@ fn a_gap_that_opens_where_a_run_starts_is_not_touched() {
             let (q, v) = after(excess, tau);
             let mut simulation = Simulation::new(EventDriven::new(rod(0.01, true))).unwrap();
             let run = simulation
-                .integrate(tau, &q, &v, back(excess) + 0.01)
+                .integrate(&Start::at(tau).q(&q).v(&v), back(excess) + 0.01)
                 .unwrap();
             comes_back(&run, 0.0, (excess, 1e-15), &format!("{excess} {tau}"));
         }
@@ -175,7 +177,9 @@ fn a_gap_that_opens_where_a_run_starts_is_not_touched() {
                 let tau = (2.0 * gap / (L * rate * rate * excess)).sqrt();
                 let (q, v) = turning(-rate, excess, tau);
                 let mut simulation = Simulation::new(EventDriven::new(rod(0.01, true))).unwrap();
-                let run = simulation.integrate(1.0, &q, &v, 1.3).unwrap();
+                let run = simulation
+                    .integrate(&Start::at(1.0).q(&q).v(&v), 1.3)
+                    .unwrap();
                 let status = run.trajectory().status();
                 assert_eq!(*status, Status::ReachedEnd, "{rate} {excess} {gap}");
             }
@@ -200,7 +204,7 @@ fn an_excursion_before_another_impact_is_found() {
             body.planes.push(Plane { normal, offset });
             let mut simulation = Simulation::new(EventDriven::new(body)).unwrap();
             let run = simulation
-                .integrate(0.0, &q, &v, 0.04 + until + 1e-4)
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.04 + until + 1e-4)
                 .unwrap();
             comes_back(&run, 0.04, (excess, 1e-15), &format!("{excess} {until}"));
         }
@@ -260,7 +264,9 @@ fn an_excursion_lower_than_the_error_of_steps_is_followed() {
         let rod = rod(0.01, true);
         let model = EventDriven::new(Shaken { rod, shake });
         let mut simulation = Simulation::new(model).unwrap().rtol(1e-4).atol(1e-5);
-        let run = simulation.integrate(-before, &q, &v, 0.03).unwrap();
+        let run = simulation
+            .integrate(&Start::at(-before).q(&q).v(&v), 0.03)
+            .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{excess}");
     }
 }
@@ -272,13 +278,13 @@ fn a_resting_contact_of_a_start_is_closed_to_its_impact() {
     let model = EventDriven::new(rod(2.0 * L * L, true));
     for speed in [1e-7, 1e-6] {
         let (q, v) = ([0.0, 0.0, 0.0], [0.0, -0.5 * speed, 0.5 * speed / L]);
-        let start = model.start(0.0, &q, &v).unwrap();
+        let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
         assert_eq!(start.activated, [1]);
         assert_eq!(model.closed(&start.mode), [0, 1], "{speed}");
     }
     // Faster, it is thrown.
     let (q, v) = ([0.0, 0.0, 0.0], [0.0, -0.5, 0.5 / L]);
-    let start = model.start(0.0, &q, &v).unwrap();
+    let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     assert_eq!(model.closed(&start.mode), [1]);
 }
 
@@ -294,7 +300,9 @@ fn runs_of_a_few_units_in_the_last_place_come_to_their_ends() {
                 for n in 1..9 {
                     let model = EventDriven::new(rod(2e-4, false));
                     let mut simulation = Simulation::new(model).unwrap().grazing(Grazing::Ignore);
-                    let run = simulation.integrate(t, &q, &v, units(t, n)).unwrap();
+                    let run = simulation
+                        .integrate(&Start::at(t).q(&q).v(&v), units(t, n))
+                        .unwrap();
                     let status = run.trajectory().status();
                     assert_eq!(*status, Status::ReachedEnd, "{excess} {rate} {t} {n}");
                 }

@@ -1,12 +1,12 @@
 //! Models with nothing written but masses, efforts and gaps: derivatives come from differences of
 //! differences, and are done in a moment at any tolerance.
 
-use saltation::Integrator;
 use saltation::derivative::Verdict;
 use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, RigidTrot};
 use saltation::nalgebra::DMatrix;
+use saltation::{Integrator, Start};
 
 /// A model without its derivatives.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +42,11 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     let model = EventDriven::new(system);
-    let start = model.start(0.0, q, &vec![0.0; q.len()]).unwrap();
-    let mut integrator = Integrator::new(&model)
-        .unwrap()
-        .rtol(rtol)
-        .atol(rtol)
-        .start_mode(start.mode);
-    let derivative = integrator.derivative(0.0, &start.state, tf).unwrap();
+    let start = model
+        .start(&Start::at(0.0).q(q).v(&vec![0.0; q.len()]))
+        .unwrap();
+    let mut integrator = Integrator::new(&model).unwrap().rtol(rtol).atol(rtol);
+    let derivative = integrator.derivative(&start.as_start(), tf).unwrap();
     assert_eq!(*derivative.verdict(), Verdict::Classical);
     derivative.matrix().unwrap()
 }

@@ -4,7 +4,7 @@
 use saltation::event_driven::{Breakdown, EventDriven, Simulation};
 use saltation::impact::AllOutcomes;
 use saltation::models::BouncingBall;
-use saltation::{InputError, Integrator};
+use saltation::{InputError, Integrator, Start};
 
 use crate::fixtures::row::Row;
 
@@ -36,22 +36,24 @@ fn bad_tolerances() -> Vec<(EventDriven<BouncingBall>, &'static str)> {
 #[test]
 fn tolerances_are_named_by_every_driver() {
     for (model, expected) in bad_tolerances() {
-        assert_eq!(refused(model.start(0.0, &[1.0], &[0.0])), Some(expected));
-        let report = model.decoupling(0.0, &[0.0], &[-1.0], &[0]);
+        assert_eq!(
+            refused(model.start(&Start::at(0.0).q(&[1.0]).v(&[0.0]))),
+            Some(expected)
+        );
+        let report = model.decoupling(&Start::at(0.0).q(&[0.0]).v(&[-1.0]), &[0]);
         assert_eq!(refused(report), Some(expected), "decoupling");
         let run = Simulation::new(model.clone())
             .unwrap()
-            .integrate(0.0, &[1.0], &[0.0], 0.1);
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
         assert_eq!(refused(run), Some(expected), "integrate");
-        let derivative =
-            Simulation::new(model.clone())
-                .unwrap()
-                .derivative(0.0, &[1.0], &[0.0], 0.1);
+        let derivative = Simulation::new(model.clone())
+            .unwrap()
+            .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
         assert_eq!(refused(derivative), Some(expected), "derivative");
         // The core, without `start`.
         let run = Integrator::new(model)
             .unwrap()
-            .integrate(0.0, &[1.0, 0.0], 0.1);
+            .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 0.1);
         let run = run.map_err(Breakdown::Input);
         assert_eq!(refused(run), Some(expected), "core");
     }
@@ -63,11 +65,11 @@ fn times_are_refused_for_derivatives_too() {
         let simulation = || Simulation::new(ball(0.5)).unwrap();
         let derivative = simulation()
             .zeno_time(bad)
-            .derivative(0.0, &[1.0], &[0.0], 0.1);
+            .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
         assert_eq!(refused(derivative), Some("zeno_time"));
         let derivative = simulation()
             .cluster_time(bad)
-            .derivative(0.0, &[1.0], &[0.0], 0.1);
+            .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
         assert_eq!(refused(derivative), Some("cluster_time"));
     }
 }
@@ -81,14 +83,18 @@ fn options_are_refused_before_the_impact_of_the_start() {
         let model = EventDriven::with_law(Row::default(), AllOutcomes::new());
         Simulation::new(model).unwrap()
     };
-    let run = simulation().integrate(0.0, &q, &v, 1.0);
+    let run = simulation().integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
     assert!(matches!(run, Err(Breakdown::Impact { .. })), "{run:?}");
-    let run = simulation().rtol(-1.0).integrate(0.0, &q, &v, 1.0);
+    let run = simulation()
+        .rtol(-1.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
     assert_eq!(refused(run), Some("rtol"));
-    let derivative = simulation().rtol(-1.0).derivative(0.0, &q, &v, 1.0);
+    let derivative = simulation()
+        .rtol(-1.0)
+        .derivative(&Start::at(0.0).q(&q).v(&v), 1.0);
     assert_eq!(refused(derivative), Some("rtol"));
     let run = simulation()
         .configure(|integrator| integrator.max_step(f64::NAN))
-        .integrate(0.0, &q, &v, 1.0);
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
     assert_eq!(refused(run), Some("max_step"));
 }

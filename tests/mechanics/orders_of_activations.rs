@@ -6,7 +6,7 @@ use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::nalgebra::DVector;
-use saltation::{EventFunction, Flow, Guard, Integrator};
+use saltation::{EventFunction, Flow, Guard, Integrator, Start};
 
 use crate::fixtures::reference::rows;
 
@@ -21,7 +21,7 @@ fn orders<S: MechanicalSystem + UnilateralConstraints>(
     v: &[f64],
 ) -> [Saltation; 2] {
     let mode = model
-        .start(0.0, &lifted(q), &vec![0.0; v.len()])
+        .start(&Start::at(0.0).q(&lifted(q)).v(&vec![0.0; v.len()]))
         .unwrap()
         .mode;
     let x = [q, v].concat();
@@ -118,7 +118,10 @@ fn single_activations_obey_their_identities() {
         };
         let model = EventDriven::new(trot);
         let (q, v) = ([1.02, 0.03, 0.0, 0.04], [-2.9, 0.2, -3.0, -3.1]);
-        let mode = model.start(0.0, &lifted(&q), &[0.0; 4]).unwrap().mode;
+        let mode = model
+            .start(&Start::at(0.0).q(&lifted(&q)).v(&[0.0; 4]))
+            .unwrap()
+            .mode;
         let x = [q, v].concat();
         let s = saltation_matrix(&model, Guard::falling(0), 0.0, &x, &mode).unwrap();
         let row = |k: usize, x: &[f64]| {
@@ -153,14 +156,10 @@ fn the_matrix_of_rigid_legs_is_that_of_displaced_runs() {
             theta - spin * before,
         ];
         let v = [rate + 9.81 * before, spin];
-        let start = model.start(0.0, &q, &v).unwrap();
-        let mut integrator = Integrator::new(&model)
-            .unwrap()
-            .rtol(1e-13)
-            .atol(1e-15)
-            .start_mode(start.mode);
+        let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+        let mut integrator = Integrator::new(&model).unwrap().rtol(1e-13).atol(1e-15);
         let run = integrator
-            .integrate(0.0, &start.state, before + after)
+            .integrate(&start.as_start(), before + after)
             .unwrap();
         run.state().clone()
     };

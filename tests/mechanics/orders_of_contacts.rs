@@ -1,9 +1,9 @@
 //! Orders of contacts, their words and their maps: rigid legs and balls in a row.
 
-use saltation::Integrator;
 use saltation::derivative::flow_jacobian;
 use saltation::event_driven::{Breakdown, ContinuityClass, EventDriven, InertialCoupling};
 use saltation::impact::{Propagative, Unilateral};
+use saltation::{Integrator, Start};
 
 use crate::continuity::{legs, legs_with, ratio};
 use crate::fixtures::plain::{Free, Plain, free, identity};
@@ -34,20 +34,20 @@ fn words_go_on_until_nothing_approaches() {
 fn maps_of_words_with_repetitions_are_those_of_displaced_runs() {
     let model = EventDriven::new(legs(1.0 / 3.0, 1.0));
     let (q, v) = ([1.0, 0.0], [-SPEED, 0.2]);
-    let report = model.decoupling(0.0, &q, &v, &[0, 1]).unwrap();
+    let report = model
+        .decoupling(&Start::at(0.0).q(&q).v(&v), &[0, 1])
+        .unwrap();
     let (before, after) = (1e-2, 1e-3);
     let end = |dx: [f64; 4]| {
         let [z, theta, rate, spin] = [1.0 + dx[0], dx[1], dx[2] - SPEED, dx[3] + 0.2];
         let fall = rate * before + 0.5 * 9.81 * before * before;
         let q = [z - fall, theta - spin * before];
-        let start = model.start(0.0, &q, &[rate + 9.81 * before, spin]).unwrap();
-        let mut integrator = Integrator::new(&model)
-            .unwrap()
-            .rtol(1e-13)
-            .atol(1e-15)
-            .start_mode(start.mode);
+        let start = model
+            .start(&Start::at(0.0).q(&q).v(&[rate + 9.81 * before, spin]))
+            .unwrap();
+        let mut integrator = Integrator::new(&model).unwrap().rtol(1e-13).atol(1e-15);
         let span = before + after;
-        let run = integrator.integrate(0.0, &start.state, span).unwrap();
+        let run = integrator.integrate(&start.as_start(), span).unwrap();
         run.state().clone()
     };
     let open = model.mode(&[]);
@@ -97,7 +97,7 @@ fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() 
         "{report:?}"
     );
     let narrow = EventDriven::new(legs(ratio(1500.0), 1.0));
-    let refused = narrow.decoupling(0.0, &[1.0, 0.0], &[-1.0, 0.0], &[0, 1]);
+    let refused = narrow.decoupling(&Start::at(0.0).q(&[1.0, 0.0]).v(&[-1.0, 0.0]), &[0, 1]);
     assert!(
         matches!(refused, Err(Breakdown::TooManyImpacts { limit: 1000, .. })),
         "{refused:?}"
@@ -137,7 +137,7 @@ fn balls_in_a_row_are_a_reflection_group_for_laws_that_go_on() {
         let elastic = row_of_balls(n, 1.0);
         let model = EventDriven::with_law(elastic, Propagative::default());
         let report = model
-            .decoupling(0.0, &zero, &velocities, &contacts)
+            .decoupling(&Start::at(0.0).q(&zero).v(&velocities), &contacts)
             .unwrap();
         let group = ContinuityClass::ReflectionGroup { k: 3 };
         assert_eq!(
@@ -160,7 +160,7 @@ fn balls_in_a_row_are_a_reflection_group_for_laws_that_go_on() {
         let plastic = row_of_balls(n, 0.0);
         let model = EventDriven::new(plastic);
         let report = model
-            .decoupling(0.0, &zero, &velocities, &contacts)
+            .decoupling(&Start::at(0.0).q(&zero).v(&velocities), &contacts)
             .unwrap();
         let class = ContinuityClass::ObtusePlastic;
         assert_eq!(
@@ -178,7 +178,10 @@ fn orders_agree_where_plastic_contacts_are_obtuse_and_a_bouncing_one_apart() {
     system.restitution[2] = 0.5;
     let model = EventDriven::new(system);
     let report = model
-        .decoupling(0.0, &[0.0; 4], &[0.0, -1.0, -3.0, -1.0], &[0, 1, 2])
+        .decoupling(
+            &Start::at(0.0).q(&[0.0; 4]).v(&[0.0, -1.0, -3.0, -1.0]),
+            &[0, 1, 2],
+        )
         .unwrap();
     assert!((report.largest_cosine - 0.5).abs() < 1e-15);
     let class = ContinuityClass::OrdersAgree;
@@ -203,7 +206,7 @@ fn orders_of_many_contacts_have_the_given_its_reverse_and_the_sorted_one() {
     let model = EventDriven::new(apart);
     let given = [3, 1, 4, 0, 2];
     let report = model
-        .decoupling(0.0, &[0.0; 5], &[-1.0; 5], &given)
+        .decoupling(&Start::at(0.0).q(&[0.0; 5]).v(&[-1.0; 5]), &given)
         .unwrap();
     let orders: Vec<&[usize]> = report.outcomes.iter().map(|o| &o.order[..]).collect();
     let first: [&[usize]; 3] = [&given, &[2, 0, 4, 1, 3], &[0, 1, 2, 3, 4]];
@@ -212,7 +215,7 @@ fn orders_of_many_contacts_have_the_given_its_reverse_and_the_sorted_one() {
     assert_eq!(report.verdict, InertialCoupling::Decoupled);
     // A contact given twice counts once.
     let twice = model
-        .decoupling(0.0, &[0.0; 5], &[-1.0; 5], &[1, 0, 1])
+        .decoupling(&Start::at(0.0).q(&[0.0; 5]).v(&[-1.0; 5]), &[1, 0, 1])
         .unwrap();
     assert_eq!(
         (twice.orders, twice.verdict),
@@ -257,7 +260,7 @@ fn outcomes_of_three_contacts_are_those_of_balls_met_one_long_after_the_other() 
         }
         let model = EventDriven::new(system);
         let report = model
-            .decoupling(0.0, &[0.0; 4], &velocities, &[0, 1, 2])
+            .decoupling(&Start::at(0.0).q(&[0.0; 4]).v(&velocities), &[0, 1, 2])
             .unwrap();
         assert_eq!(report.outcomes.len(), 6);
         for outcome in &report.outcomes {

@@ -1,9 +1,9 @@
 //! The double pendulum against a wall: a mass matrix that turns with the configuration.
 
-use saltation::Status;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::check_mechanics;
 use saltation::models::DoublePendulum;
+use saltation::{Start, Status};
 
 use crate::random::SplitMix64;
 
@@ -31,7 +31,7 @@ fn the_wall_is_hit_when_the_reference_says() {
         .rtol(1e-12)
         .atol(1e-13);
     let run = simulation
-        .integrate(0.0, &[1.0, 0.5], &[0.0; 2], 1.5)
+        .integrate(&Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]), 1.5)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let event = &run.events()[0];
@@ -57,7 +57,7 @@ fn a_plastic_wall_is_slid_along_and_left() {
     let model = EventDriven::new(pendulum);
     let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
     let run = simulation
-        .integrate(0.0, &[0.9, 0.2], &[0.0; 2], 3.0)
+        .integrate(&Start::at(0.0).q(&[0.9, 0.2]).v(&[0.0; 2]), 3.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();

@@ -2,7 +2,7 @@
 
 use saltation::event_driven::{Breakdown, EventDriven, Grazing, Simulation, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
-use saltation::{Status, Stop};
+use saltation::{Start, Status, Stop};
 
 use crate::fixtures::discs::{Discs, Kind};
 use crate::fixtures::referee::check_run;
@@ -17,7 +17,7 @@ fn ends((discs, q, v): &(Discs, Vec<f64>, Vec<f64>)) -> Result<bool, String> {
         .zeno(Zeno::Absorb)
         // So that there are ends of steps to look at.
         .configure(|integrator| integrator.max_step(0.05));
-    let run = simulation.integrate(0.0, q, v, 4.0);
+    let run = simulation.integrate(&Start::at(0.0).q(q).v(v), 4.0);
     let run = run.map_err(|error| error.to_string())?;
     let status = run.trajectory().status();
     let state = |t: f64| run.trajectory().at(t).unwrap().as_slice().to_vec();
@@ -163,7 +163,9 @@ fn multipliers_that_are_noise_do_not_shorten_steps() {
             .atol(1e-9)
             .zeno(Zeno::Absorb)
             .grazing(Grazing::Contact);
-        let run = simulation.integrate(0.0, &q, &v, 1.0).unwrap();
+        let run = simulation
+            .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
+            .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "run {k}");
     }
 }
@@ -186,7 +188,9 @@ fn a_jam_that_rattles_comes_to_rest() {
         .zeno(Zeno::Absorb)
         .grazing(Grazing::Contact)
         .configure(|integrator| integrator.max_events(3000));
-    let run = simulation.integrate(0.0, &q, &v, 3.0).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), 3.0)
+        .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
 }
 
@@ -208,7 +212,7 @@ fn piles_of_plastic_discs_come_to_their_ends() {
             .atol(1e-9)
             .zeno(Zeno::Absorb)
             .grazing(Grazing::Contact);
-        let run = simulation.integrate(0.0, &q, &v, 4.0);
+        let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 4.0);
         let run = run.unwrap_or_else(|error| panic!("run {k}: {error}"));
         match run.trajectory().status() {
             Status::ReachedEnd => {}

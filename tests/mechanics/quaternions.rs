@@ -7,7 +7,7 @@ use saltation::mechanics::{
     MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints, check_mechanics,
 };
 use saltation::nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use saltation::{Flow, InputError, Status, Stop, Verdict};
+use saltation::{Flow, InputError, Start, Status, Stop, Verdict};
 
 use crate::fixtures::tumbling::{Angles, BOX, Body, ByHand, angular, up, up_of_angles};
 use crate::random::SplitMix64;
@@ -49,7 +49,9 @@ fn a_free_top_is_that_of_the_closed_form() {
     let (q, _) = starts(50.0, [0.4, -0.3, 1.1], [0.0; 3])[0].clone();
     let spin = Vector3::new(1.3, -0.4, 2.1);
     let v = [&[0.0; 3][..], spin.as_slice()].concat();
-    let run = simulation(Dual(body)).integrate(0.0, &q, &v, 5.0).unwrap();
+    let run = simulation(Dual(body))
+        .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+        .unwrap();
     let state = run.completed().unwrap().trajectory().state().clone();
     let start = UnitQuaternion::new_normalize(Quaternion::new(q[3], q[4], q[5], q[6]));
     let momentum = start * Vector3::new(0.2 * spin.x, 0.2 * spin.y, 0.5 * spin.z);
@@ -77,7 +79,7 @@ fn a_free_body_keeps_energy_momentum_and_length() {
     let v = [0.1, 0.2, -0.3, 0.02, 3.0, -0.01];
     let mut simulation = simulation(Dual(body));
     let run = simulation
-        .integrate(0.0, &q, &v, 20.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 20.0)
         .unwrap()
         .completed()
         .unwrap();
@@ -113,7 +115,7 @@ fn a_box_falls_on_its_corners_as_with_angles() {
         let body = Body { restitution, ..BOX };
         let [(q, v), (q_angles, v_angles)] = starts(0.9, angles, rates);
         let by_angles = simulation(Dual(Angles(body)))
-            .integrate(0.0, &q_angles, &v_angles, end)
+            .integrate(&Start::at(0.0).q(&q_angles).v(&v_angles), end)
             .unwrap();
         let by_angles = by_angles.completed().unwrap();
         let x = by_angles.trajectory().state();
@@ -147,7 +149,9 @@ fn a_box_falls_on_its_corners_as_with_angles() {
             assert!((length - 1.0).abs() < 1e-14);
         };
         compare(
-            simulation(Dual(body)).integrate(0.0, &q, &v, end).unwrap(),
+            simulation(Dual(body))
+                .integrate(&Start::at(0.0).q(&q).v(&v), end)
+                .unwrap(),
             1e-8,
         );
         for (rows, curvatures) in [(true, true), (true, false), (false, false)] {
@@ -159,7 +163,9 @@ fn a_box_falls_on_its_corners_as_with_angles() {
             // Differences of rows are good to 1e-10, those of curvatures to 1e-7.
             let within = if curvatures { 1e-8 } else { 1e-6 };
             compare(
-                simulation(system).integrate(0.0, &q, &v, end).unwrap(),
+                simulation(system)
+                    .integrate(&Start::at(0.0).q(&q).v(&v), end)
+                    .unwrap(),
                 within,
             );
         }
@@ -251,7 +257,9 @@ impl SmoothConstraints for Wrong {
 fn a_coriolis_force_that_is_not_written_is_refused_and_a_wrong_one_found() {
     let [(q, v), _] = starts(0.9, [0.4, 0.5, 0.2], [0.3, -0.2, 0.5]);
     let system = Dual(Wrong(Force::Unwritten));
-    let refused = simulation(system).integrate(0.0, &q, &v, 1.0).err();
+    let refused = simulation(system)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
+        .err();
     assert_eq!(
         refused,
         Some(Breakdown::Input(InputError::CoriolisUnwritten))
@@ -265,7 +273,7 @@ fn a_coriolis_force_that_is_not_written_is_refused_and_a_wrong_one_found() {
     let model = EventDriven::new(system);
     let run = saltation::Integrator::new(model)
         .unwrap()
-        .integrate(0.0, &start, 1.0);
+        .integrate(&Start::at(0.0).x(&start), 1.0);
     assert!(matches!(
         run.unwrap().status(),
         Status::Refused(Stop::NotFinite { .. })
@@ -280,7 +288,7 @@ fn lengths_are_those_of_coordinates_and_velocities() {
     let mut simulation = simulation(Dual(BOX));
     assert_eq!(simulation.model().dim(), 13);
     for (q, v) in [(6, 6), (7, 7), (6, 7)] {
-        let refused = simulation.integrate(0.0, &vec![0.5; q], &vec![0.0; v], 1.0);
+        let refused = simulation.integrate(&Start::at(0.0).q(&vec![0.5; q]).v(&vec![0.0; v]), 1.0);
         assert!(matches!(
             refused,
             Err(Breakdown::Input(InputError::WrongLength { .. }))
@@ -308,14 +316,16 @@ fn derivatives_are_those_of_whole_runs() {
                 let [shift, dv] = [(); 2].map(|()| [(); 6].map(|()| draw.between(-1.0, 1.0)));
                 let mut dq = [0.0; 7];
                 body.configuration_rate(&q, &shift, &mut dq);
-                let derivative = simulation.derivative(0.0, &q, &v, 0.3).unwrap();
+                let derivative = simulation
+                    .derivative(&Start::at(0.0).q(&q).v(&v), 0.3)
+                    .unwrap();
                 assert_eq!(*derivative.verdict(), Verdict::Classical);
                 let given = derivative.apply(&[&dq[..], &dv].concat()).unwrap();
                 let mut at = |s: f64| {
                     let q: Vec<f64> = q.iter().zip(&dq).map(|(q, d)| q + s * d).collect();
                     let v: Vec<f64> = v.iter().zip(&dv).map(|(v, d)| v + s * d).collect();
                     let run = simulation
-                        .integrate(0.0, &q, &v, 0.3)
+                        .integrate(&Start::at(0.0).q(&q).v(&v), 0.3)
                         .unwrap()
                         .completed()
                         .unwrap();

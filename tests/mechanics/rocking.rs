@@ -7,7 +7,7 @@ use saltation::event_driven::{
 use saltation::impact::Sequential;
 use saltation::mechanics::UnilateralConstraints;
 use saltation::models::RigidTrot;
-use saltation::{Integrator, Status};
+use saltation::{Integrator, Start, Status};
 
 fn block() -> RigidTrot {
     RigidTrot::block(2.0, 0.1, 0.3)
@@ -25,7 +25,9 @@ fn rocking(policy: Zeno) -> Simulation<RigidTrot> {
 fn each_landing_keeps_the_rocking_ratio_of_the_pitch_rate() {
     let (block, tilt) = (block(), 0.1f64);
     let (q, v) = block.tilted(tilt);
-    let run = rocking(Zeno::StopAt).integrate(0.0, &q, &v, 5.0).unwrap();
+    let run = rocking(Zeno::StopAt)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+        .unwrap();
     // The first landing, from the height that the centre has lost: ½ (I + m w²) θ̇² = m g Δz.
     let lever = block.mass * block.half_length * block.half_length;
     let lost = block.mass * block.gravity * (q[0] - block.leg);
@@ -57,7 +59,9 @@ fn each_landing_keeps_the_rocking_ratio_of_the_pitch_rate() {
 #[test]
 fn the_accumulation_is_named_stopped_at_or_absorbed() {
     let (q, v) = block().tilted(0.1);
-    let refused = rocking(Zeno::Error).integrate(0.0, &q, &v, 5.0).unwrap();
+    let refused = rocking(Zeno::Error)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+        .unwrap();
     let Some(Breakdown::Zeno {
         accumulation,
         contacts,
@@ -74,11 +78,15 @@ fn the_accumulation_is_named_stopped_at_or_absorbed() {
         "{ratio} {contacts:?}"
     );
 
-    let stopped = rocking(Zeno::StopAt).integrate(0.0, &q, &v, 5.0).unwrap();
+    let stopped = rocking(Zeno::StopAt)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+        .unwrap();
     assert_eq!(*stopped.trajectory().status(), Status::Ended);
     assert!((stopped.trajectory().t() - accumulation).abs() < 1e-9);
 
-    let absorbed = rocking(Zeno::Absorb).integrate(0.0, &q, &v, 100.0).unwrap();
+    let absorbed = rocking(Zeno::Absorb)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 100.0)
+        .unwrap();
     assert_eq!(*absorbed.trajectory().status(), Status::ReachedEnd);
     let last = absorbed.events().last().unwrap();
     assert_eq!(
@@ -101,7 +109,9 @@ fn a_flat_block_stays_after_its_first_landing() {
         .unwrap()
         .rtol(1e-10)
         .atol(1e-11);
-    let run = simulation.integrate(0.0, &q, &v, 5.0).unwrap();
+    let run = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+        .unwrap();
     let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
     assert_eq!(closed, [vec![1], vec![0, 1]]);
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
@@ -114,7 +124,9 @@ fn corners_land_in_turn_whatever_the_tolerance() {
     let (q, v) = block().tilted(0.1);
     for rtol in [1e-5, 1e-6, 1e-8, 1e-10, 1e-12] {
         let mut simulation = rocking(Zeno::Absorb).rtol(rtol).atol(0.1 * rtol);
-        let run = simulation.integrate(0.0, &q, &v, 5.0).unwrap();
+        let run = simulation
+            .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
+            .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{rtol}");
         let (_, landings) = run.events().split_last().unwrap();
         assert!(landings.len() > 12);
@@ -136,14 +148,10 @@ fn a_body_that_settles_foot_by_foot_forgets_its_start() {
     };
     let model = EventDriven::new(body);
     let (q, v) = RigidTrot::start(0.03);
-    let start = model.start(0.0, &q, &v).unwrap();
+    let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     for rtol in [1e-6, 1e-9, 1e-11] {
-        let mut integrator = Integrator::new(&model)
-            .unwrap()
-            .rtol(rtol)
-            .atol(rtol)
-            .start_mode(start.mode.clone());
-        let derivative = integrator.derivative(0.0, &start.state, 0.6).unwrap();
+        let mut integrator = Integrator::new(&model).unwrap().rtol(rtol).atol(rtol);
+        let derivative = integrator.derivative(&start.as_start(), 0.6).unwrap();
         assert_eq!(*derivative.verdict(), Verdict::Classical, "{rtol}");
         assert!(derivative.trajectory().crossings().len() > 5);
         let matrix = derivative.matrix().unwrap();
@@ -180,13 +188,13 @@ fn blocks_that_bounce_on_their_corners_come_to_rest() {
                 check(
                     unilateral
                         .zeno(Zeno::Absorb)
-                        .integrate(0.0, &q, &v, 2.0)
+                        .integrate(&Start::at(0.0).q(&q).v(&v), 2.0)
                         .unwrap(),
                 );
                 check(
                     sequential
                         .zeno(Zeno::Absorb)
-                        .integrate(0.0, &q, &v, 2.0)
+                        .integrate(&Start::at(0.0).q(&q).v(&v), 2.0)
                         .unwrap(),
                 );
             }

@@ -3,9 +3,9 @@
 
 use std::f64::consts::TAU;
 
-use saltation::Status;
 use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{Start, Status};
 
 use crate::random::SplitMix64;
 
@@ -66,7 +66,9 @@ fn run<F: Fn(f64) -> f64>(
         .unwrap()
         .zeno(Zeno::Absorb)
         .configure(|integrator| integrator.max_step(longest));
-    simulation.integrate(t, &[q], &[v], end).unwrap()
+    simulation
+        .integrate(&Start::at(t).q(&[q]).v(&[v]), end)
+        .unwrap()
 }
 
 #[test]
@@ -232,7 +234,9 @@ fn a_step_that_samples_cut_just_before_the_end_of_the_run_is_cut() {
             .rtol(1e-4)
             .atol(1e-5)
             .configure(|integrator| integrator.max_steps(600));
-            let run = simulation.integrate(0.0, &[0.0], &[0.0], end).unwrap();
+            let run = simulation
+                .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), end)
+                .unwrap();
             let status = run.trajectory().status();
             assert_eq!(*status, Status::ReachedEnd, "{strength} g, to {end} s");
         }
@@ -289,7 +293,9 @@ fn an_end_that_takes_off_slower_than_steps_tell_is_not_below_the_table() {
             .zeno(Zeno::Absorb)
             .grazing(Grazing::Ignore);
         let q = [0.03 + 0.5 * 0.02f64.sin(), 0.02];
-        let run = simulation.integrate(0.0, &q, &[0.0, 0.0], 0.3).unwrap();
+        let run = simulation
+            .integrate(&Start::at(0.0).q(&q).v(&[0.0, 0.0]), 0.3)
+            .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "rod {k}");
     }
 }

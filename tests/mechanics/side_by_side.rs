@@ -1,5 +1,6 @@
 //! Two systems integrated as one do what each does alone.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
@@ -82,7 +83,9 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
                 .unwrap()
                 .rtol(1e-11)
                 .atol(1e-12);
-            simulation.integrate(0.0, &x[..d], &x[d..], 0.15).unwrap()
+            simulation
+                .integrate(&Start::at(0.0).q(&x[..d]).v(&x[d..]), 0.15)
+                .unwrap()
         })
         .collect();
     let (da, db) = (a.dof(), b.dof());
@@ -92,7 +95,9 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
         .unwrap()
         .rtol(1e-11)
         .atol(1e-12);
-    let both = simulation.integrate(0.0, &q, &v, 0.15).unwrap();
+    let both = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.15)
+        .unwrap();
     let (x, d) = (both.trajectory().state(), da + db);
     for (i, own) in [(0, &alone[0]), (da, &alone[1])] {
         let size = own.trajectory().state().len() / 2;

@@ -1,12 +1,12 @@
 //! Contacts that depend on each other: stacks, bodies side by side, release and activation at once,
 //! impacts without time between.
 
-use saltation::Status;
 use saltation::event_driven::{
     Breakdown, ContactEventKind, EventDriven, Grazing, Simulation, Zeno,
 };
 use saltation::impact::{Propagative, ReflectionOrder, Sequential};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::{Start, Status};
 
 use crate::fixtures::line::Line;
 
@@ -31,7 +31,7 @@ fn a_contact_released_as_another_closes_stays_if_the_impact_presses_on_it() {
     let model = EventDriven::new(line.clone()).rate_tolerance(f64::MIN_POSITIVE);
     let mut simulation = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-11);
     let run = simulation
-        .integrate(0.0, &[0.0, 0.5], &[0.0; 2], 4.0)
+        .integrate(&Start::at(0.0).q(&[0.0, 0.5]).v(&[0.0; 2]), 4.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-10);
@@ -78,19 +78,23 @@ fn stacks_come_to_rest_whatever_the_law() {
                 let run = line
                     .simulation()
                     .zeno(Zeno::Absorb)
-                    .integrate(0.0, &q, &v, 30.0);
+                    .integrate(&Start::at(0.0).q(&q).v(&v), 30.0);
                 check(run.unwrap());
                 let propagative = Propagative::new(ReflectionOrder::ArgMin);
                 let run = line
                     .by(propagative)
                     .zeno(Zeno::Absorb)
-                    .integrate(0.0, &q, &v, 30.0);
+                    .integrate(&Start::at(0.0).q(&q).v(&v), 30.0);
                 check(run.unwrap());
                 let mut sequential = line
                     .by(Sequential::default())
                     .zeno(Zeno::Absorb)
                     .grazing(Grazing::Contact);
-                check(sequential.integrate(0.0, &q, &v, 30.0).unwrap());
+                check(
+                    sequential
+                        .integrate(&Start::at(0.0).q(&q).v(&v), 30.0)
+                        .unwrap(),
+                );
             }
         }
     }
@@ -106,7 +110,7 @@ fn blocks_that_touch_and_bounce_come_to_rest_one_impact_after_the_other() {
     };
     let mut simulation = line.by(Sequential::default()).zeno(Zeno::Absorb);
     let run = simulation
-        .integrate(0.0, &[1.0, 1.0], &[0.0; 2], 5.0)
+        .integrate(&Start::at(0.0).q(&[1.0, 1.0]).v(&[0.0; 2]), 5.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-9);
@@ -118,7 +122,7 @@ fn a_heavy_ball_squeezes_a_light_one_onto_the_floor() {
     let line = Line::above_floor(&[0.001, 1.0], 0.5, fall);
     let mut simulation = line.simulation().zeno(Zeno::Absorb);
     let run = simulation
-        .integrate(0.0, &[0.5, 1.0], &[0.0, -1.0], 5.0)
+        .integrate(&Start::at(0.0).q(&[0.5, 1.0]).v(&[0.0, -1.0]), 5.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-9);
@@ -137,7 +141,7 @@ fn bodies_side_by_side_move_as_one() {
             };
             let run = line
                 .simulation()
-                .integrate(0.0, &[1.0 / 3.0; 2], &[1.0; 2], 100.0)
+                .integrate(&Start::at(0.0).q(&[1.0 / 3.0; 2]).v(&[1.0; 2]), 100.0)
                 .unwrap();
             assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
             assert!(run.events().is_empty(), "{:?}", run.events());
@@ -156,7 +160,7 @@ fn pendulums_side_by_side_swing_as_one() {
     });
     let run = line
         .simulation()
-        .integrate(0.0, &[-0.1, 0.0, 0.0], &[0.0; 3], 50.0)
+        .integrate(&Start::at(0.0).q(&[-0.1, 0.0, 0.0]).v(&[0.0; 3]), 50.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert_eq!(
@@ -177,7 +181,10 @@ fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
     for difference in [0.0, 1e-12, 1e-10, 5e-9] {
         let mut simulation = line.simulation().grazing(Grazing::Contact);
         let run = simulation
-            .integrate(0.0, &[0.0; 2], &[0.1, 0.1 + difference], 200.0)
+            .integrate(
+                &Start::at(0.0).q(&[0.0; 2]).v(&[0.1, 0.1 + difference]),
+                200.0,
+            )
             .unwrap();
         assert_eq!(
             *run.trajectory().status(),
@@ -197,7 +204,10 @@ fn impacts_without_time_between_them_are_taken_as_one() {
     let line = Line::beside(&[2.0, 1.0, 2.0], 1.0, none);
     let mut simulation = line.by(Propagative::new(ReflectionOrder::ArgMin));
     let run = simulation
-        .integrate(100.0, &[-1e-9, 0.0, 0.0], &[1.0, 0.0, 2e-8], 101.0)
+        .integrate(
+            &Start::at(100.0).q(&[-1e-9, 0.0, 0.0]).v(&[1.0, 0.0, 2e-8]),
+            101.0,
+        )
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert!(!run.is_guaranteed() && line.lowest_gap(&run) > -1e-9);
@@ -279,11 +289,13 @@ fn rests_where_it_is(wedge: Wedge, run_too: bool) {
     let (n, angles) = (wedge.contacts(), wedge.angles);
     let model = EventDriven::new(wedge);
     let rest = vec![0.0; n];
-    let start = model.start(0.0, &rest, &rest).unwrap();
+    let start = model.start(&Start::at(0.0).q(&rest).v(&rest)).unwrap();
     assert_eq!(model.closed(&start.mode).len(), n, "{angles:?}");
     if run_too {
         let mut simulation = Simulation::new(model).unwrap();
-        let run = simulation.integrate(0.0, &rest, &rest, 0.1).unwrap();
+        let run = simulation
+            .integrate(&Start::at(0.0).q(&rest).v(&rest), 0.1)
+            .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{angles:?}");
     }
 }
@@ -303,7 +315,7 @@ fn a_wedge_holds_however_sharp_it_is() {
     for angle in [1e-7, 3e-7, 4e-7, 9e-7] {
         rests_where_it_is(Wedge::symmetric(angle, 9.81), true);
         let model = EventDriven::new(Wedge::symmetric(angle, 9.81)).redundant(Redundant::Refuse);
-        let refused = model.start(0.0, &[0.0; 2], &[0.0; 2]);
+        let refused = model.start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]));
         assert!(
             matches!(refused, Err(Breakdown::DependentContacts { ref set, rcond }) if *set == [0, 1] && rcond < 1e-11),
             "{refused:?}"
@@ -336,10 +348,12 @@ fn light_balls_under_a_heavy_one_stay_closed() {
             let n = masses.len();
             let model = EventDriven::new(Line::above_floor(&masses, 0.5, fall));
             let rest = vec![0.0; n];
-            let start = model.start(0.0, &rest, &rest).unwrap();
+            let start = model.start(&Start::at(0.0).q(&rest).v(&rest)).unwrap();
             assert_eq!(model.closed(&start.mode).len(), n, "{masses:?}");
             let mut simulation = Simulation::new(model).unwrap();
-            let run = simulation.integrate(0.0, &rest, &rest, 1.0).unwrap();
+            let run = simulation
+                .integrate(&Start::at(0.0).q(&rest).v(&rest), 1.0)
+                .unwrap();
             assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
             assert!(run.events().is_empty());
         }

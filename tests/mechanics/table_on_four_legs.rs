@@ -1,8 +1,8 @@
 //! A table on four legs: contacts that depend on each other.
 
-use saltation::Status;
 use saltation::event_driven::{Breakdown, EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::{Start, Status};
 
 const G: f64 = 9.81;
 /// Legs at the corners of a square of side 2 m.
@@ -53,14 +53,14 @@ fn a_table_lands_on_four_legs_and_is_refused_on_request() {
     let strict = EventDriven::new(table).redundant(Redundant::Refuse);
     let mut strict = Simulation::new(strict).unwrap();
     let run = strict
-        .integrate(0.0, &[1.0, 0.0, 0.0], &[0.0; 3], 1.0)
+        .integrate(&Start::at(0.0).q(&[1.0, 0.0, 0.0]).v(&[0.0; 3]), 1.0)
         .unwrap();
     let status = run.trajectory().status();
     assert!(
         matches!(Breakdown::of(status), Some(Breakdown::DependentContacts { set, .. }) if set == &[0, 1, 2, 3]),
         "{status}"
     );
-    let refused = strict.integrate(0.0, &[0.0; 3], &[0.0; 3], 1.0);
+    let refused = strict.integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 1.0);
     assert!(
         matches!(refused, Err(Breakdown::DependentContacts { .. })),
         "{refused:?}"
@@ -68,7 +68,7 @@ fn a_table_lands_on_four_legs_and_is_refused_on_request() {
 
     let mut simulation = simulation(|_| (0.0, 0.0));
     let run = simulation
-        .integrate(0.0, &[1.0, 0.0, 0.0], &[0.0; 3], 10.0)
+        .integrate(&Start::at(0.0).q(&[1.0, 0.0, 0.0]).v(&[0.0; 3]), 10.0)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     assert_eq!(run.modes().last().unwrap().closed, [0, 1, 2, 3]);
@@ -84,7 +84,7 @@ fn a_table_lands_on_four_legs_and_is_refused_on_request() {
 #[test]
 fn a_load_that_wanders_to_the_edge_tips_the_table_over_two_legs() {
     let run = simulation(|t| (t, 0.0))
-        .integrate(0.0, &[0.0; 3], &[0.0; 3], 1.2)
+        .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 1.2)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let [event] = run.events() else {
@@ -102,7 +102,7 @@ fn a_load_that_wanders_to_a_corner_tips_the_table_when_it_is_there() {
     // Least norm lets go of the leg behind half-way; the others hold until the load stands on the
     // leg.
     let run = simulation(|t| (t, t))
-        .integrate(0.0, &[0.0; 3], &[0.0; 3], 1.05)
+        .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 1.05)
         .unwrap();
     assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
     let modes: Vec<_> = run.modes().into_iter().map(|m| (m.t, m.closed)).collect();
@@ -122,7 +122,7 @@ fn a_load_that_wanders_to_and_fro_within_the_legs_leaves_the_table_in_peace() {
         |t| (0.99 * (3.0 * t).sin(), 0.0),
     ] {
         let run = simulation(path)
-            .integrate(0.0, &[0.0; 3], &[0.0; 3], 20.0)
+            .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 20.0)
             .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
         let moved = run.trajectory().states().amax();

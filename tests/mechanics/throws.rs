@@ -3,9 +3,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::Status;
 use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
+use saltation::{Start, Status};
 
 use crate::polygon::{Plane, Polygon};
 use crate::random::SplitMix64;
@@ -78,7 +78,7 @@ fn run(throw: &Throw, longest: f64) -> MechanicalRun {
         .zeno(Zeno::Absorb)
         .configure(|integrator| integrator.max_step(longest));
     simulation
-        .integrate(0.0, &throw.q, &throw.v, throw.end)
+        .integrate(&Start::at(0.0).q(&throw.q).v(&throw.v), throw.end)
         .unwrap()
 }
 

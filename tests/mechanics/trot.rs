@@ -4,7 +4,7 @@
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
-use saltation::{Integrator, Trajectory};
+use saltation::{Integrator, Start, Trajectory};
 
 use crate::fixtures::reference::{by_index, rows};
 
@@ -17,13 +17,12 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
     tf: f64,
 ) -> (EventDriven<S>, Trajectory) {
     let model = EventDriven::new(system);
-    let start = model.start(0.0, q, v).unwrap();
+    let start = model.start(&Start::at(0.0).q(q).v(v)).unwrap();
     let run = Integrator::new(&model)
         .unwrap()
         .rtol(1e-12)
         .atol(1e-12)
-        .start_mode(start.mode)
-        .integrate(0.0, &start.state, tf)
+        .integrate(&start.as_start(), tf)
         .unwrap();
     run.clone().completed().unwrap();
     (model, run)
@@ -155,8 +154,12 @@ fn without_a_start_mode_no_contact_is_closed() {
         .unwrap()
         .rtol(1e-9)
         .atol(1e-10);
-    let expected = simulation.integrate(0.0, &q, &v, 0.65).unwrap();
+    let expected = simulation
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
+        .unwrap();
     let mut core = Integrator::new(model).unwrap().rtol(1e-9).atol(1e-10);
-    let run = core.integrate(0.0, &[q, v].concat(), 0.65).unwrap();
+    let run = core
+        .integrate(&Start::at(0.0).x(&[q, v].concat()), 0.65)
+        .unwrap();
     assert_eq!(run.state(), expected.trajectory().state());
 }

@@ -5,7 +5,7 @@ use saltation::derivative::Verdict;
 use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
-use saltation::{Guard, Integrator};
+use saltation::{Guard, Integrator, Start};
 
 use crate::fixtures::reference::{Row, by_index, rows};
 
@@ -26,15 +26,14 @@ fn one_side<S: MechanicalSystem + UnilateralConstraints>(
     tf: f64,
     right: bool,
 ) -> (Vec<f64>, Vec<f64>, Verdict) {
-    let start = model.start(0.0, q, v).unwrap();
+    let start = model.start(&Start::at(0.0).q(q).v(v)).unwrap();
     let order = if right { [0, 1] } else { [1, 0] }.map(Guard::falling);
     let mut integrator = Integrator::new(model)
         .unwrap()
         .rtol(1e-12)
         .atol(1e-12)
-        .start_mode(start.mode)
         .corner_order(order);
-    let d = integrator.derivative(0.0, &start.state, tf).unwrap();
+    let d = integrator.derivative(&start.as_start(), tf).unwrap();
     let along = if right {
         d.apply(direction)
     } else {
@@ -215,12 +214,8 @@ fn verdict<S: MechanicalSystem + UnilateralConstraints>(
     (rtol, atol): (f64, f64),
     tf: f64,
 ) -> Verdict {
-    let start = model.start(0.0, q, v).unwrap();
-    let mut integrator = Integrator::new(model)
-        .unwrap()
-        .rtol(rtol)
-        .atol(atol)
-        .start_mode(start.mode);
-    let derivative = integrator.derivative(0.0, &start.state, tf).unwrap();
+    let start = model.start(&Start::at(0.0).q(q).v(v)).unwrap();
+    let mut integrator = Integrator::new(model).unwrap().rtol(rtol).atol(atol);
+    let derivative = integrator.derivative(&start.as_start(), tf).unwrap();
     derivative.verdict().clone()
 }

@@ -13,7 +13,7 @@ use saltation::impact::{
     Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{InputError, Integrator, Interrupt, Status, Stop};
+use saltation::{InputError, Integrator, Interrupt, Start, Status, Stop};
 
 use crate::fixtures::row::{Row, START};
 
@@ -23,17 +23,20 @@ fn simulation(model: EventDriven<Row>) -> Simulation<Row> {
 
 fn run(model: EventDriven<Row>) -> MechanicalRun {
     let (q, v) = START;
-    simulation(model).integrate(0.0, &q, &v, 1.5).unwrap()
+    simulation(model)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.5)
+        .unwrap()
 }
 
 #[test]
 fn friction_that_a_law_ignores_is_refused_when_the_core_integrator_starts() {
     let (q, v) = START;
     let smooth = EventDriven::new(Row { friction: 0.0 });
-    let open = smooth.start(0.0, &q, &v).unwrap().mode;
+    let open = smooth.start(&Start::at(0.0).q(&q).v(&v)).unwrap().mode;
     let rough = EventDriven::new(Row { friction: 0.3 });
-    let mut integrator = Integrator::new(rough).unwrap().start_mode(open);
-    let run = integrator.integrate(0.0, &[q, v].concat(), 1.0);
+    let mut integrator = Integrator::new(rough).unwrap();
+    let x0 = [q, v].concat();
+    let run = integrator.integrate(&Start::at(0.0).x(&x0).mode(&open), 1.0);
     assert!(
         matches!(run, Err(InputError::FrictionIgnored { contact: 1, .. })),
         "{run:?}"
@@ -48,7 +51,9 @@ fn an_interrupt_ends_the_search_of_a_law_within_a_run() {
     let model = EventDriven::with_law(Row { friction: 0.0 }, MinimalOutcomes::new())
         .selection(Selection::First)
         .interrupt(&interrupt);
-    let run = simulation(model).integrate(0.0, &q, &v, 1.0).unwrap();
+    let run = simulation(model)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
+        .unwrap();
     assert_eq!(
         *run.trajectory().status(),
         Status::Refused(Stop::Interrupted)
@@ -62,11 +67,13 @@ fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
         let row = Row { friction };
         for refused in [
             simulation(EventDriven::new(row))
-                .integrate(0.0, &q, &v, 1.0)
+                .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
                 .err(),
-            EventDriven::new(row).start(0.0, &q, &v).err(),
+            EventDriven::new(row)
+                .start(&Start::at(0.0).q(&q).v(&v))
+                .err(),
             simulation(EventDriven::new(row))
-                .derivative(0.0, &q, &v, 1.0)
+                .derivative(&Start::at(0.0).q(&q).v(&v), 1.0)
                 .err(),
         ] {
             assert!(
@@ -86,7 +93,7 @@ fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
         assert_eq!(*run(free).trajectory().status(), Status::ReachedEnd);
     }
     let text = simulation(EventDriven::new(Row { friction: 0.3 }))
-        .integrate(0.0, &q, &v, 1.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
         .unwrap_err()
         .to_string();
     assert!(
@@ -123,7 +130,7 @@ fn laws_say_what_they_honour_also_behind_references_and_smart_pointers() {
     // The motion between impacts knows no friction.
     let (q, v) = START;
     let model = EventDriven::with_law(Row { friction: 0.3 }, Rough);
-    let refused = model.start(0.0, &q, &v);
+    let refused = model.start(&Start::at(0.0).q(&q).v(&v));
     assert!(
         matches!(refused, Err(Breakdown::Input(InputError::FrictionIgnored { contact: 1, law, .. })) if law != "Rough"),
         "{refused:?}"
@@ -200,7 +207,9 @@ fn what_was_chosen_is_chosen_again_by_the_log_and_the_derivative() {
         // With the first contact alone at the start there is one outcome, and a derivative.
         let (q, v) = ([-1.0, 0.0, 5.0], [1.0, 0.0, 0.0]);
         let mut simulation = simulation(model());
-        let derivative = simulation.derivative(0.0, &q, &v, 1.5).unwrap();
+        let derivative = simulation
+            .derivative(&Start::at(0.0).q(&q).v(&v), 1.5)
+            .unwrap();
         assert_eq!(*derivative.verdict(), Verdict::Classical);
     }
 }
@@ -254,7 +263,9 @@ fn draws_are_those_of_the_run_at_displaced_times() {
         let model = EventDriven::with_law(Thrown, Either).selection(Selection::Keyed(seed));
         let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
         let mut end = |q: f64, v: f64| {
-            let run = simulation.integrate(0.0, &[q], &[v], 1.6).unwrap();
+            let run = simulation
+                .integrate(&Start::at(0.0).q(&[q]).v(&[v]), 1.6)
+                .unwrap();
             let taken = |event: &ContactEvent| -event.state_after[1] / event.state_before[1] > 0.6;
             let word: Vec<bool> = run.events().iter().map(taken).collect();
             (run.trajectory().state().clone(), word)
@@ -271,7 +282,9 @@ fn draws_are_those_of_the_run_at_displaced_times() {
             let difference = (plus.0 - minus.0) / (2.0 * step);
             let model = EventDriven::with_law(Thrown, Either).selection(Selection::Keyed(seed));
             let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
-            let derivative = simulation.derivative(0.0, &[1.0], &[0.5], 1.6).unwrap();
+            let derivative = simulation
+                .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.5]), 1.6)
+                .unwrap();
             let along = derivative.apply(&[dq, dv]).unwrap();
             assert!((along - &difference).amax() < 1e-5 * difference.amax().max(1.0));
         }
@@ -320,7 +333,7 @@ fn impacts_are_counted_on_behind_an_accumulation() {
     for _ in 0..2 {
         seen.lock().unwrap().clear();
         let run = simulation
-            .integrate(0.0, &[0.2, 0.5], &[0.0, 0.0], 4.0)
+            .integrate(&Start::at(0.0).q(&[0.2, 0.5]).v(&[0.0, 0.0]), 4.0)
             .unwrap();
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
         assert!(run.modes().iter().any(|mode| mode.closed == [0]));

@@ -1,11 +1,11 @@
 //! A point between two planes that are almost parallel: impacts accumulate, also in no time at all.
 
-use saltation::Status;
 use saltation::event_driven::{
     Breakdown, ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
 };
 use saltation::impact::{ImpactFailure, ImpactLaw, Propagative, Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::{Start, Status};
 
 /// Planes at `± angle` from the first axis, `half` from the origin, that meet where
 /// `x = −half / sin angle`; a weight along an axis.
@@ -40,7 +40,7 @@ impl Planes {
             .atol(1e-10)
             .zeno(zeno)
             .grazing(Grazing::Contact)
-            .integrate(10.0, &q, &v, 10.0 + tf)
+            .integrate(&Start::at(10.0).q(&q).v(&v), 10.0 + tf)
     }
 
     fn lowest_gap(&self, run: &MechanicalRun) -> f64 {

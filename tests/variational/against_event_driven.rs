@@ -1,5 +1,6 @@
 //! Random runs against the event-driven driver.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, Simulation, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, RigidTrot, SoftTrot};
@@ -30,12 +31,16 @@ where
 {
     let simulation = Simulation::new(EventDriven::new(system.clone())).unwrap();
     let mut simulation = simulation.rtol(1e-10).atol(1e-11).zeno(Zeno::Error);
-    let exact = simulation.integrate(0.0, q, v, tf).ok()?.completed().ok()?;
+    let exact = simulation
+        .integrate(&Start::at(0.0).q(q).v(v), tf)
+        .ok()?
+        .completed()
+        .ok()?;
     let mut errors = [0.0; 2];
     for (error, h) in errors.iter_mut().zip([h, h / 2.0]) {
         let mut driver = Variational::new(system.clone()).unwrap().time_step(h);
         let run = driver
-            .integrate(0.0, q, v, tf)
+            .integrate(&Start::at(0.0).q(q).v(v), tf)
             .unwrap()
             .completed()
             .unwrap();

@@ -2,7 +2,7 @@
 
 use saltation::models::SlidingBlock;
 use saltation::variational::{Variational, VariationalFailure};
-use saltation::{InputError, mechanics};
+use saltation::{InputError, Start, mechanics};
 
 fn slid(
     block: SlidingBlock,
@@ -15,7 +15,7 @@ fn slid(
         .time_step(h)
         .frictionless_impacts();
     driver
-        .integrate(0.0, &[0.0; 2], &v, tf)
+        .integrate(&Start::at(0.0).q(&[0.0; 2]).v(&v), tf)
         .unwrap()
         .completed()
         .unwrap()
@@ -108,7 +108,7 @@ fn a_contact_opens_when_it_would_pull() {
         .unwrap()
         .time_step(0.001);
     let run = driver
-        .integrate(0.0, &[0.0], &[0.0], 2.0)
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 2.0)
         .unwrap()
         .completed()
         .unwrap();
@@ -119,7 +119,7 @@ fn a_contact_opens_when_it_would_pull() {
         .unwrap()
         .time_step(0.001);
     let run = driver
-        .integrate(0.0, &[0.0], &[0.0], 1.5)
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.5)
         .unwrap()
         .completed()
         .unwrap();
@@ -137,7 +137,7 @@ fn a_contact_opens_when_it_would_pull() {
 fn friction_that_nothing_honours_is_refused() {
     let mut driver = Variational::new(SlidingBlock::default()).unwrap();
     let failure = driver
-        .integrate(0.0, &[0.0; 2], &[1.0, 0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[1.0, 0.0]), 1.0)
         .unwrap_err();
     let ignored = matches!(
         failure,
@@ -148,7 +148,7 @@ fn friction_that_nothing_honours_is_refused() {
         .unwrap()
         .frictionless();
     let run = driver
-        .integrate(0.0, &[0.0; 2], &[1.0, 0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[1.0, 0.0]), 1.0)
         .unwrap()
         .completed()
         .unwrap();
@@ -158,7 +158,7 @@ fn friction_that_nothing_honours_is_refused() {
         .unwrap()
         .time_step(0.01);
     let run = driver
-        .integrate(0.0, &[0.0, 0.2], &[2.0, -1.0], 1.5)
+        .integrate(&Start::at(0.0).q(&[0.0, 0.2]).v(&[2.0, -1.0]), 1.5)
         .unwrap()
         .completed()
         .unwrap();
@@ -195,11 +195,15 @@ impl mechanics::UnilateralConstraints for NoTangents {
 #[test]
 fn friction_without_tangents_is_refused() {
     let driver = || Variational::new(NoTangents).unwrap().frictionless_impacts();
-    let failure = driver().integrate(0.0, &[0.0], &[0.0], 1.0).unwrap_err();
+    let failure = driver()
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0)
+        .unwrap_err();
     let InputError::Tangents { contact: 0, .. } = input(failure) else {
         panic!("another error");
     };
-    let run = driver().frictionless().integrate(0.0, &[0.0], &[0.0], 1.0);
+    let run = driver()
+        .frictionless()
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0);
     assert!(run.unwrap().completed().is_ok());
 }
 
@@ -218,7 +222,7 @@ fn an_end_within_rounding_of_a_step_is_its_end() {
         .unwrap()
         .frictionless()
         .time_step(0.1);
-    let run = driver.integrate(0.0, &[0.0, 1.0], &[0.0; 2], 0.1 + 0.2);
+    let run = driver.integrate(&Start::at(0.0).q(&[0.0, 1.0]).v(&[0.0; 2]), 0.1 + 0.2);
     assert_eq!(run.unwrap().times(), [0.0, 0.1, 0.2, 0.1 + 0.2]);
 }
 
@@ -231,7 +235,7 @@ fn restitution_that_the_law_ignores_is_refused() {
     let law = saltation::impact::Routh::new();
     let mut driver = Variational::with_law(block, law).unwrap();
     let run = driver
-        .integrate(0.0, &[0.0, 0.1], &[1.0, 0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0, 0.1]).v(&[1.0, 0.0]), 1.0)
         .unwrap();
     let ignored = |error: &InputError| {
         matches!(
@@ -247,7 +251,7 @@ fn restitution_that_the_law_ignores_is_refused() {
     let model = saltation::event_driven::EventDriven::with_law(block, law);
     let mut simulation = saltation::event_driven::Simulation::new(model).unwrap();
     let error = simulation
-        .integrate(0.0, &[0.0, 0.1], &[1.0, 0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0, 0.1]).v(&[1.0, 0.0]), 1.0)
         .unwrap_err();
     let text = error.to_string();
     assert!(
@@ -262,7 +266,7 @@ fn bad_starts_are_refused() {
         .unwrap()
         .frictionless();
     let failure = driver
-        .integrate(0.0, &[0.0, -0.1], &[0.0; 2], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0, -0.1]).v(&[0.0; 2]), 1.0)
         .unwrap_err();
     assert!(
         matches!(
@@ -278,7 +282,7 @@ fn bad_starts_are_refused() {
         (&[0.0; 2], &[0.0; 2], f64::NAN),
         (&[0.0; 2], &[0.0; 2], -1.0),
     ] {
-        let failure = driver.integrate(0.0, q, v, tf).unwrap_err();
+        let failure = driver.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap_err();
         assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}");
     }
     for step in [0.0, -1.0, f64::NAN, 1e-12] {
@@ -287,7 +291,7 @@ fn bad_starts_are_refused() {
             .frictionless()
             .time_step(step);
         let failure = driver
-            .integrate(0.0, &[0.0; 2], &[0.0; 2], 1.0)
+            .integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]), 1.0)
             .unwrap_err();
         assert!(
             matches!(
@@ -355,7 +359,7 @@ fn the_cone_of_friction_is_round_in_space() {
             .time_step(0.01)
             .frictionless_impacts();
         let run = driver
-            .integrate(0.0, &[0.0; 3], &[cos, sin, 0.0], 1.0)
+            .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[cos, sin, 0.0]), 1.0)
             .unwrap();
         let run = run.completed().unwrap();
         for (k, &t) in run.times().iter().enumerate() {
@@ -374,7 +378,9 @@ fn the_cone_of_friction_is_round_in_space() {
                 .unwrap()
                 .time_step(0.01)
                 .frictionless_impacts();
-            let run = driver.integrate(0.0, &[0.0; 3], &[0.0; 3], 1.0).unwrap();
+            let run = driver
+                .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 1.0)
+                .unwrap();
             let moved = run.completed().unwrap();
             let moved = moved.state()[0].hypot(moved.state()[1]);
             assert_eq!(moved < 1e-12, sticks, "{k} {part} {moved}");
@@ -425,7 +431,10 @@ fn a_contact_whose_tangents_are_zeros_has_no_friction() {
         });
         let law = saltation::impact::AnitescuPotra::new();
         let mut driver = Variational::with_law(puck, law).unwrap().time_step(0.01);
-        let run = driver.integrate(0.0, &[0.0, 0.0, height], &[1.0, 0.5, 0.0], 0.5);
+        let run = driver.integrate(
+            &Start::at(0.0).q(&[0.0, 0.0, height]).v(&[1.0, 0.5, 0.0]),
+            0.5,
+        );
         let run = run.unwrap().completed().unwrap();
         let found = run.state();
         let way = |v: f64, a: f64| v * 0.5 + 0.5 * a * 0.25;
@@ -441,7 +450,7 @@ fn a_contact_whose_tangents_are_zeros_has_no_friction() {
         });
         let law = saltation::impact::AnitescuPotra::new();
         let mut driver = Variational::with_law(block, law).unwrap().time_step(0.01);
-        let run = driver.integrate(0.0, &[0.0, height], &[1.0, 0.0], 0.5);
+        let run = driver.integrate(&Start::at(0.0).q(&[0.0, height]).v(&[1.0, 0.0]), 0.5);
         let run = run.unwrap().completed().unwrap();
         for (found, expected) in run.state().iter().zip([0.5, 0.0, 1.0, 0.0]) {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
@@ -509,7 +518,7 @@ fn a_ladder_stands_above_the_angle_of_friction_and_falls_below() {
             .time_step(0.002);
         driver = driver.frictionless_impacts();
         let run = driver
-            .integrate(0.0, &q, &[0.0; 3], 0.3)
+            .integrate(&Start::at(0.0).q(&q).v(&[0.0; 3]), 0.3)
             .unwrap()
             .completed()
             .unwrap();

@@ -1,5 +1,6 @@
 //! The derivative of runs, against differences of runs.
 
+use saltation::Start;
 use saltation::impact::Propagative;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SlidingBlock};
@@ -13,13 +14,17 @@ fn the_derivative_of_a_run_with_an_impact_is_that_of_differences() {
             .unwrap()
             .time_step(h);
         let x = [1.0, 0.5, 0.1, -0.2];
-        let (run, derivative) = driver.derivative(0.0, &x[..2], &x[2..], tf).unwrap();
+        let (run, derivative) = driver
+            .derivative(&Start::at(0.0).q(&x[..2]).v(&x[2..]), tf)
+            .unwrap();
         let s = 1e-5;
         for k in 0..4 {
             let mut end = |by: f64| {
                 let mut x = x;
                 x[k] += by;
-                let run = driver.integrate(0.0, &x[..2], &x[2..], tf).unwrap();
+                let run = driver
+                    .integrate(&Start::at(0.0).q(&x[..2]).v(&x[2..]), tf)
+                    .unwrap();
                 run.completed().unwrap()
             };
             let (ahead, behind) = (end(s), end(-s));
@@ -41,7 +46,9 @@ fn bounces_of_a_ball_have_the_closed_form() {
     // Each impact has the saltation matrix [−e, 0; (1 + e) g/v, −e].
     let ball = BouncingBall::default();
     let mut driver = Variational::new(ball).unwrap().time_step(0.01);
-    let (run, derivative) = driver.derivative(0.0, &[1.0], &[0.0], 1.2).unwrap();
+    let (run, derivative) = driver
+        .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.2)
+        .unwrap();
     let mut expected = nalgebra::Matrix2::identity();
     let mut last = 0.0;
     let free = |t: f64| nalgebra::Matrix2::new(1.0, t, 0.0, 1.0);
@@ -70,7 +77,7 @@ fn what_has_no_derivative_here_says_so() {
         .unwrap()
         .frictionless();
     let failure = driver
-        .derivative(0.0, &[0.0; 2], &[1.0, 0.0], 0.1)
+        .derivative(&Start::at(0.0).q(&[0.0; 2]).v(&[1.0, 0.0]), 0.1)
         .unwrap_err();
     assert!(
         matches!(failure, VariationalFailure::NoDerivative { .. }),
@@ -82,10 +89,14 @@ fn what_has_no_derivative_here_says_so() {
 fn an_impact_at_the_start_has_the_derivative_of_impacts() {
     let ball = BouncingBall::default();
     let mut driver = Variational::new(ball).unwrap().time_step(0.01);
-    let (_, derivative) = driver.derivative(0.0, &[0.0], &[-1.0], 0.05).unwrap();
+    let (_, derivative) = driver
+        .derivative(&Start::at(0.0).q(&[0.0]).v(&[-1.0]), 0.05)
+        .unwrap();
     let s = 1e-6;
     let mut end = |q: f64, v: f64| {
-        let run = driver.integrate(0.0, &[q], &[v], 0.05).unwrap();
+        let run = driver
+            .integrate(&Start::at(0.0).q(&[q]).v(&[v]), 0.05)
+            .unwrap();
         let run = run.completed().unwrap();
         [run.state()[0], run.state()[1]]
     };
@@ -114,7 +125,9 @@ fn an_impact_at_the_end_has_the_derivative_of_impacts() {
     let e = ball.restitution;
     for tf in [1.0, 1.1, 1.5] {
         let mut driver = Variational::new(ball).unwrap().time_step(0.25);
-        let (run, derivative) = driver.derivative(0.0, &[1.0], &[-1.0], tf).unwrap();
+        let (run, derivative) = driver
+            .derivative(&Start::at(0.0).q(&[1.0]).v(&[-1.0]), tf)
+            .unwrap();
         assert_eq!(run.events().len(), 1);
         assert!((derivative[(0, 0)] + e).abs() < 1e-6, "{derivative}");
         assert!((derivative[(0, 1)] + e * tf).abs() < 1e-6, "{derivative}");
@@ -156,10 +169,14 @@ fn the_derivative_knows_driven_efforts_at_late_times() {
         let mut driver = Variational::new(Driven { rate: 20.0 })
             .unwrap()
             .time_step(0.02);
-        let (_, derivative) = driver.derivative(t0, &[1.0], &[0.3], t0 + 1.2).unwrap();
+        let (_, derivative) = driver
+            .derivative(&Start::at(t0).q(&[1.0]).v(&[0.3]), t0 + 1.2)
+            .unwrap();
         let s = 1e-5;
         let mut end = |q: f64, v: f64| {
-            let run = driver.integrate(t0, &[q], &[v], t0 + 1.2).unwrap();
+            let run = driver
+                .integrate(&Start::at(t0).q(&[q]).v(&[v]), t0 + 1.2)
+                .unwrap();
             let run = run.completed().unwrap();
             [run.state()[0], run.state()[1]]
         };
@@ -210,10 +227,12 @@ impl UnilateralConstraints for Soft {
 #[test]
 fn the_derivative_knows_restitution_that_depends_on_speed() {
     let mut driver = Variational::new(Soft).unwrap().time_step(0.01);
-    let (_, derivative) = driver.derivative(0.0, &[1.0], &[0.0], 0.8).unwrap();
+    let (_, derivative) = driver
+        .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.8)
+        .unwrap();
     let mut end = |q: f64| {
         driver
-            .integrate(0.0, &[q], &[0.0], 0.8)
+            .integrate(&Start::at(0.0).q(&[q]).v(&[0.0]), 0.8)
             .unwrap()
             .state()
             .to_vec()

@@ -1,6 +1,7 @@
 //! Friction in space, where slips turn: its order, against the equations of motion of what slides,
 //! solved by the classical method in short steps.
 
+use saltation::Start;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::variational::Variational;
 
@@ -50,7 +51,7 @@ fn errors<S: Slides, const N: usize>(system: &S, tf: f64, h: f64) -> Option<[f64
             .unwrap()
             .time_step(h)
             .frictionless_impacts();
-        let run = driver.integrate(0.0, q, v, tf).unwrap();
+        let run = driver.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap();
         let run = run.completed().unwrap();
         let apart = run.state().iter().zip(&exact).map(|(a, b)| (a - b).abs());
         *error = apart.fold(0.0, f64::max);

@@ -1,5 +1,6 @@
 //! Impacts inside steps: reference runs, closed forms, order, double crossings, chatter.
 
+use saltation::Start;
 use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SoftTrot};
@@ -33,7 +34,9 @@ fn a_double_pendulum_against_a_wall_is_that_of_the_reference() {
         ("0.0025", 0.0025),
     ] {
         let mut driver = Variational::new(pendulum).unwrap().time_step(h);
-        let run = driver.integrate(0.0, &[1.0, 0.5], &[0.0; 2], 1.5).unwrap();
+        let run = driver
+            .integrate(&Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]), 1.5)
+            .unwrap();
         let run = run.completed().unwrap();
         assert_eq!(run.events().len(), 1);
         let event = &run.events()[0];
@@ -83,7 +86,7 @@ fn a_ball_bounces_at_the_exact_times() {
     };
     let mut driver = Variational::new(ball).unwrap().time_step(0.01);
     let run = driver
-        .integrate(0.0, &[1.0], &[0.0], 5.0)
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 5.0)
         .unwrap()
         .completed()
         .unwrap();
@@ -109,7 +112,9 @@ fn an_elastic_ball_does_not_chatter() {
         ..BouncingBall::default()
     };
     let mut driver = Variational::new(ball).unwrap().time_step(0.95);
-    let run = driver.integrate(0.0, &[1.0], &[0.0], 9.5).unwrap();
+    let run = driver
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 9.5)
+        .unwrap();
     let run = run.completed().unwrap();
     assert!(run.is_guaranteed() && run.modes().iter().all(|mode| mode.closed.is_empty()));
     assert!((driver.energy(run.state()).unwrap() - 9.81).abs() < 1e-12);
@@ -123,7 +128,9 @@ fn a_run_has_a_limit_of_memory() {
         .unwrap()
         .time_step(1e-3)
         .max_memory(3200);
-    let run = driver.integrate(0.0, &[1.0], &[0.0], 1.0).unwrap();
+    let run = driver
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0)
+        .unwrap();
     let failure = run.failure().unwrap();
     assert!(
         matches!(failure, VariationalFailure::TooLarge { limit: 3200, .. }),
@@ -142,7 +149,7 @@ fn several_bounces_within_one_step() {
     let mut driver = Variational::new(ball).unwrap().time_step(1.0).chatter(rule);
     // 1 mm: 28.6 ms between bounces.
     let run = driver
-        .integrate(0.0, &[1e-3], &[0.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[1e-3]).v(&[0.0]), 1.0)
         .unwrap()
         .completed()
         .unwrap();
@@ -170,7 +177,7 @@ fn chatter_comes_to_rest_when_the_reference_says() {
     ] {
         let mut driver = Variational::new(ball).unwrap().time_step(h);
         let run = driver
-            .integrate(0.0, &[1.0], &[0.0], 2.0)
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 2.0)
             .unwrap()
             .completed()
             .unwrap();
@@ -188,7 +195,7 @@ fn chatter_comes_to_rest_when_the_reference_says() {
             .chatter(None);
         driver
             .max_impacts(most)
-            .integrate(0.0, &[1.0], &[0.0], 2.0)
+            .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 2.0)
             .unwrap()
     };
     let run = followed(50).completed().unwrap();
@@ -240,7 +247,7 @@ fn a_hump_within_one_step_is_not_passed_through() {
         for depth in [1e-2, 1e-4, 1e-6] {
             let mut driver = Variational::new(Hump).unwrap().time_step(h);
             let run = driver
-                .integrate(0.0, &[0.0, -depth], &[1.0, 0.0], 2.0)
+                .integrate(&Start::at(0.0).q(&[0.0, -depth]).v(&[1.0, 0.0]), 2.0)
                 .unwrap();
             let run = run.completed().unwrap();
             assert_eq!(run.events().len(), 1, "{h} {depth}");
@@ -248,7 +255,7 @@ fn a_hump_within_one_step_is_not_passed_through() {
         }
         let mut driver = Variational::new(Hump).unwrap().time_step(h);
         let run = driver
-            .integrate(0.0, &[0.0, 1e-6], &[1.0, 0.0], 2.0)
+            .integrate(&Start::at(0.0).q(&[0.0, 1e-6]).v(&[1.0, 0.0]), 2.0)
             .unwrap();
         assert!(run.completed().unwrap().events().is_empty());
     }
@@ -260,7 +267,7 @@ fn event_driven_and_variational_runs_agree_with_order_two() {
     let mut simulation = Simulation::new(EventDriven::new(SoftTrot::default())).unwrap();
     simulation = simulation.rtol(1e-11).atol(1e-12);
     let exact = simulation
-        .integrate(0.0, &q, &v, 0.65)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
         .unwrap()
         .completed()
         .unwrap();
@@ -270,7 +277,7 @@ fn event_driven_and_variational_runs_agree_with_order_two() {
             .unwrap()
             .time_step(0.65 / steps);
         let run = driver
-            .integrate(0.0, &q, &v, 0.65)
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
             .unwrap()
             .completed()
             .unwrap();
@@ -320,7 +327,10 @@ fn a_ball_that_chatters_takes_no_rebound_from_another() {
         .time_step(0.01)
         .chatter(Some(Chatter::default().time(0.2)));
     let fall = |t: f64| 0.5 * 10.0 * t * t;
-    let run = driver.integrate(0.0, &[fall(0.125), fall(0.25)], &[0.0; 2], 0.3);
+    let run = driver.integrate(
+        &Start::at(0.0).q(&[fall(0.125), fall(0.25)]).v(&[0.0; 2]),
+        0.3,
+    );
     let run = run.unwrap().completed().unwrap();
     let last = run.events().last().unwrap();
     assert_eq!(

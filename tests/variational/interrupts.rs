@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use saltation::Interrupt;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::LinkChain;
 use saltation::variational::{Midpoint, Orthogonality, Variational, VariationalFailure};
+use saltation::{Interrupt, Start};
 
 /// How often a model was evaluated, and at which evaluation of it an interrupt is set.
 #[derive(Clone)]
@@ -178,7 +178,7 @@ fn runs_stop_where_they_are() {
             driver.frictionless_impacts().interrupt(&watch.interrupt)
         };
         interrupt_all_over(name, |watch| {
-            let run = driver(watch).integrate(0.0, &[0.3; LINKS], &v, 0.3)?;
+            let run = driver(watch).integrate(&Start::at(0.0).q(&[0.3; LINKS]).v(&v), 0.3)?;
             let run = run.completed()?;
             assert_eq!(run.events().is_empty(), name == "free");
             assert_eq!(
@@ -189,7 +189,7 @@ fn runs_stop_where_they_are() {
         });
         if friction == 0.0 {
             interrupt_all_over("the derivative of a run", |watch| {
-                let made = driver(watch).derivative(0.0, &[0.3; LINKS], &v, 0.2);
+                let made = driver(watch).derivative(&Start::at(0.0).q(&[0.3; LINKS]).v(&v), 0.2);
                 made.map(|_| ())
             });
         }

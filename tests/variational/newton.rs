@@ -1,5 +1,6 @@
 //! Newton's method for a step: where it ends, and what it keeps.
 
+use saltation::Start;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::LinkChain;
 use saltation::variational::{Midpoint, Variational, VariationalFailure};
@@ -79,7 +80,9 @@ fn long_chains_through_the_origin_converge() {
                 .unwrap()
                 .time_step(1e-3);
             let v: Vec<f64> = (0..links).map(|i| scale * (7.0 * i as f64).sin()).collect();
-            let run = driver.integrate(0.0, &vec![0.0; links], &v, 5e-3).unwrap();
+            let run = driver
+                .integrate(&Start::at(0.0).q(&vec![0.0; links]).v(&v), 5e-3)
+                .unwrap();
             let run = run.completed();
             assert!(run.is_ok(), "{links} {scale} {}", run.unwrap_err());
         }
@@ -104,7 +107,7 @@ impl Counted {
             .unwrap()
             .time_step(0.01);
         let start = &[1.0, 0.0][..dof];
-        let run = driver.integrate(0.0, start, &[0.0, 0.0][..dof], 10.0);
+        let run = driver.integrate(&Start::at(0.0).q(start).v(&[0.0, 0.0][..dof]), 10.0);
         let run = run.unwrap().completed().unwrap();
         assert!(run.times().len() == 1001 && run.halved().is_empty());
         let others = &run.q(1000)[1..];
@@ -241,7 +244,9 @@ fn a_step_that_leaves_the_domain_is_made_in_two_halves() {
         let (mut whole, mut halves) = (([0.7], [2.0]), ([0.7], [2.0]));
         let made = midpoint.step(0.0, h, &mut whole.0, &mut whole.1);
         let mut driver = Variational::new(wall()).unwrap().time_step(h);
-        let run = driver.integrate(0.0, &[0.7], &[2.0], h).unwrap();
+        let run = driver
+            .integrate(&Start::at(0.0).q(&[0.7]).v(&[2.0]), h)
+            .unwrap();
         if let Err(failure) = made {
             assert!(matches!(
                 failure,
@@ -277,7 +282,7 @@ fn a_derivative_beside_a_step_in_halves_is_refused() {
     let gone = [0.005 + 1e-8, 0.005 + 1e-3];
     let derivative = |gone: [f64; 2]| {
         let mut driver = Variational::new(Wall { gone }).unwrap().time_step(0.01);
-        driver.derivative(0.0, &[0.2], &[0.5], 0.01)
+        driver.derivative(&Start::at(0.0).q(&[0.2]).v(&[0.5]), 0.01)
     };
     assert!(derivative([0.0; 2]).is_ok());
     let refused = derivative(gone);
@@ -286,7 +291,7 @@ fn a_derivative_beside_a_step_in_halves_is_refused() {
     // And a run with such a step: its whole step has no derivative to take in its place.
     let mut driver = Variational::new(Wall { gone: [0.0; 2] }).unwrap();
     driver = driver.time_step(0.35);
-    let refused = driver.derivative(0.0, &[0.7], &[2.0], 0.35);
+    let refused = driver.derivative(&Start::at(0.0).q(&[0.7]).v(&[2.0]), 0.35);
     let why = matches!(refused, Err(VariationalFailure::NoDerivative { why, .. }) if why.contains("halves"));
     assert!(why, "{refused:?}");
 }
@@ -319,7 +324,9 @@ impl UnilateralConstraints for Pushed {
 #[test]
 fn a_step_with_closed_contacts_that_newton_does_not_solve_is_told_as_that() {
     let mut driver = Variational::new(Pushed).unwrap().time_step(1.0);
-    let run = driver.integrate(0.0, &[1e-5, 0.0], &[0.0; 2], 1.0).unwrap();
+    let run = driver
+        .integrate(&Start::at(0.0).q(&[1e-5, 0.0]).v(&[0.0; 2]), 1.0)
+        .unwrap();
     let Some(VariationalFailure::NewtonFailed {
         t,
         step,
@@ -392,7 +399,7 @@ fn a_large_coordinate_leaves_none_beside_it_unconverged() {
         };
         let mut driver = Variational::new(system).unwrap().time_step(0.01);
         let (q, v) = ([unit, x], [0.0, speed]);
-        let run = driver.integrate(0.0, &q, &v, 2.0).unwrap();
+        let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), 2.0).unwrap();
         let run = run.completed().unwrap();
         assert!(run.halved().is_empty());
         run.q(200)[0] / unit

@@ -1,10 +1,10 @@
 //! Postures and designs with orthogonal contacts.
 
-use saltation::InputError;
 use saltation::impact::{Propagative, ReflectionOrder, Uniqueness, indeterminacy};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Trex;
 use saltation::variational::{OrthogonalDesign, Orthogonality, Variational, VariationalFailure};
+use saltation::{InputError, Start};
 
 use crate::reference::{one, propagative};
 use crate::trex::{NAMES, landing, robot};
@@ -97,7 +97,7 @@ fn bounds_hold_and_what_cannot_be_is_said() {
         "{failure}"
     );
     let refused = |failure: VariationalFailure| {
-        assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}")
+        assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}");
     };
     refused(
         tool.clone()
@@ -130,7 +130,7 @@ fn spread(trex: &Trex, q: &[f64]) -> Vec<f64> {
         let driver = Variational::with_law(*trex, Propagative::new(order)).unwrap();
         let mut driver = driver.time_step(5e-4).chatter(None);
         driver
-            .integrate(0.0, q, &v, 0.03)
+            .integrate(&Start::at(0.0).q(q).v(&v), 0.03)
             .unwrap()
             .completed()
             .unwrap()

@@ -1,6 +1,7 @@
 //! Parts of steps without length, contacts that hardly open or have just left, efforts of closed
 //! contacts.
 
+use saltation::Start;
 use saltation::impact::Propagative;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
@@ -74,7 +75,10 @@ fn a_point_at_rest_stays_there_when_another_lands_at_the_start_of_a_step() {
             let mut driver = Variational::new(points).unwrap().time_step(0.125);
             // The second lands after four steps and a little.
             let run = driver
-                .integrate(0.0, &[sign * slack, 0.5 + by], &[0.0, -1.0], 1.0)
+                .integrate(
+                    &Start::at(0.0).q(&[sign * slack, 0.5 + by]).v(&[0.0, -1.0]),
+                    1.0,
+                )
                 .unwrap();
             let run = run.completed().unwrap();
             let fastest =
@@ -95,7 +99,10 @@ fn points_at_rest_above_the_origin_stay_there_when_another_lands_on_a_node() {
             let mut driver = Variational::new(points).unwrap().time_step(h);
             let height = 0.5 * 9.81 * time * time;
             let run = driver
-                .integrate(0.0, &[floor, floor, height], &[0.0; 3], 0.45)
+                .integrate(
+                    &Start::at(0.0).q(&[floor, floor, height]).v(&[0.0; 3]),
+                    0.45,
+                )
                 .unwrap();
             let run = run.completed().unwrap();
             for n in 0..run.times().len() {
@@ -113,7 +120,9 @@ fn a_point_that_hardly_leaves_its_floor_comes_to_rest() {
             let mut driver = Variational::new(Points::new(&[floor]))
                 .unwrap()
                 .time_step(0.01);
-            let run = driver.integrate(0.0, &[floor], &[speed], 0.1).unwrap();
+            let run = driver
+                .integrate(&Start::at(0.0).q(&[floor]).v(&[speed]), 0.1)
+                .unwrap();
             let run = run.completed();
             assert!(run.is_ok(), "{speed} {floor} {run:?}");
             assert!(run.unwrap().state()[1].abs() < 1e-12);
@@ -127,7 +136,9 @@ fn a_fall_is_followed_to_rest_on_a_high_floor() {
         .unwrap()
         .time_step(0.01);
     driver = driver.chatter(None);
-    let run = driver.integrate(0.0, &[1001.0], &[0.0], 2.0).unwrap();
+    let run = driver
+        .integrate(&Start::at(0.0).q(&[1001.0]).v(&[0.0]), 2.0)
+        .unwrap();
     let run = run.completed().unwrap();
     assert!(run.state()[1].abs() < 1e-7);
 }
@@ -170,7 +181,7 @@ impl UnilateralConstraints for Sticky {
 #[test]
 fn efforts_of_closed_contacts_are_not_ignored() {
     let mut driver = Variational::new(Sticky).unwrap().time_step(0.01);
-    match driver.integrate(0.0, &[0.0], &[0.0], 1.0) {
+    match driver.integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0) {
         Ok(run) => assert!(run.completed().unwrap().state()[0].abs() < 1e-12),
         Err(failure) => assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}"),
     }
@@ -207,7 +218,9 @@ impl UnilateralConstraints for Hole {
 #[test]
 fn a_gap_that_is_not_a_number_within_a_step_is_told() {
     let mut driver = Variational::new(Hole).unwrap().time_step(1.0);
-    let run = driver.integrate(0.0, &[1.0], &[-2.0], 1.0).unwrap();
+    let run = driver
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[-2.0]), 1.0)
+        .unwrap();
     let failure = run.completed().unwrap_err();
     assert!(
         matches!(failure, VariationalFailure::NotFinite { .. }),
@@ -220,7 +233,9 @@ fn a_run_shorter_than_rounding_of_a_step_reaches_its_end() {
     let mut driver = Variational::new(BouncingBall::default())
         .unwrap()
         .time_step(1.0);
-    let run = driver.integrate(0.0, &[1.0], &[0.0], 1e-10).unwrap();
+    let run = driver
+        .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1e-10)
+        .unwrap();
     assert_eq!(run.t(), 1e-10);
 }
 
@@ -256,7 +271,7 @@ impl UnilateralConstraints for Lifted {
 fn a_contact_that_has_left_takes_no_part_in_the_impact_of_another() {
     let mut driver = Variational::new(Lifted).unwrap().time_step(0.5);
     let run = driver
-        .integrate(0.0, &[0.0, 0.9], &[0.0, -1.0], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.0, 0.9]).v(&[0.0, -1.0]), 1.0)
         .unwrap();
     let run = run.completed().unwrap();
     for event in run.events() {
@@ -272,7 +287,10 @@ fn cradles_of_points_on_a_line_pass_the_blow_on() {
     let law = Propagative::default();
     let mut driver = Variational::with_law(Line, law).unwrap().time_step(0.01);
     let run = driver
-        .integrate(0.0, &[-0.505, 0.0, 1.0], &[1.0, 0.0, 0.0], 1.0)
+        .integrate(
+            &Start::at(0.0).q(&[-0.505, 0.0, 1.0]).v(&[1.0, 0.0, 0.0]),
+            1.0,
+        )
         .unwrap();
     let run = run.completed().unwrap();
     let v = &run.state()[3..];
@@ -319,7 +337,7 @@ fn heavy_and_light_bodies_rest_side_by_side() {
     points.masses = vec![1e9, 1e-6, 1.0];
     let mut driver = Variational::new(points).unwrap().time_step(0.001);
     let run = driver
-        .integrate(0.0, &[0.1, 0.1, 0.7], &[0.0; 3], 0.3)
+        .integrate(&Start::at(0.0).q(&[0.1, 0.1, 0.7]).v(&[0.0; 3]), 0.3)
         .unwrap()
         .completed()
         .unwrap();
@@ -347,7 +365,9 @@ fn points_that_know_nothing_of_each_other_fall_as_if_alone() {
                 points.restitution = restitution;
                 let driver = Variational::new(points).unwrap().time_step(h).chatter(None);
                 let mut driver = driver.max_impacts(300);
-                let run = driver.integrate(0.0, q, &vec![0.0; q.len()], 2.0).unwrap();
+                let run = driver
+                    .integrate(&Start::at(0.0).q(q).v(&vec![0.0; q.len()]), 2.0)
+                    .unwrap();
                 run.completed().unwrap()
             };
             let together = run(&floors, &q);
@@ -371,7 +391,9 @@ fn the_fourth_impact_within_a_step_is_plastic() {
         .unwrap()
         .time_step(2.0);
     driver = driver.chatter(Some(rule));
-    let run = driver.integrate(0.0, &[0.1], &[0.0], 2.0).unwrap();
+    let run = driver
+        .integrate(&Start::at(0.0).q(&[0.1]).v(&[0.0]), 2.0)
+        .unwrap();
     let run = run.completed().unwrap();
     assert_eq!(run.events().len(), 4);
     assert_eq!(run.events()[3].kind, ContactEventKind::ZenoAbsorbed);

@@ -1,5 +1,6 @@
 //! Bodies on more feet than hold them, other units, curved floors, long landings.
 
+use saltation::Start;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::SlidingBlock;
 use saltation::variational::Variational;
@@ -75,7 +76,9 @@ fn feet_in_a_row_stand_and_slide() {
                     .unwrap()
                     .time_step(0.01)
                     .frictionless_impacts();
-                let run = driver.integrate(0.0, &q, &[v, 0.0, 0.0], 1.0).unwrap();
+                let run = driver
+                    .integrate(&Start::at(0.0).q(&q).v(&[v, 0.0, 0.0]), 1.0)
+                    .unwrap();
                 let run = run.completed().unwrap();
                 let v = run.state()[4].abs().max(run.state()[5].abs());
                 assert!(v < 1e-9, "{feet:?} {friction} {push} {q:?} {v:e}");
@@ -108,7 +111,12 @@ fn a_plastic_impact_at_great_speed_is_plastic() {
         let points = Plastic(beam);
         let mut driver = Variational::new(points).unwrap().time_step(0.01);
         let run = driver
-            .integrate(0.0, &[0.0; 3], &[0.3 * speed, -speed, 0.4 * speed], 0.1)
+            .integrate(
+                &Start::at(0.0)
+                    .q(&[0.0; 3])
+                    .v(&[0.3 * speed, -speed, 0.4 * speed]),
+                0.1,
+            )
             .unwrap();
         let run = run.completed();
         assert!(run.is_ok(), "{speed} {run:?}");
@@ -170,7 +178,7 @@ fn a_bead_in_a_bowl_keeps_its_energy() {
         for h in [0.01, 0.005] {
             let mut driver = Variational::new(Bowl).unwrap().time_step(h);
             let run = driver
-                .integrate(0.0, &[0.0, -1.0], &[speed, 0.0], 20.0)
+                .integrate(&Start::at(0.0).q(&[0.0, -1.0]).v(&[speed, 0.0]), 20.0)
                 .unwrap();
             let run = run.completed().unwrap();
             assert!(run.events().is_empty(), "{:?}", run.events()[0]);
@@ -203,7 +211,10 @@ fn friction_gives_no_energy_to_a_beam_that_falls() {
             .frictionless_impacts();
         let spin = (3.0 * f64::from(case)).cos();
         let run = driver
-            .integrate(0.0, &[0.0, 0.4, angle], &[1.0, 0.0, spin], 3.0)
+            .integrate(
+                &Start::at(0.0).q(&[0.0, 0.4, angle]).v(&[1.0, 0.0, spin]),
+                3.0,
+            )
             .unwrap();
         let run = run.completed().unwrap();
         let mut last = f64::INFINITY;
@@ -235,7 +246,7 @@ fn the_units_do_not_matter() {
             .time_step(0.01)
             .frictionless_impacts();
         let run = driver
-            .integrate(0.0, &[0.0; 2], &[2.0, 0.0], 1.0)
+            .integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[2.0, 0.0]), 1.0)
             .unwrap()
             .completed()
             .unwrap();
@@ -254,7 +265,10 @@ fn the_units_do_not_matter() {
             .gap_tolerance(1e-10 * length)
             .rate_tolerance(1e-8 * time);
         let run = driver
-            .integrate(0.0, &[length, length], &[0.0; 2], 2.0 * time)
+            .integrate(
+                &Start::at(0.0).q(&[length, length]).v(&[0.0; 2]),
+                2.0 * time,
+            )
             .unwrap()
             .completed()
             .unwrap();
@@ -333,7 +347,7 @@ fn a_table_slides_turns_and_stops() {
                 .unwrap()
                 .time_step(0.01)
                 .frictionless_impacts();
-            let run = driver.integrate(0.0, &q, v, 1.5).unwrap();
+            let run = driver.integrate(&Start::at(0.0).q(&q).v(v), 1.5).unwrap();
             if let Some(failure) = run.failure() {
                 panic!("{case} {q:?} {failure}");
             }
@@ -369,7 +383,9 @@ fn a_robot_lands_and_stands() {
         q[1] += 2.0;
         let mut driver = Variational::new(trex).unwrap().time_step(5e-4);
         driver = driver.gap_tolerance(1e-8).rate_tolerance(1e-5);
-        let run = driver.integrate(0.0, &q, &[0.0; 8], 0.12).unwrap();
+        let run = driver
+            .integrate(&Start::at(0.0).q(&q).v(&[0.0; 8]), 0.12)
+            .unwrap();
         if let Some(failure) = run.failure() {
             panic!("{restitution} {failure}");
         }

@@ -1,5 +1,6 @@
 //! Friction in space takes energy, stops what slides, and holds what rests.
 
+use saltation::Start;
 use saltation::models::SlidingBlock;
 use saltation::variational::Variational;
 
@@ -22,13 +23,17 @@ fn what_slides_straight_ahead_slides_as_in_the_plane() {
             .unwrap()
             .time_step(0.01)
             .frictionless_impacts();
-        let plane = plane.integrate(0.0, &[0.0; 2], &[2.0, 0.0], 1.0).unwrap();
+        let plane = plane
+            .integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[2.0, 0.0]), 1.0)
+            .unwrap();
         let mut space = Variational::new(puck)
             .unwrap()
             .time_step(0.01)
             .frictionless_impacts();
         let v = [2.0 * cos, 2.0 * sin, 0.0];
-        let space = space.integrate(0.0, &[0.0; 3], &v, 1.0).unwrap();
+        let space = space
+            .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&v), 1.0)
+            .unwrap();
         for k in 0..plane.times().len() {
             let (q, v) = (plane.q(k)[0], plane.v(k)[0]);
             for (found, expected) in [
@@ -60,7 +65,9 @@ fn a_puck_on_a_slope_sticks_up_to_the_angle_of_friction_whatever_pulls_it() {
                 .unwrap()
                 .time_step(0.01)
                 .frictionless_impacts();
-            let run = driver.integrate(0.0, &[0.0; 3], &[0.0; 3], 1.0).unwrap();
+            let run = driver
+                .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 1.0)
+                .unwrap();
             let x = run.completed().unwrap().state().to_vec();
             // A hundredth of the pull for one second.
             let expected = if holds { 0.0 } else { 0.005 * pull };
@@ -85,7 +92,9 @@ fn come_to_rest(cases: u64) {
             .time_step(h)
             .frictionless_impacts();
         let v = [a, b, 0.0, c, 0.0, 0.0];
-        let run = driver.integrate(0.0, &[0.0; 6], &v, 4.0).unwrap();
+        let run = driver
+            .integrate(&Start::at(0.0).q(&[0.0; 6]).v(&v), 4.0)
+            .unwrap();
         let run = run.completed().unwrap();
         let energy = |k: usize| {
             let kinetic = run.v(k).iter().zip(run.p(k)).map(|(v, p)| 0.5 * v * p);

@@ -1,5 +1,6 @@
 //! TREX: the model, its flight, and its landing, against the reference.
 
+use saltation::Start;
 use saltation::impact::{ImpactProblem, Propagative, indeterminacy};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
@@ -127,7 +128,7 @@ fn forty_steps_of_flight() {
         .unwrap()
         .time_step(5e-4);
     let run = driver
-        .integrate(0.0, &q, &v, 0.02)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.02)
         .unwrap()
         .completed()
         .unwrap();

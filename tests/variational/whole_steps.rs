@@ -1,6 +1,7 @@
 //! Steps against the equations of the midpoint rule, written out for a double pendulum: each is one
 //! whole step, or told.
 
+use saltation::Start;
 use std::ops::Range;
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -170,7 +171,7 @@ fn rounding_is_not_taken_for_slow_convergence() {
     };
     let mut driver = Variational::new(pendulum).unwrap().time_step(0.02);
     let run = driver
-        .integrate(0.0, &[0.853, 0.654], &[0.086, 0.528], 1.0)
+        .integrate(&Start::at(0.0).q(&[0.853, 0.654]).v(&[0.086, 0.528]), 1.0)
         .unwrap();
     assert_eq!(pendulum.missed(0.02, &run), [0; 0]);
     assert!(run.halved().is_empty() && run.is_guaranteed());
@@ -198,7 +199,7 @@ fn compare_runs(cases: u64, tf: f64) {
         let (q, v) = (start(), start());
         for h in [0.02, 0.01, 0.005] {
             let mut driver = Variational::new(pendulum).unwrap().time_step(h);
-            let run = driver.integrate(0.0, &q, &v, tf).unwrap();
+            let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), tf).unwrap();
             let run = run.completed().unwrap();
             let missed = pendulum.missed(h, &run);
             assert!(missed.is_empty(), "{case} {h}: {missed:?}");
@@ -319,7 +320,9 @@ fn a_step_in_two_halves_is_told_and_takes_the_guarantee_away() {
         let mut pair = |most: f64| [draws.within(-most, most), draws.within(-most, most)];
         let (q, v, h) = (pair(3.0), pair(4.0), 0.15);
         let mut driver = Variational::new(pendulum).unwrap().time_step(h);
-        let run = driver.integrate(0.0, &q, &v, 12.0 * h).unwrap();
+        let run = driver
+            .integrate(&Start::at(0.0).q(&q).v(&v), 12.0 * h)
+            .unwrap();
         let missed = pendulum.missed(h, &run);
         let times: Vec<f64> = missed.iter().map(|&k| run.times()[k]).collect();
         assert_eq!(run.halved(), times);

@@ -10,7 +10,7 @@ use saltation::mechanics::{
     Wanted,
 };
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{At, ModelError, Projection, Status, Stop};
+use saltation::{At, ModelError, Projection, Start, Status, Stop};
 
 use crate::body::Body;
 use crate::draw::Draw;
@@ -148,10 +148,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     };
     let (t0, tf) = time(&mut draw);
     if trial.is_second {
-        let _ = simulation.integrate(0.0, &other.0, &other.1, 0.5);
+        let _ = simulation.integrate(&Start::at(0.0).q(&other.0).v(&other.1), 0.5);
     }
     trial.note("start", &(t0, &q, &v, tf));
-    let made = simulation.integrate(t0, &q, &v, tf);
+    let made = simulation.integrate(&Start::at(t0).q(&q).v(&v), tf);
     let run: Option<MechanicalRun> = trial.result("run", made);
     let Some(run) = run else { return };
     let system = simulation.model();

@@ -3,8 +3,8 @@
 use saltation::derivative::{Compared, Cone, CornerDerivative, CornerKind, Piece, WithParameters};
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossing, Derivative, EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities, Stop,
-    Verdict, Watch,
+    Crossing, Derivative, EventFunction, Flow, Integrator, Mode, NoDerivative, Sensitivities,
+    Start, Stop, Verdict, Watch,
 };
 
 use super::integrate::{Limits, Span, look, settings, span};
@@ -23,15 +23,16 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         Random::new(&mut draw.clone().tamed(), 3, 5)
     };
     trial.note("system", &system);
-    let (mut integrator, limits) = match settings(&mut draw, &system) {
+    let (mut integrator, limits, mode) = match settings(&mut draw, &system) {
         Ok(made) => made,
         Err(error) => return trial.refused("settings", &error),
     };
-    let asked = span(&mut draw, system.dim);
+    let mut asked = span(&mut draw, system.dim);
+    asked.mode = mode;
     if trial.is_second {
         let other = span(&mut draw.aside("before"), system.dim);
         let _ = integrator
-            .derivative(other.t0, &other.x0, other.tf)
+            .derivative(&Start::at(other.t0).x(&other.x0), other.tf)
             .map(|d| d.matrix());
     }
     trial.note("span", &asked);
@@ -47,7 +48,7 @@ pub fn explore<S: Flow + EventFunction>(
     asked: &Span,
     limits: Option<Limits>,
 ) {
-    let d = match integrator.derivative(asked.t0, &asked.x0, asked.tf) {
+    let d = match integrator.derivative(&asked.start(), asked.tf) {
         Ok(derivative) => derivative,
         Err(error) => return trial.refused("derivative", &error),
     };
@@ -178,11 +179,16 @@ fn tangents<S: Flow + EventFunction>(
     let mut tangents = Sensitivities::new(rows, count);
     if trial.is_second {
         let other = span(&mut draw.aside("tangents before"), dim);
-        let _ = integrator.carry(other.t0, &other.x0, other.tf, &mut tangents, &mut ());
+        let _ = integrator.carry(
+            &Start::at(other.t0).x(&other.x0),
+            other.tf,
+            &mut tangents,
+            &mut (),
+        );
     }
     let directions = draw.clone().tamed().numbers(rows * count);
     trial.result("set", tangents.set(&directions));
-    let summary = integrator.carry(asked.t0, &asked.x0, asked.tf, &mut tangents, &mut ());
+    let summary = integrator.carry(&asked.start(), asked.tf, &mut tangents, &mut ());
     if let Some(summary) = trial.result("carry", summary) {
         let steps = summary.statistics.steps;
         trial.expect(steps <= limits.steps, || {
@@ -195,7 +201,7 @@ fn tangents<S: Flow + EventFunction>(
         trial.numbers("columns", columns);
     }
     let directions = DMatrix::from_vec(rows, count, directions);
-    let along = integrator.derivative_along(asked.t0, &asked.x0, asked.tf, &directions);
+    let along = integrator.derivative_along(&asked.start(), asked.tf, &directions);
     trial.numbers("derivative_along", along.map(|m| m.as_slice().to_vec()));
 }
 
@@ -240,11 +246,12 @@ fn with_parameters(mut draw: Draw, trial: &mut Trial) {
         floor: p[2],
     };
     let system = WithParameters::new(build, &p);
-    let (mut integrator, limits) = match settings(&mut draw, &system) {
+    let (mut integrator, limits, mode) = match settings(&mut draw, &system) {
         Ok(made) => made,
         Err(error) => return trial.refused("settings", &error),
     };
     let mut asked = span(&mut draw, 2);
     asked.x0 = system.start(&asked.x0);
+    asked.mode = mode;
     explore(trial, &mut draw, &mut integrator, &asked, Some(limits));
 }

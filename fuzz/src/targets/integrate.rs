@@ -4,7 +4,7 @@ use saltation::hybrid::{FlowFn, GuardedFn};
 use saltation::{
     Arrival, Corner, Doubt, EventFunction, Flow, Guard, GuardCrossing, InputError, Integrator,
     Interrupt, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix, Resolution,
-    Segment, Statistics, Status, Stop, Summary, Trajectory, Transition,
+    Segment, Start, Statistics, Status, Stop, Summary, Trajectory, Transition,
 };
 
 use crate::draw::Draw;
@@ -16,7 +16,18 @@ use crate::trial::Trial;
 pub struct Span {
     pub t0: f64,
     pub x0: Vec<f64>,
+    pub mode: Option<Mode>,
     pub tf: f64,
+}
+
+impl Span {
+    pub fn start(&self) -> Start<'_> {
+        let start = Start::at(self.t0).x(&self.x0);
+        match &self.mode {
+            Some(mode) => start.mode(mode),
+            None => start,
+        }
+    }
 }
 
 pub fn span(draw: &mut Draw, dim: usize) -> Span {
@@ -35,15 +46,17 @@ pub fn span(draw: &mut Draw, dim: usize) -> Span {
     Span {
         t0,
         x0: draw.numbers(dim),
+        mode: None,
         tf: t0 + length,
     }
 }
 
-/// Settings with few steps and crossings, so that a case is short.
+/// Settings with few steps and crossings, so that a case is short, and a mode to start in.
 pub fn settings<S: Flow + EventFunction>(
     draw: &mut Draw,
     system: S,
-) -> Result<(Integrator<S>, Limits), InputError> {
+) -> Result<(Integrator<S>, Limits, Option<Mode>), InputError> {
+    let mut mode = None;
     let (dim, count) = (system.dim(), system.count());
     let limits = Limits {
         steps: *draw.pick(&[3000, 3000, 3000, 300, 1, 0]),
@@ -87,7 +100,7 @@ pub fn settings<S: Flow + EventFunction>(
     if draw.chance(0.15) {
         let len = draw.length(count);
         let flags = run.system().flags();
-        run = run.start_mode(flagged(draw, len, flags));
+        mode = Some(flagged(draw, len, flags));
     }
     if draw.chance(0.02) {
         run = run.restart_at_events(true);
@@ -97,7 +110,7 @@ pub fn settings<S: Flow + EventFunction>(
         interrupt.set();
         run = run.interrupt(&interrupt);
     }
-    Ok((run, limits))
+    Ok((run, limits, mode))
 }
 
 /// What a run was allowed.
@@ -194,19 +207,20 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let system = Random::new(&mut draw, 4, 6);
     trial.note("system", &system);
     let made = settings(&mut draw, &system);
-    let (mut integrator, limits) = match made {
+    let (mut integrator, limits, mode) = match made {
         Ok(made) => made,
         Err(error) => return trial.refused("settings", &error),
     };
-    let asked = span(&mut draw, system.dim);
+    let mut asked = span(&mut draw, system.dim);
+    asked.mode = mode;
     if trial.is_second {
         // work of another kind first: history does not matter
         let other = span(&mut draw.aside("before"), system.dim);
-        let _ = integrator.integrate(other.t0, &other.x0, other.tf);
+        let _ = integrator.integrate(&Start::at(other.t0).x(&other.x0), other.tf);
     }
     trial.note("span", &asked);
     let before = system.calls();
-    let result = integrator.integrate(asked.t0, &asked.x0, asked.tf);
+    let result = integrator.integrate(&asked.start(), asked.tf);
     let kept = match result {
         Ok(kept) => look(trial, &mut draw, &asked, limits, kept),
         Err(error) => return trial.refused("run", &error),
@@ -394,7 +408,7 @@ fn observed<S: Flow + EventFunction>(
         ..Follower::default()
     };
     let most = follower.most;
-    let result = integrator.observe(asked.t0, &asked.x0, asked.tf, &mut (&mut follower, ()));
+    let result = integrator.observe(&asked.start(), asked.tf, &mut (&mut follower, ()));
     let Some(summary) = trial.result("observed", result) else {
         return;
     };
@@ -440,11 +454,11 @@ fn fixed(trial: &mut Trial, system: &Random, asked: &Span) {
         let a = run(fixed
             .max_steps(limits(500))
             .max_events(50)
-            .integrate(asked.t0, &asked.x0, asked.tf));
+            .integrate(&asked.start(), asked.tf));
         let b = run(free
             .max_steps(limits(500))
             .max_events(50)
-            .integrate(asked.t0, &asked.x0, asked.tf));
+            .integrate(&asked.start(), asked.tf));
         trial.expect(format!("{a:?}") == format!("{b:?}"), || {
             format!("fixed {a:?}, free {b:?}")
         });

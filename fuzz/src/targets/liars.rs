@@ -11,7 +11,7 @@ use saltation::mechanics::{
 };
 use saltation::nalgebra::DMatrix;
 use saltation::variational::{Midpoint, Variational};
-use saltation::{EventFunction, Flow, Integrator, Interrupt, Mode};
+use saltation::{EventFunction, Flow, Integrator, Interrupt, Mode, Start};
 
 use super::integrate::{flagged, span};
 use crate::body::Body;
@@ -70,21 +70,21 @@ fn flows(draw: &mut Draw, trial: &mut Trial) {
     };
     integrator = integrator.max_steps(300).max_events(50);
     twice(trial, &liar, |trial| {
-        let run = integrator.integrate(asked.t0, &asked.x0, asked.tf);
+        let run = integrator.integrate(&asked.start(), asked.tf);
         let run = run.map(|run| run.state().as_slice().to_vec());
         trial.numbers("run", run);
     });
     twice(trial, &liar, |trial| {
         let mut tangents = Sensitivities::new(asked.x0.len(), 2);
         let (t0, x0, tf) = (asked.t0, &asked.x0, asked.tf);
-        let carried = integrator.carry(t0, x0, tf, &mut tangents, &mut ());
+        let carried = integrator.carry(&Start::at(t0).x(x0), tf, &mut tangents, &mut ());
         trial.result("carried", carried.map(|summary| summary.t));
         let columns = tangents.columns().map(|columns| columns.into_owned());
         trial.result("columns", columns.map(|c| c.len()));
     });
     let direction = vec![1.0; asked.x0.len()];
     twice(trial, &liar, |trial| {
-        let found = integrator.derivative(asked.t0, &asked.x0, asked.tf);
+        let found = integrator.derivative(&asked.start(), asked.tf);
         let along = found.and_then(|found| found.apply(&direction));
         trial.numbers("derivative", along.map(|v| v.as_slice().to_vec()));
     });
@@ -130,7 +130,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             let driven = event_driven(draw);
             let listed: Vec<usize> = (0..contacts).collect();
             twice(trial, &liar, |trial| {
-                let report = driven.decoupling(0.0, &q, &v, &listed);
+                let report = driven.decoupling(&Start::at(0.0).q(&q).v(&v), &listed);
                 trial.result("decoupling", report.map(|report| report.orders));
                 let mode = driven.mode(&listed);
                 trial.note(
@@ -145,11 +145,11 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             };
             let mut simulation = simulation.configure(|run| run.max_steps(150).max_events(30));
             twice(trial, &liar, |trial| {
-                let run = simulation.integrate(0.0, &q, &v, tf);
+                let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), tf);
                 trial.numbers("simulation", run.map(|run| run.state().to_vec()));
             });
             twice(trial, &liar, |trial| {
-                let found = simulation.derivative(0.0, &q, &v, tf);
+                let found = simulation.derivative(&Start::at(0.0).q(&q).v(&v), tf);
                 let direction = vec![1.0; q.len() + v.len()];
                 let along = found.map(|found| found.apply(&direction).map(|v| v.len()));
                 trial.result("derivative", along);
@@ -161,7 +161,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             };
             let timeline = timeline.max_steps(150).max_events(30);
             twice(trial, &liar, |trial| {
-                let run = timeline.integrate(0.0, &q, &v, tf);
+                let run = timeline.integrate(&Start::at(0.0).q(&q).v(&v), tf);
                 let run = run.map(|run| run.state().as_slice().to_vec());
                 trial.numbers("timeline", run);
             });
@@ -175,9 +175,9 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
                 .max_impacts(10)
                 .frictionless();
             twice(trial, &liar, |trial| {
-                let run = driver.integrate(0.0, &q, &v, tf);
+                let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), tf);
                 trial.numbers("run", run.map(|run| run.state().to_vec()));
-                let run = driver.derivative(0.0, &q, &v, tf);
+                let run = driver.derivative(&Start::at(0.0).q(&q).v(&v), tf);
                 trial.result("derivative", run.map(|(run, _)| run.t()));
             });
         }
@@ -206,10 +206,10 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             };
             let mut stepper = stepper.time_step(tf / 10.0 + 1e-3).inelastic();
             twice(trial, &liar, |trial| {
-                let run = stepper.integrate(0.0, &q, &v, tf);
+                let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), tf);
                 trial.numbers("run", run.map(|run| run.state().to_vec()));
                 let columns = DMatrix::from_element(q.len() + v.len(), 2, 0.1);
-                let found = stepper.sensitivities((0.0, &q, &v), tf, &columns);
+                let found = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), tf, &columns);
                 trial.result("sensitivities", found.map(|(_, columns)| columns.len()));
                 let made = stepper.step_with(&v);
                 trial.result("step", made);

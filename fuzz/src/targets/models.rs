@@ -11,7 +11,7 @@ use saltation::models::{
     VerticalPlate, Wedge,
 };
 use saltation::nalgebra::DMatrix;
-use saltation::{EventFunction, Flow, Integrator, Rearm};
+use saltation::{EventFunction, Flow, Integrator, Rearm, Start};
 
 use super::integrate::{Limits, Span, look};
 use crate::draw::Draw;
@@ -50,16 +50,17 @@ fn go(draw: &mut Draw, trial: &mut Trial, system: &dyn System, x0: Vec<f64>, rea
     let asked = Span {
         t0: 0.0,
         x0,
+        mode: None,
         tf: draw.between(0.0, 2.0),
     };
     if trial.is_second {
-        let _ = integrator.integrate(1.0, &asked.x0, 1.5);
+        let _ = integrator.integrate(&Start::at(1.0).x(&asked.x0), 1.5);
     }
     let limits = Limits {
         steps: 1000,
         crossings: 200,
     };
-    match integrator.integrate(asked.t0, &asked.x0, asked.tf) {
+    match integrator.integrate(&asked.start(), asked.tf) {
         Ok(kept) => {
             let kept = look(trial, draw, &asked, limits, kept);
             trial.note("kept", &kept);
@@ -79,10 +80,9 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
         let simulation = simulation.zeno(*draw.pick(&[Zeno::Error, Zeno::Absorb]));
         simulation.configure(|run| run.max_steps(1000).max_events(200))
     });
-    match made
-        .map_err(Breakdown::from)
-        .and_then(|mut simulation| simulation.integrate(0.0, q, v, draw.between(0.0, 2.0)))
-    {
+    match made.map_err(Breakdown::from).and_then(|mut simulation| {
+        simulation.integrate(&Start::at(0.0).q(q).v(v), draw.between(0.0, 2.0))
+    }) {
         Err(error) => trial.refused("swing", &error),
         Ok(run) => {
             run.trajectory()

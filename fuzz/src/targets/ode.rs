@@ -1,7 +1,7 @@
 //! The public stepper and its interpolant, of any sizes.
 
 use saltation::ode::{Buffer, Interpolant, Tsitouras};
-use saltation::{Integrator, Observer, Segment, flow_fn};
+use saltation::{Integrator, Observer, Segment, Start, flow_fn};
 
 use crate::draw::Draw;
 use crate::trial::Trial;
@@ -90,7 +90,8 @@ fn interpolant(draw: &mut Draw, trial: &mut Trial) {
         asked.rotate_left(1);
     });
     let still = flow_fn(1, |_t, _x, _mode, dx| dx[0] = 0.0);
-    let observed = Integrator::new(still).map(|mut run| run.observe(0.0, &[1.0], 1.0, &mut change));
+    let observed = Integrator::new(still)
+        .map(|mut run| run.observe(&Start::at(0.0).x(&[1.0]), 1.0, &mut change));
     trial.expect(observed.is_ok(), || "no run".to_owned());
     let n = draw.below(5);
     let mut buffer = <Vec<f64> as Buffer>::zeros(n);

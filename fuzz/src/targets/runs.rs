@@ -2,10 +2,10 @@
 
 use saltation::event_driven::{
     Breakdown, ContinuityClass, DecouplingReport, EventDriven, InertialCoupling, Multipliers,
-    OrderOutcome, Start,
+    OrderOutcome, SettledStart,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Flow, Integrator};
+use saltation::{Flow, Integrator, Start};
 
 use super::bodies::{driven, simulation, time};
 use super::derivative;
@@ -28,9 +28,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let asked = Span {
         t0,
         x0: [q.as_slice(), &v].concat(),
+        mode: None,
         tf,
     };
-    match simulation.derivative(t0, &q, &v, tf) {
+    match simulation.derivative(&Start::at(t0).q(&q).v(&v), tf) {
         Err(error) => trial.refused("derivative", &error),
         Ok(d) => derivative::answers(trial, &mut draw, &asked, None, d),
     }
@@ -68,8 +69,10 @@ where
         model.closed(&given).iter().all(|j| listed.contains(j)),
         || "closed contacts".to_owned(),
     );
-    let report: Option<DecouplingReport> =
-        trial.result("decoupling", model.decoupling(t, q, v, &listed));
+    let report: Option<DecouplingReport> = trial.result(
+        "decoupling",
+        model.decoupling(&Start::at(t).q(q).v(v), &listed),
+    );
     if let Some(report) = report {
         let verdict: &InertialCoupling = &report.verdict;
         if let InertialCoupling::ContinuousOnly(class) = verdict {
@@ -82,7 +85,7 @@ where
             trial.finite("matrix of an order", outcome.matrix.as_slice());
         }
     }
-    let start: Result<Start, Breakdown> = model.start(t, q, v);
+    let start: Result<SettledStart, Breakdown> = model.start(&Start::at(t).q(q).v(v));
     let Some(start) = trial.result("start", start) else {
         return;
     };
@@ -94,14 +97,14 @@ where
     let asked = Span {
         t0: t,
         x0: start.state.clone(),
+        mode: Some(start.mode),
         tf: t + draw.between(0.0, 1.0),
     };
     let dim = model.dim();
     trial.expect(dim == asked.x0.len(), || {
         "a start of another length".to_owned()
     });
-    let made = Integrator::new(model)
-        .map(|run| run.start_mode(start.mode).max_steps(1000).max_events(100));
+    let made = Integrator::new(model).map(|run| run.max_steps(1000).max_events(100));
     match made {
         Err(error) => trial.refused("integrator", &error),
         Ok(mut integrator) => {

@@ -1,6 +1,5 @@
 //! Scenes of rigid bodies: shapes, poses, contact points, scenes in drivers.
 
-use saltation::InputError;
 use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::math::Pose as Placed;
 use saltation::bodies::parry::shape::{SharedShape, TriMesh};
@@ -12,6 +11,7 @@ use saltation::compliant::{Problem, RowLaw, StepState, StepTerm, TimeStepper};
 use saltation::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
 use saltation::models::SpringCylinder;
 use saltation::nalgebra::Vector3;
+use saltation::{InputError, Start};
 
 use crate::draw::Draw;
 use crate::trial::Trial;
@@ -265,7 +265,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     if draw.chance(0.2) {
         stepper = stepper.term(Held(draw.positive()));
     }
-    if trial.door("start", stepper.start(0.0, &q, &v)).is_none() {
+    if trial
+        .door("start", stepper.start(&Start::at(0.0).q(&q).v(&v)))
+        .is_none()
+    {
         return;
     }
     for _ in 0..draw.below(8) {

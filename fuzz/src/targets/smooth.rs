@@ -166,11 +166,12 @@ fn point(draw: &mut Draw, trial: &mut Trial, model: &Dual<Model>) {
 }
 
 fn hybrid(draw: &mut Draw, trial: &mut Trial, model: &Dual<Model>) {
-    let (mut integrator, limits) = match settings(draw, model) {
+    let (mut integrator, limits, mode) = match settings(draw, model) {
         Ok(made) => made,
         Err(error) => return trial.refused("settings", &error),
     };
-    let asked = span(draw, model.0.dim);
+    let mut asked = span(draw, model.0.dim);
+    asked.mode = mode;
     derivative::explore(trial, draw, &mut integrator, &asked, Some(limits));
 }
 
@@ -212,11 +213,15 @@ fn closures(draw: &mut Draw, trial: &mut Trial) {
         asked: &super::integrate::Span,
     ) -> String {
         let made = settings(draw, system);
-        let (mut integrator, limits) = match made {
+        let (mut integrator, limits, mode) = match made {
             Ok(made) => made,
             Err(error) => return error.to_string(),
         };
-        match integrator.integrate(asked.t0, &asked.x0, asked.tf) {
+        let asked = &super::integrate::Span {
+            mode,
+            ..asked.clone()
+        };
+        match integrator.integrate(&asked.start(), asked.tf) {
             Ok(kept) => {
                 let kept = look(trial, draw, asked, limits, kept);
                 format!(
@@ -247,7 +252,7 @@ fn closures(draw: &mut Draw, trial: &mut Trial) {
     let plain = flow_fn(1, move |_t, x, _mode, dx| dx[0] = a * x[0]);
     let kept = saltation::Integrator::new(plain).and_then(|run| {
         let mut run = run.max_steps(300);
-        run.integrate(asked.t0, &asked.x0, asked.tf)
+        run.integrate(&asked.start(), asked.tf)
     });
     trial.result(
         "plain",

@@ -1,11 +1,11 @@
 //! The compliant driver: steps and runs of any bodies, every setting, derivatives of runs.
 
-use saltation::Interrupt;
 use saltation::compliant::{
     CompliantFailure, Scheme, Softness, Solver, StepRun, StepStatistics, StepTimes, TimeStepper,
 };
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
+use saltation::{Interrupt, Start};
 
 use crate::body::Body;
 use crate::draw::Draw;
@@ -56,13 +56,13 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let t0 = draw.number();
     if trial.is_second {
         // what was run before does not matter
-        let _ = stepper.integrate(0.0, &q, &v, 5.0 * dt);
+        let _ = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 5.0 * dt);
     }
     match draw.below(3) {
         0 => single(&mut draw, trial, &mut stepper, (t0, &q, &v)),
         1 => {
             let tf = t0 + dt * draw.below(20) as f64;
-            let whole = stepper.integrate(t0, &q, &v, tf);
+            let whole = stepper.integrate(&Start::at(t0).q(&q).v(&v), tf);
             let Some(whole) = trial.door("run", whole) else {
                 return;
             };
@@ -73,7 +73,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             let tf = t0 + dt * draw.below(10) as f64;
             let n = stepper.system().dof();
             let directions = DMatrix::from_fn(2 * n, draw.whole(1, 2), |_, _| draw.number());
-            let found = stepper.sensitivities((t0, &q, &v), tf, &directions);
+            let found = stepper.sensitivities(&Start::at(t0).q(&q).v(&v), tf, &directions);
             if let Some((whole, columns)) = trial.door("sensitivities", found) {
                 look_at(trial, &whole);
                 trial.note("columns", columns.as_slice());
@@ -102,7 +102,10 @@ fn single(
     stepper: &mut TimeStepper<Body>,
     (t0, q, v): (f64, &[f64], &[f64]),
 ) {
-    if trial.door("start", stepper.start(t0, q, v)).is_none() {
+    if trial
+        .door("start", stepper.start(&Start::at(t0).q(q).v(v)))
+        .is_none()
+    {
         return;
     }
     let n = stepper.system_mut().dof();

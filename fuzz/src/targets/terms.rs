@@ -1,5 +1,6 @@
 //! Joints, limits and motors of the compliant driver: any parameters, two bodies of a scene.
 
+use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{
     Anchor, Axis, BallJoint, Compliance, DistanceJoint, FreeBody, Gliding, JointCoupling,
@@ -59,7 +60,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             },
         };
     }
-    if trial.door("start", stepper.start(0.0, &q, &v)).is_none() {
+    if trial
+        .door("start", stepper.start(&Start::at(0.0).q(&q).v(&v)))
+        .is_none()
+    {
         return;
     }
     for _ in 0..3 {

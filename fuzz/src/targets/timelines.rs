@@ -1,9 +1,9 @@
 //! Runs of random bodies with friction in the plane, with time as a state.
 
-use saltation::Interrupt;
 use saltation::event_driven::{EventDriven, Stretch, StretchKind, Timeline, TimelineRun};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{RockingBlock, SlidingRod};
+use saltation::{Interrupt, Start};
 
 use super::bodies::{driven, time};
 use crate::draw::Draw;
@@ -74,7 +74,7 @@ where
         .interrupt(&interrupt);
     let (t0, tf) = time(draw);
     trial.note("start", &(t0, q, v, tf));
-    let made = timeline.integrate(t0, q, v, tf);
+    let made = timeline.integrate(&Start::at(t0).q(q).v(v), tf);
     let run: Option<TimelineRun> = trial.result("run", made);
     let Some(run) = run else { return };
     for pair in run.stretches().windows(2) {

@@ -1,12 +1,12 @@
 //! The variational driver: steps, runs, derivatives, and the search for orthogonal contacts.
 
-use saltation::InputError;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{LinkChain, SlidingBlock, Trex};
 use saltation::variational::{
     Chatter, Meeting, Midpoint, OrthogonalDesign, Orthogonality, Variational, VariationalFailure,
     VariationalRun,
 };
+use saltation::{InputError, Start};
 
 use super::bodies::time;
 use crate::body::Body;
@@ -141,13 +141,13 @@ where
         return;
     };
     trial.note("start", &start);
-    let made = driver.integrate(t0, q, v, tf);
+    let made = driver.integrate(&Start::at(t0).q(q).v(v), tf);
     let Some(run) = trial.door("integrate", made) else {
         return;
     };
     report(trial, &run, tf);
     if run.times().len() < 60 && driver.system().dof() > 0 {
-        let derived = driver.derivative(t0, q, v, tf);
+        let derived = driver.derivative(&Start::at(t0).q(q).v(v), tf);
         let whole = derived.map(|(_, whole)| whole.as_slice().to_vec());
         trial.numbers("derivative", whole);
     }

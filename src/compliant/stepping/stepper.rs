@@ -17,7 +17,7 @@ use crate::mechanics::kinetic::energy;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{ContactSource, Contacts, Measured, MechanicalSystem};
-use crate::{InputError, Interrupt, validate};
+use crate::{InputError, Interrupt, Start, validate};
 
 /// The compliant driver: implicit steps of one length with compliant contacts and friction. Any
 /// number of contacts may close and open in a step; each step is one convex problem with one
@@ -39,11 +39,12 @@ use crate::{InputError, Interrupt, validate};
 /// before; in the first step, of those with a gap up to zero.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::compliant::TimeStepper;
 /// use saltation::models::SlidingBlock;
 /// let block = SlidingBlock { friction: 0.3, ..SlidingBlock::default() };
 /// let mut stepper = TimeStepper::new(block)?.time_step(1e-3);
-/// let run = stepper.integrate(0.0, &[0.0, 0.0], &[2.0, 0.0], 1.0)?.completed()?;
+/// let run = stepper.integrate(&Start::at(0.0).q(&[0.0, 0.0]).v(&[2.0, 0.0]), 1.0)?.completed()?;
 /// let stop = 4.0 / (2.0 * 0.3 * 9.81);
 /// assert!((run.state()[0] - stop).abs() < 1e-2);
 /// # Ok::<(), saltation::Error>(())
@@ -191,12 +192,13 @@ where
         &mut self.system
     }
 
-    /// Starts at `(q, v)`, for [`step`](Self::step). Settings are checked here.
+    /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.
     ///
     /// # Errors
     /// [`CompliantFailure::Input`].
-    pub fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), CompliantFailure> {
-        self.core.start(&self.system, t, q, v)
+    pub fn start(&mut self, start: &Start<'_>) -> Result<(), CompliantFailure> {
+        let (q, v) = start.motion()?;
+        self.core.start(&self.system, start.t, q, v)
     }
 
     /// Makes one step of the length [`time_step`](Self::time_step).
@@ -249,6 +251,7 @@ where
     /// `directions` are columns `(dq, dv)` at the start, the result those at the end.
     ///
     /// ```
+    /// use saltation::Start;
     /// use saltation::nalgebra::DMatrix;
     /// use saltation::compliant::{Solver, TimeStepper};
     /// use saltation::models::SlidingBlock;
@@ -256,8 +259,8 @@ where
     ///     .time_step(1e-3)
     ///     .solver(Solver::new().rtol(1e-10));
     /// let faster = DMatrix::from_column_slice(4, 1, &[0.0, 0.0, 1.0, 0.0]);
-    /// let start = (0.0, &[0.0, 0.0][..], &[2.0, 0.0][..]);
-    /// let (_, end) = stepper.sensitivities(start, 1.0, &faster)?;
+    /// let start = Start::at(0.0).q(&[0.0, 0.0]).v(&[2.0, 0.0]);
+    /// let (_, end) = stepper.sensitivities(&start, 1.0, &faster)?;
     /// assert!((end[0] - 2.0 / (0.3 * 9.81)).abs() < 0.02); // x = v²/(2 μ g)
     /// # Ok::<(), saltation::Error>(())
     /// ```
@@ -267,12 +270,11 @@ where
     /// [`step_along`](Self::step_along).
     pub fn sensitivities(
         &mut self,
-        (t0, q, v): (f64, &[f64], &[f64]),
+        start: &Start<'_>,
         tf: f64,
         directions: &DMatrix<f64>,
     ) -> Result<(StepRun, DMatrix<f64>), CompliantFailure> {
         let mut columns = directions.clone();
-        let start = (t0, q, v);
         let run = self
             .core
             .integrate(&self.system, start, tf, Some(&mut columns))?;
@@ -332,21 +334,15 @@ where
         energy(&self.system, &self.core.q, &self.core.v)
     }
 
-    /// Integrates from `(q, v)` at `t0` to `tf`, in steps of the length
+    /// Integrates from positions and velocities to `tf`, in steps of the length
     /// [`time_step`](Self::time_step). Where it does not divide the time the last two share what is
     /// left. At most 1e9 steps. Keeps all states.
     ///
     /// # Errors
     /// [`CompliantFailure::Input`] for bad lengths, numbers and settings. What the run meets on its way is
     /// the [`failure`](StepRun::failure) of the run.
-    pub fn integrate(
-        &mut self,
-        t0: f64,
-        q: &[f64],
-        v: &[f64],
-        tf: f64,
-    ) -> Result<StepRun, CompliantFailure> {
-        self.core.integrate(&self.system, (t0, q, v), tf, None)
+    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<StepRun, CompliantFailure> {
+        self.core.integrate(&self.system, start, tf, None)
     }
 }
 
@@ -354,11 +350,12 @@ impl Core {
     fn integrate(
         &mut self,
         system: &dyn SteppedSystem,
-        (t0, q, v): (f64, &[f64], &[f64]),
+        start: &Start<'_>,
         tf: f64,
         mut columns: Option<&mut DMatrix<f64>>,
     ) -> Result<StepRun, CompliantFailure> {
         validate::finite("tf", &[tf])?;
+        let (t0, (q, v)) = (start.t, start.motion()?);
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf }.into());
         }

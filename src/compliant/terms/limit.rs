@@ -12,12 +12,13 @@ use crate::{InputError, validate};
 /// stop pushes. Under a load `F` a stop gives way by `R dt (dt + τ) F` ([`Compliance`]).
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::compliant::{JointLimit, TimeStepper};
 /// use saltation::models::LinkChain;
 /// let pendulum = LinkChain::new(1)?;
 /// let stop = JointLimit::new(0, 0.2, f64::INFINITY);
 /// let mut stepper = TimeStepper::new(pendulum)?.term(stop);
-/// let run = stepper.integrate(0.0, &[1.0], &[0.0], 5.0)?.completed()?;
+/// let run = stepper.integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 5.0)?.completed()?;
 /// assert!((run.state()[0] - 0.2).abs() < 1e-5);
 /// # Ok::<(), saltation::Error>(())
 /// ```

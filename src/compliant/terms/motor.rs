@@ -31,11 +31,12 @@ pub struct MotorGoal {
 /// [`set_goal`](Self::set_goal) changes it.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::compliant::{Motor, MotorGoal, TimeStepper};
 /// use saltation::models::LinkChain;
 /// let motor = Motor::new(0).gains(100.0, 10.0).effort_limit(20.0);
 /// let mut stepper = TimeStepper::new(LinkChain::new(1)?)?.term(motor);
-/// stepper.start(0.0, &[0.0], &[0.0])?;
+/// stepper.start(&Start::at(0.0).q(&[0.0]).v(&[0.0]))?;
 /// for _ in 0..200 {
 ///     let position = if stepper.t() < 1.0 { 0.5 } else { -0.5 };
 ///     if let Some(motor) = stepper.term_mut::<Motor>(0) {

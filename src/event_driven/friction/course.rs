@@ -13,7 +13,7 @@ use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Guard, Integrator, Status, Stop, Trajectory};
+use crate::{Guard, Integrator, Start, Status, Stop, Trajectory};
 
 /// Of a contact that stays closed where that makes no difference.
 pub(super) const STAYS: Known = Known {
@@ -183,10 +183,9 @@ impl<'a> Course<'a> {
         };
         let mode = integrator.system().mode(modes);
         let (_, driver, _) = integrator.parts();
-        driver.start_mode = Some(mode);
         driver.settings.max_steps = self.options.max_steps.saturating_sub(self.steps);
         driver.settings.max_memory = self.options.max_memory.saturating_sub(self.memory);
-        let path = integrator.integrate(self.t, &x, tf)?;
+        let path = integrator.integrate(&Start::at(self.t).x(&x).mode(&mode), tf)?;
         let cost = path.statistics();
         self.steps += cost.steps + cost.rejections;
         // Times, states and the coefficients of dense output.

@@ -8,7 +8,7 @@ use super::stretches::TimelineRun;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::{EventDriven, Model};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{InputError, Integrator, Interrupt, validate};
+use crate::{InputError, Integrator, Interrupt, Start, validate};
 #[cfg(doc)]
 use crate::{
     Stop,
@@ -41,13 +41,15 @@ use crate::{
 /// as long as some forces within the friction cones hold it. There is no derivative.
 ///
 /// ```
+/// use saltation::Start;
 /// use saltation::event_driven::{EventDriven, StretchKind, Timeline};
 /// use saltation::impact::AnitescuPotra;
 /// use saltation::models::RockingBlock;
 /// let block = RockingBlock::default();
 /// let (q, v) = block.pivoting(0.0, 1.0); // about its left corner, at 1 rad/s
 /// let model = EventDriven::with_law(block, AnitescuPotra::new());
-/// let run = Timeline::new(model)?.rtol(1e-10).integrate(0.0, &q, &v, 3.0)?.completed()?;
+/// let start = Start::at(0.0).q(&q).v(&v);
+/// let run = Timeline::new(model)?.rtol(1e-10).integrate(&start, 3.0)?.completed()?;
 /// let rests = |kind: &StretchKind| matches!(kind, StretchKind::Rest { .. });
 /// let rest = run.stretches().iter().find(|stretch| rests(&stretch.kind)).expect("it rocks and settles");
 /// assert!((rest.t[1] - 2.671421398).abs() < 1e-8);
@@ -146,21 +148,15 @@ where
         &self.model
     }
 
-    /// Integrates from `(q, v)` at `t0` to `tf`.
+    /// Integrates from positions and velocities to `tf`.
     ///
     /// # Errors
     /// Bad input: those of [`EventDriven::start`]; [`InputError::Tangents`] for contacts in space;
     /// [`InputError::BadSetting`] for settings, for a coefficient of restitution that is not zero,
     /// and for efforts that depend on closed contacts; [`InputError::TimeReversed`]. What the run
     /// meets on its way is in [`TimelineRun::breakdown`], and the stretches before it are kept.
-    pub fn integrate(
-        &self,
-        t0: f64,
-        q: &[f64],
-        v: &[f64],
-        tf: f64,
-    ) -> Result<TimelineRun, Breakdown> {
-        integrate(self.model.erased(), &self.options, (t0, q, v), tf)
+    pub fn integrate(&self, start: &Start<'_>, tf: f64) -> Result<TimelineRun, Breakdown> {
+        integrate(self.model.erased(), &self.options, start, tf)
     }
 }
 
@@ -168,10 +164,11 @@ where
 fn integrate(
     model: &Model<'_>,
     options: &Options,
-    (t0, q, v): (f64, &[f64], &[f64]),
+    start: &Start<'_>,
     tf: f64,
 ) -> Result<TimelineRun, Breakdown> {
     validate::finite("tf", &[tf])?;
+    let (t0, (q, v)) = (start.t, start.motion()?);
     validate::positive("zeno_tolerance", &[options.zeno_tolerance])?;
     let state = check_start(model, (t0, q, v))?;
     if tf < t0 {

@@ -5,9 +5,9 @@ use crate::hybrid::{EventFunction, Flow, Mode};
 /// A right-hand side given as a closure, without event functions: a plain differential equation.
 ///
 /// ```
-/// use saltation::{Integrator, flow_fn};
+/// use saltation::{Integrator, Start, flow_fn};
 /// let decay = flow_fn(1, |_t, x, _mode, dx| dx[0] = -x[0]);
-/// let run = Integrator::new(decay)?.rtol(1e-10).integrate(0.0, &[1.0], 1.0)?;
+/// let run = Integrator::new(decay)?.rtol(1e-10).integrate(&Start::at(0.0).x(&[1.0]), 1.0)?;
 /// assert!((run.state()[0] - (-1.0f64).exp()).abs() < 1e-8);
 /// # Ok::<(), saltation::Error>(())
 /// ```
@@ -29,10 +29,10 @@ impl<F> FlowFn<F> {
     /// Adds `count` event functions `h(k, t, x)`, watched both ways.
     ///
     /// ```
-    /// use saltation::{Integrator, flow_fn};
+    /// use saltation::{Integrator, Start, flow_fn};
     /// let relay = flow_fn(1, |_t, _x, mode, dx| dx[0] = if mode.contains(0) { -1.0 } else { 2.0 })
     ///     .with_events(1, |_k, t, _x| t - 0.5);
-    /// let run = Integrator::new(relay)?.integrate(0.0, &[0.0], 1.0)?;
+    /// let run = Integrator::new(relay)?.integrate(&Start::at(0.0).x(&[0.0]), 1.0)?;
     /// assert!((run.state()[0] - 0.5).abs() < 1e-9);
     /// # Ok::<(), saltation::Error>(())
     /// ```

@@ -22,7 +22,7 @@ pub trait EventFunction {
 
     /// Number of [flags](Mode) of the model: what it keeps in the mode beside the sides.
     /// Provided: 0. They are off at a start, unless
-    /// [`Integrator::start_mode`](crate::Integrator::start_mode) says otherwise. All that a reset
+    /// [`Start::mode`](crate::Start::mode) says otherwise. All that a reset
     /// sets must be declared here: a run in which one sets another flag ends with
     /// [`Stop::UndeclaredFlag`]. Where such a flag is only read, it is off ([`Mode::flag`]).
     fn flags(&self) -> usize {
@@ -128,7 +128,7 @@ pub trait EventFunction {
     /// always right.
     ///
     /// ```
-    /// use saltation::{EventFunction, Flow, Integrator, Mode, Watch};
+    /// use saltation::{EventFunction, Flow, Integrator, Mode, Start, Watch};
     /// struct Drop; // from 2 m, onto a floor that rises by 0.1 m/s
     /// impl Flow for Drop {
     ///     fn dim(&self) -> usize { 2 }
@@ -146,7 +146,7 @@ pub trait EventFunction {
     ///     fn watch(&self, _k: usize) -> Watch { Watch::RISING.and_stop() }
     ///     fn is_affine(&self, _k: usize) -> bool { true }
     /// }
-    /// let run = Integrator::new(Drop)?.integrate(0.0, &[2.0, 0.0], 1.0)?;
+    /// let run = Integrator::new(Drop)?.integrate(&Start::at(0.0).x(&[2.0, 0.0]), 1.0)?;
     /// assert!((run.t() - 0.6284385).abs() < 1e-6);
     /// assert!(run.statistics().windows <= 2); // the rest of the way was out of reach
     /// # Ok::<(), saltation::Error>(())

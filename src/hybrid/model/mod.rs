@@ -4,7 +4,8 @@
 //!   and resets.
 //! * `crossing`: what a crossing gives the model, and what it leaves in its record.
 //! * `guard`: an event function with a direction; `mode`: on which side of each guard the state is,
-//!   and flags of the model (`bits`); `watch`: which directions count.
+//!   and flags of the model (`bits`); `watch`: which directions count; `start`: where a run
+//!   starts.
 //! * `rearm`: which guards a crossing arms; `closures`: systems from closures; `forward`: from
 //!   references and smart pointers.
 
@@ -17,6 +18,7 @@ pub(crate) mod forward;
 mod guard;
 mod mode;
 pub(crate) mod rearm;
+mod start;
 mod watch;
 
 pub use bits::Ones;
@@ -27,4 +29,5 @@ pub use flow::Flow;
 pub use guard::{Direction, Guard};
 pub use mode::Mode;
 pub use rearm::{Rearm, RearmMatrix, RowConflict};
+pub use start::Start;
 pub use watch::{Crossed, CrossedGuard, Watch};

@@ -1,6 +1,5 @@
 //! Scenes with shapes of parry: rest, motion, refusals.
 
-use saltation::InputError;
 use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::SharedShape;
 use saltation::bodies::parry::utils::Array2;
@@ -8,6 +7,7 @@ use saltation::bodies::{Body, ManifoldPoint, Pose, Scene, Shape};
 use saltation::compliant::{CompliantFailure, TimeStepper};
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use saltation::nalgebra::DMatrix;
+use saltation::{InputError, Start};
 
 use super::{box_mesh, check_all, corners, parry, points};
 
@@ -98,7 +98,7 @@ fn hulls_with_many_sides_stand() {
             let (q, v) = scene.start();
             let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
             let run = stepper
-                .integrate(0.0, &q, &v, 0.5)
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
                 .unwrap()
                 .completed()
                 .unwrap();
@@ -159,7 +159,7 @@ fn scenes_with_shapes_of_parry_move_as_those_with_ours() {
         let (q, v) = scene.start();
         let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.005);
         let run = stepper
-            .integrate(0.0, &q, &v, 0.8)
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.8)
             .unwrap()
             .completed()
             .unwrap();
@@ -233,7 +233,7 @@ fn contacts_without_a_feature_are_not_found_again() {
     );
     assert!(matches!(refused, Err(InputError::NoSuch { .. })));
     let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
-    stepper.start(0.0, &q, &v).unwrap();
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     let (mut columns, efforts) = (DMatrix::identity(13, 13), DMatrix::zeros(6, 13));
     let refused = stepper.step_along(&[0.0; 6], &mut columns, &efforts);
     assert!(
@@ -263,7 +263,7 @@ fn a_ball_lies_in_the_dip_of_a_height_field() {
     let (q, v) = scene.start();
     let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
     let run = stepper
-        .integrate(0.0, &q, &v, 3.0)
+        .integrate(&Start::at(0.0).q(&q).v(&v), 3.0)
         .unwrap()
         .completed()
         .unwrap();

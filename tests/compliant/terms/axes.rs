@@ -1,5 +1,6 @@
 //! Limits, dry friction and couplings of axes against closed forms of the discrete steps.
 
+use saltation::Start;
 use std::f64::consts::PI;
 
 use saltation::compliant::{Axis, Compliance, JointCoupling, JointFriction, JointLimit};
@@ -31,7 +32,9 @@ fn a_stop_gives_way_by_its_regularisation() {
             };
             let stop = JointLimit::new(0, lower, upper).compliance(compliance);
             let mut stepper = Sliders::new(&[mass], &[sign * load]).with(DT, stop);
-            let run = stepper.integrate(0.0, &[0.0], &[0.0], 3.0).expect("input");
+            let run = stepper
+                .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 3.0)
+                .expect("input");
             let run = run.completed().expect("completed");
             let depth = sign * run.state()[0] - 0.3;
             assert!(
@@ -51,7 +54,9 @@ fn a_stop_gives_way_by_its_regularisation() {
 fn a_stop_out_of_reach_changes_nothing() {
     let slider = || Sliders::new(&[2.0], &[1.0]);
     let run = |stepper: &mut saltation::compliant::TimeStepper<Sliders>| {
-        let run = stepper.integrate(0.0, &[0.1], &[0.7], 1.0).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&[0.1]).v(&[0.7]), 1.0)
+            .expect("input");
         run.completed().expect("completed").state().to_vec()
     };
     let free = run(&mut slider().stepper(DT));
@@ -64,7 +69,9 @@ fn a_stop_out_of_reach_changes_nothing() {
 fn a_blow_on_a_stop_is_plastic() {
     let stop = JointLimit::new(0, f64::NEG_INFINITY, 1.0);
     let mut stepper = Sliders::new(&[2.0], &[0.0]).with(DT, stop);
-    let run = stepper.integrate(0.0, &[0.0], &[3.0], 1.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[3.0]), 1.0)
+        .expect("input");
     let run = run.completed().expect("completed");
     // What is left of the speed is of the order of R/w.
     let left = 3.0 * 0.01 / (4.0 * PI * PI);
@@ -84,14 +91,18 @@ fn dry_friction_holds_and_slides() {
     let (mass, friction) = (2.0, 5.0);
     let term = JointFriction::new(0, friction);
     let mut held = Sliders::new(&[mass], &[3.0]).with(DT, term);
-    let run = held.integrate(0.0, &[0.0], &[0.0], 0.5).expect("input");
+    let run = held
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 0.5)
+        .expect("input");
     let creep = 1e-3 / mass * DT * 3.0;
     let run = run.completed().expect("completed");
     // The creep settles by the factor σ/(1 + σ) a step.
     assert!((run.state()[1] / creep - 1.0).abs() < 1e-9);
 
     let mut sliding = Sliders::new(&[mass], &[3.0]).with(DT, term);
-    let run = sliding.integrate(0.0, &[0.0], &[4.0], 3.9).expect("input");
+    let run = sliding
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[4.0]), 3.9)
+        .expect("input");
     let run = run.completed().expect("completed");
     for k in 0..run.times().len() {
         let exact = 4.0 - run.times()[k] * (friction - 3.0) / mass;
@@ -99,7 +110,9 @@ fn dry_friction_holds_and_slides() {
     }
     let softer = term.stiction(0.1);
     let mut held = Sliders::new(&[mass], &[-3.0]).with(DT, softer);
-    let run = held.integrate(0.0, &[0.0], &[0.0], 0.5).expect("input");
+    let run = held
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 0.5)
+        .expect("input");
     let creep = -0.1 / mass * DT * 3.0;
     assert!((run.completed().expect("completed").state()[1] / creep - 1.0).abs() < 1e-9);
 }
@@ -109,7 +122,9 @@ fn dry_friction_holds_and_slides() {
 #[test]
 fn dry_friction_stops_a_slider() {
     let mut stepper = Sliders::new(&[2.0], &[0.0]).with(DT, JointFriction::new(0, 5.0));
-    let run = stepper.integrate(0.0, &[0.0], &[1.0], 2.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[1.0]), 2.0)
+        .expect("input");
     let run = run.completed().expect("completed");
     assert!((run.state()[0] - 0.2).abs() <= 0.5 * DT + 1e-12);
     assert!(run.state()[1].abs() < 1e-13);
@@ -121,7 +136,7 @@ fn gears_share_loads_and_inertia() {
     let (masses, loads) = ([2.0, 5.0], [12.0, -3.0]);
     let gear = JointCoupling::new(&[(0, 1.0), (1, -3.0)], 0.6);
     let mut stepper = Sliders::new(&masses, &loads).with(DT, gear);
-    let run = stepper.integrate(0.0, &[0.6, 0.0], &[0.0; 2], 1.0);
+    let run = stepper.integrate(&Start::at(0.0).q(&[0.6, 0.0]).v(&[0.0; 2]), 1.0);
     let run = run.expect("input").completed().expect("completed");
     // q0 = 3 q1 + 0.6: (9 m0 + m1) a1 = 3 F0 + F1.
     let rate = (3.0 * loads[0] + loads[1]) / (9.0 * masses[0] + masses[1]);
@@ -151,7 +166,9 @@ fn deviations_decay_by_the_dissipation_time() {
         let axis = Axis::from(0);
         let held = JointCoupling::new(&[(axis, 2.0)], 1.0).compliance(compliance);
         let mut stepper = Sliders::new(&[3.0], &[0.0]).with(DT, held);
-        let run = stepper.integrate(0.0, &[0.7], &[0.0], 0.2).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&[0.7]).v(&[0.0]), 0.2)
+            .expect("input");
         let run = run.completed().expect("completed");
         // With ε = R/w: ċ = (ε ċ₀ − c₀/(dt + τ))/(1 + ε) for the form c.
         let ratio = 0.01 / (4.0 * PI * PI);
@@ -172,7 +189,9 @@ fn deviations_decay_by_the_dissipation_time() {
 fn terms_join_islands() {
     let sliders = || Sliders::new(&[1.0; 5], &[1.0; 5]);
     let count = |mut stepper: saltation::compliant::TimeStepper<Sliders>| {
-        stepper.start(0.0, &[0.0; 5], &[0.0; 5]).expect("start");
+        stepper
+            .start(&Start::at(0.0).q(&[0.0; 5]).v(&[0.0; 5]))
+            .expect("start");
         stepper.step().expect("a step");
         let islands = stepper.solution().islands();
         islands

@@ -1,5 +1,6 @@
 //! Ball joints, welds, rods and ropes between free bodies.
 
+use saltation::Start;
 use std::f64::consts::PI;
 
 use nalgebra::{UnitQuaternion, Vector3};
@@ -48,7 +49,7 @@ fn pendulum(angle: f64, dt: f64, time: f64) -> (Bodies, StepRun) {
     let start = coordinates(turn * Vector3::new(0.0, 0.0, -0.5), turn);
     let joint = BallJoint::new(Anchor::on(0, [0.0, 0.0, 0.5]), Anchor::world([0.0; 3]));
     let mut stepper = system.clone().stepper(dt).term(joint);
-    let run = stepper.integrate(0.0, &start, &[0.0; 6], time);
+    let run = stepper.integrate(&Start::at(0.0).q(&start).v(&[0.0; 6]), time);
     (system, run.expect("input").completed().expect("completed"))
 }
 
@@ -144,7 +145,9 @@ fn a_chain_keeps_its_momentum() {
             let (a, b) = ([0.2, 0.0, 0.0], [-0.2, 0.0, 0.0]);
             stepper = stepper.term(BallJoint::new(Anchor::on(i, a), Anchor::on(i + 1, b)));
         }
-        let run = stepper.integrate(0.0, &q, &v, 1.0).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
+            .expect("input");
         let run = run.completed().expect("completed");
         let last = run.times().len() - 1;
         let (before, after) = (momenta(&q, &v), momenta(run.q(last), run.v(last)));
@@ -171,7 +174,9 @@ fn welds_carry_loads() {
     let wall = Weld::new(Anchor::on(0, [-0.5 * a, 0.0, 0.0]), Anchor::world([0.0; 3]));
     let between = as_placed(0, 1, &q);
     let mut stepper = system.stepper(0.01).term(wall).term(between);
-    let run = stepper.integrate(0.0, &q, &[0.0; 12], 3.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&[0.0; 12]), 3.0)
+        .expect("input");
     let run = run.completed().expect("completed");
     let loads = stepper.solution().row_impulses();
     assert_eq!(loads.len(), 12);
@@ -215,7 +220,7 @@ fn welded_boxes_turn_as_one_body() {
     let dt = 1e-3;
     let weld = as_placed(0, 1, &q);
     let mut stepper = system.stepper(dt).term(weld);
-    let run = stepper.integrate(0.0, &q, v.as_flattened(), 1.0);
+    let run = stepper.integrate(&Start::at(0.0).q(&q).v(v.as_flattened()), 1.0);
     let run = run.expect("input").completed().expect("completed");
     for k in 0..run.times().len() {
         let (first, second) = (pose(run.q(k), 0), pose(run.q(k), 1));
@@ -242,7 +247,9 @@ fn rods_and_ropes_hold_a_load() {
     let rod = || DistanceJoint::new(Anchor::on(0, [0.0; 3]), Anchor::world([0.0; 3]), 0.7);
     for term in [rod(), rod().rope()] {
         let mut stepper = system().stepper(dt).term(term);
-        let run = stepper.integrate(0.0, &q, &[0.0; 6], 2.0).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&q).v(&[0.0; 6]), 2.0)
+            .expect("input");
         let run = run.completed().expect("completed");
         let stretch = -run.state()[2] - 0.7;
         let expected = least(1.0 / m) * dt * dt * m * G;
@@ -255,9 +262,9 @@ fn rods_and_ropes_hold_a_load() {
     let mut slack = system().stepper(dt).term(rod().rope());
     let mut free = system().stepper(dt);
     let mut held = system().stepper(dt).term(rod());
-    slack.start(0.0, &q, &up).expect("start");
-    free.start(0.0, &q, &up).expect("start");
-    held.start(0.0, &q, &up).expect("start");
+    slack.start(&Start::at(0.0).q(&q).v(&up)).expect("start");
+    free.start(&Start::at(0.0).q(&q).v(&up)).expect("start");
+    held.start(&Start::at(0.0).q(&q).v(&up)).expect("start");
     for _ in 0..30 {
         slack.step().expect("a step");
         free.step().expect("a step");
@@ -280,7 +287,9 @@ fn a_body_on_a_rod_swings() {
     let rod = DistanceJoint::new(Anchor::world([0.0; 3]), Anchor::on(0, [0.0; 3]), l);
     let mut stepper = bodies(&[cuboid(2.0, [0.1; 3])], G).stepper(2e-3).term(rod);
     let q = coordinates(centre, turn);
-    let run = stepper.integrate(0.0, &q, &[0.0; 6], 6.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&[0.0; 6]), 6.0)
+        .expect("input");
     let run = run.completed().expect("completed");
     let times = passages(&run, |q| q[0]);
     let period = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
@@ -321,7 +330,9 @@ fn joints_do_not_depend_on_the_axes() {
             .term(BallJoint::new(Anchor::world(pin.into()), Anchor::on(0, b)))
             .term(DistanceJoint::new(Anchor::on(0, a), Anchor::on(2, b), 0.3))
             .term(as_placed(1, 2, &q));
-        let run = stepper.integrate(0.0, &q, &v, 0.5).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
+            .expect("input");
         let run = run.completed().expect("completed");
         (0..3).map(|i| pose(run.state(), i)).collect::<Vec<_>>()
     };
@@ -344,7 +355,9 @@ fn bodies_are_found_by_tree_and_coordinate() {
     assert_eq!(FreeBody::from(1), second);
     let joint = BallJoint::new(Anchor::on(second, [0.0; 3]), Anchor::world([0.0; 3]));
     let mut stepper = system.stepper(0.01).term(joint);
-    let run = stepper.integrate(0.0, &q, &[0.0; 12], 1.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&[0.0; 12]), 1.0)
+        .expect("input");
     let run = run.completed().expect("completed");
     assert!(run.state()[2] < -4.0 && run.state()[9].abs() < 1e-5);
 }
@@ -371,7 +384,9 @@ fn joints_of_a_scene_carry_loads_beside_contacts() {
     assert!(Anchor::of(&scene, 4, [0.0; 3]).is_err());
     let mut stepper = TimeStepper::new(scene).expect("a scene");
     stepper = stepper.term(weld.expect("two bodies")).term(rope);
-    let run = stepper.integrate(0.0, &q, &v, 2.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&v), 2.0)
+        .expect("input");
     let run = run.completed().expect("completed");
     let push: f64 = stepper.solution().impulses().iter().map(|p| p[0]).sum();
     // Two cubes of a kilogram on the ground, one on the rope.

@@ -1,6 +1,7 @@
 //! Random systems with all terms on axes, a step each, against the forces of the terms as they are
 //! defined: a dense Newton method with bisection, which knows nothing of the law of rows.
 
+use saltation::Start;
 use std::f64::consts::PI;
 use std::ops::Range;
 
@@ -285,7 +286,7 @@ fn campaign(cases: u64, seed: u64) {
         for term in &terms {
             stepper = term.put(stepper);
         }
-        stepper.start(0.0, &q, &v).expect("start");
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
         stepper.step().expect("a step");
         let found = DVector::from_column_slice(stepper.v());
         let error = (&found - &expected).norm() / expected.norm();

@@ -1,6 +1,7 @@
 //! Derivatives of rollouts with terms, against differences of rollouts.
 
 use nalgebra::{DMatrix, UnitQuaternion, Vector3};
+use saltation::Start;
 use saltation::compliant::{
     Anchor, BallJoint, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState,
 };
@@ -24,7 +25,7 @@ fn rollouts_of_axes() {
         .term(JointCoupling::new(&[(2, 1.0), (3, 2.0)], 0.1));
     let (q, v) = ([0.1, 0.05, -0.2, 0.15], [0.5, 0.4, 0.3, -0.1]);
     let (_, found) = stepper
-        .sensitivities((0.0, &q, &v), 0.5, &DMatrix::identity(8, 8))
+        .sensitivities(&Start::at(0.0).q(&q).v(&v), 0.5, &DMatrix::identity(8, 8))
         .expect("derivatives");
     let h = 1e-6;
     for k in 0..8 {
@@ -35,7 +36,9 @@ fn rollouts_of_axes() {
             } else {
                 v[k - 4] += h;
             }
-            let run = stepper.integrate(0.0, &q, &v, 0.5).expect("input");
+            let run = stepper
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
+                .expect("input");
             run.completed().expect("completed").state().to_vec()
         };
         for (i, (high, low)) in end(h).iter().zip(end(-h)).enumerate() {
@@ -68,14 +71,16 @@ fn rollouts_of_joints() {
     let mut directions = DMatrix::zeros(26, 12);
     directions.view_mut((14, 0), (12, 12)).fill_with_identity();
     let (_, found) = stepper
-        .sensitivities((0.0, &q, &v), 0.2, &directions)
+        .sensitivities(&Start::at(0.0).q(&q).v(&v), 0.2, &directions)
         .expect("derivatives");
     let h = 1e-5;
     for k in 0..12 {
         let mut end = |h: f64| {
             let mut v = v;
             v[k] += h;
-            let run = stepper.integrate(0.0, &q, &v, 0.2).expect("input");
+            let run = stepper
+                .integrate(&Start::at(0.0).q(&q).v(&v), 0.2)
+                .expect("input");
             run.completed().expect("completed").state().to_vec()
         };
         for (i, (high, low)) in end(h).iter().zip(end(-h)).enumerate() {

@@ -1,11 +1,11 @@
 //! Bad parameters of terms are refused at the start, each with its name and number.
 
 use nalgebra::{UnitQuaternion, Vector3};
-use saltation::InputError;
 use saltation::compliant::{
     Anchor, BallJoint, Compliance, CompliantFailure, DistanceJoint, JointCoupling, JointFriction,
     JointLimit, Motor, MotorGoal, StepTerm, Weld,
 };
+use saltation::{InputError, Start};
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
 
@@ -15,7 +15,7 @@ const INF: f64 = f64::INFINITY;
 /// What a system of three sliders says of a term at its start.
 fn refused(term: impl StepTerm + Send + Sync) -> InputError {
     let mut stepper = Sliders::new(&[1.0; 3], &[0.0; 3]).with(0.01, term);
-    match stepper.start(0.0, &[0.0; 3], &[0.0; 3]) {
+    match stepper.start(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3])) {
         Err(CompliantFailure::Input(error)) => error,
         other => panic!("{other:?}"),
     }
@@ -31,7 +31,7 @@ fn refused_by_bodies(term: impl StepTerm + Send + Sync) -> InputError {
     .stepper(0.01)
     .term(term);
     let q = [coordinates(Vector3::zeros(), UnitQuaternion::identity()); 2];
-    match stepper.start(0.0, q.as_flattened(), &[0.0; 12]) {
+    match stepper.start(&Start::at(0.0).q(q.as_flattened()).v(&[0.0; 12])) {
         Err(CompliantFailure::Input(error)) => error,
         other => panic!("{other:?}"),
     }
@@ -165,7 +165,9 @@ fn faults_of_a_step_end_it_with_their_reason() {
         ..MotorGoal::default()
     });
     let step = |mut stepper: saltation::compliant::TimeStepper<Sliders>| {
-        stepper.start(0.0, &[0.0; 3], &[0.0; 3]).expect("start");
+        stepper
+            .start(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]))
+            .expect("start");
         match stepper.step() {
             Err(CompliantFailure::Model { reason, .. }) => reason,
             other => panic!("{other:?}"),
@@ -177,7 +179,9 @@ fn faults_of_a_step_end_it_with_their_reason() {
     assert_eq!(setting(step(sliders().with(0.01, motor))).1, 2);
     // A bad motor put in after the start is refused too.
     let mut stepper = sliders().with(0.01, Motor::new(0));
-    stepper.start(0.0, &[0.0; 3], &[0.0; 3]).expect("start");
+    stepper
+        .start(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]))
+        .expect("start");
     *stepper.term_mut::<Motor>(0).expect("a motor") = Motor::new(0).effort_limit(NAN);
     assert!(stepper.step().is_err());
 }

@@ -1,5 +1,6 @@
 //! Motors against closed forms of the discrete steps.
 
+use saltation::Start;
 use saltation::compliant::{JointFriction, Motor, MotorGoal, StepState};
 
 use super::axes::least;
@@ -20,7 +21,9 @@ fn a_loaded_motor_stays_behind_its_goal() {
     for dt in [1e-3, 1e-2, 1e-1] {
         let motor = Motor::new(0).gains(200.0, 30.0).goal(at(0.5));
         let mut stepper = Sliders::new(&[2.0], &[-7.0]).with(dt, motor);
-        let run = stepper.integrate(0.0, &[0.0], &[0.0], 10.0).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 10.0)
+            .expect("input");
         let run = run.completed().expect("completed");
         let behind = 0.5 - run.state()[0];
         assert!(
@@ -42,7 +45,9 @@ fn a_step_is_implicit() {
     };
     let motor = Motor::new(0).gains(kp, kd).goal(goal);
     let mut stepper = Sliders::new(&[m], &[0.7]).with(dt, motor);
-    stepper.start(0.0, &[0.1], &[0.3]).expect("start");
+    stepper
+        .start(&Start::at(0.0).q(&[0.1]).v(&[0.3]))
+        .expect("start");
     stepper.step().expect("a step");
     let force = 0.7 + kp * (0.5 - 0.1) + kd * -0.2 + 1.5;
     let expected = (m * 0.3 + dt * force) / (m + dt * (dt * kp + kd));
@@ -56,7 +61,9 @@ fn a_motor_at_its_limit_gives_exactly_that() {
         let motor = Motor::new(0).gains(1e4, 10.0).goal(at(sign * 100.0));
         let motor = motor.effort_limit(8.0);
         let mut stepper = Sliders::new(&[2.0], &[1.0]).with(DT, motor);
-        let run = stepper.integrate(0.0, &[0.0], &[0.0], 1.0).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0)
+            .expect("input");
         let run = run.completed().expect("completed");
         for k in 0..run.times().len() {
             let exact = (sign * 4.0 + 0.5) * run.times()[k];
@@ -74,7 +81,9 @@ fn stiff_gains_are_limited_and_stable() {
     let motor = Motor::new(0).gains(kp, kd).goal(at(0.5));
     let mut stepper = Sliders::new(&[mass], &[load]).with(dt, motor.clone());
     // Tuned far off, it still decays: by the ratio K_d/(dt K_p + K_d) a step.
-    let run = stepper.integrate(0.0, &[0.0], &[0.0], 40.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 40.0)
+        .expect("input");
     let run = run.completed().expect("completed");
     let kept = 1.0 / (dt * (dt * kp + kd) * least(1.0 / mass));
     let behind = 0.5 - run.state()[0];
@@ -86,7 +95,9 @@ fn stiff_gains_are_limited_and_stable() {
     assert!((ratio - kd / (dt * kp + kd)).abs() < 1e-3, "{ratio}");
     // Without the limit the gains are as given.
     let mut stepper = Sliders::new(&[mass], &[load]).with(dt, motor.near_rigid(0.0));
-    let run = stepper.integrate(0.0, &[0.0], &[0.0], 40.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 40.0)
+        .expect("input");
     let behind = 0.5 - run.completed().expect("completed").state()[0];
     assert!((behind / (-load / kp) - 1.0).abs() < 1e-4, "{behind:e}");
 }
@@ -102,11 +113,15 @@ fn feed_forward_cancels_a_load() {
         };
         let motor = Motor::new(0).gains(gains.0, gains.1).goal(goal);
         let mut stepper = Sliders::new(&[2.0], &[-7.0]).with(DT, motor.clone());
-        let run = stepper.integrate(0.0, &[0.1], &[0.0], 1.0).expect("input");
+        let run = stepper
+            .integrate(&Start::at(0.0).q(&[0.1]).v(&[0.0]), 1.0)
+            .expect("input");
         let run = run.completed().expect("completed");
         assert!((run.state()[0] - 0.1).abs() < 1e-12 && run.state()[1].abs() < 1e-12);
         let mut stepper = Sliders::new(&[2.0], &[-7.0]).with(DT, motor.effort_limit(5.0));
-        stepper.start(0.0, &[0.1], &[0.0]).expect("start");
+        stepper
+            .start(&Start::at(0.0).q(&[0.1]).v(&[0.0]))
+            .expect("start");
         stepper.step().expect("a step");
         assert!(
             (stepper.v()[0] - DT * -2.0 / 2.0).abs() < 1e-14,
@@ -124,7 +139,9 @@ fn a_motor_drives_at_a_speed() {
     };
     let motor = Motor::new(0).gains(0.0, 40.0).goal(goal);
     let mut stepper = Sliders::new(&[2.0], &[-7.0]).with(DT, motor);
-    let run = stepper.integrate(0.0, &[0.0], &[0.0], 3.0).expect("input");
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 3.0)
+        .expect("input");
     let speed = run.completed().expect("completed").state()[1];
     assert!((speed - (1.5 - 7.0 / 40.0)).abs() < 1e-9);
 }
@@ -145,8 +162,12 @@ fn goals_by_a_function_and_between_steps_are_the_same() {
         .with(DT, JointFriction::new(0, 0.0))
         .term(motor());
     assert!(second.term_mut::<Motor>(0).is_none() && second.term_mut::<Motor>(2).is_none());
-    first.start(0.0, &[0.0], &[0.0]).expect("start");
-    second.start(0.0, &[0.0], &[0.0]).expect("start");
+    first
+        .start(&Start::at(0.0).q(&[0.0]).v(&[0.0]))
+        .expect("start");
+    second
+        .start(&Start::at(0.0).q(&[0.0]).v(&[0.0]))
+        .expect("start");
     let mut worst: f64 = 0.0;
     for k in 0..300 {
         first.step().expect("a step");
@@ -176,7 +197,7 @@ fn an_arm_pushes_a_box() {
         .pushing(0, 1, 0.2)
         .with(DT, motor)
         .term(JointFriction::new(1, rub));
-    let run = stepper.integrate(0.0, &[0.0, 0.25], &[0.0; 2], 2.0);
+    let run = stepper.integrate(&Start::at(0.0).q(&[0.0, 0.25]).v(&[0.0; 2]), 2.0);
     let run = run.expect("input").completed().expect("completed");
     let late = run.times().len() - 1;
     let rate = (effort - rub) / (arm + load);
@@ -196,7 +217,7 @@ fn an_arm_pushes_a_box() {
         .pushing(0, 1, 0.2)
         .with(DT, motor)
         .term(JointFriction::new(1, rub));
-    let run = stepper.integrate(0.0, &[0.0, 0.2], &[0.0; 2], 2.0);
+    let run = stepper.integrate(&Start::at(0.0).q(&[0.0, 0.2]).v(&[0.0; 2]), 2.0);
     let run = run.expect("input").completed().expect("completed");
     let creep = 1e-3 / load * DT * 0.9 * rub;
     assert!(

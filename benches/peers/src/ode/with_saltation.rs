@@ -1,6 +1,6 @@
 //! saltation: contacts are event functions, and the mode belongs to the integrator.
 
-use saltation::{EventFunction, Flow, Integrator, Mode, Status};
+use saltation::{Start, EventFunction, Flow, Integrator, Mode, Status};
 
 use crate::systems::{Contacts, END};
 
@@ -77,7 +77,7 @@ pub fn run<C: Contacts<D>, const D: usize>(
         ($integrator:expr) => {{
             let mut integrator = $integrator.expect("sizes fit").rtol(rtol).atol(rtol);
             let summary = integrator
-                .observe(0.0, &start, END, &mut ())
+                .observe(&Start::at(0.0).x(&start), END, &mut ())
                 .expect("good input");
             assert_eq!(summary.status, Status::ReachedEnd);
             end.copy_from_slice(integrator.state());
