@@ -102,10 +102,7 @@ fn in_pieces<S: Flow + EventFunction>(
             .rtol(tolerance)
             .atol(0.1 * tolerance)
             .projection(projection.clone());
-        let mut from = Start::at(t).x(&x);
-        if let Some(mode) = &mode {
-            from = from.mode(mode);
-        }
+        let from = Start::at(t).x(&x).mode(mode.as_ref());
         let run = integrator.integrate(&from, cut).unwrap();
         assert_eq!(
             *run.status(),
@@ -356,10 +353,7 @@ fn chunks_of_a_few_ulps_about_a_crossing_do_not_lose_it() {
                 let (mut t, mut x, mut mode, mut crossings) = (0.0, vec![0.0], None, 0);
                 for end in [first, second, 1.0] {
                     let mut integrator = Integrator::new(walk()).unwrap();
-                    let mut from = Start::at(t).x(&x);
-                    if let Some(mode) = &mode {
-                        from = from.mode(mode);
-                    }
+                    let from = Start::at(t).x(&x).mode(mode.as_ref());
                     let run = integrator.integrate(&from, end).unwrap();
                     assert_eq!(*run.status(), Status::ReachedEnd);
                     crossings += run.crossings().len();

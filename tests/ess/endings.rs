@@ -338,10 +338,7 @@ fn every_run_ends_where_its_trajectory_its_summary_and_its_reason_say() {
             [random.between(-1.0, 0.0), random.between(-0.5, 0.5)]
         };
         let what = format!("seed {seed}, from {x0:?}, {case:?}");
-        let mut start = Start::at(0.0).x(&x0);
-        if let Some(mode) = &mode {
-            start = start.mode(mode);
-        }
+        let start = Start::at(0.0).x(&x0).mode(mode.as_ref());
         let trajectory = ends_the_same(&mut integrator, &start, 1.5, &what);
         seen[match trajectory.status() {
             Status::ReachedEnd => 0,

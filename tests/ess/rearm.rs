@@ -124,7 +124,7 @@ fn the_hopper_by_its_matrix_is_the_hopper_by_pairs() {
     assert_eq!(pairs.state(), matrix.state());
 }
 
-fn room(start: f64, mode: Option<Mode>, projection: Projection) -> Trajectory {
+fn room(start: f64, mode: Option<&Mode>, projection: Projection) -> Trajectory {
     let room = Thermostat::default();
     let mut integrator = Integrator::new(room)
         .unwrap()
@@ -132,11 +132,8 @@ fn room(start: f64, mode: Option<Mode>, projection: Projection) -> Trajectory {
         .atol(1e-11)
         .projection(projection)
         .rearm(Rearm::Matrix(room.rearm().unwrap()));
-    let x0 = [start];
-    let mut start = Start::at(0.0).x(&x0);
-    if let Some(mode) = &mode {
-        start = start.mode(mode);
-    }
+    let start = [start];
+    let start = Start::at(0.0).x(&start).mode(mode);
     let trajectory = integrator.integrate(&start, 20.05 * room.period()).unwrap();
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     trajectory
@@ -193,7 +190,7 @@ fn the_start_mode_is_the_memory_of_the_thermostat() {
         // At 21 °C: heating by default, cooling when told that 22 °C was reached before.
         let heating = room(21.0, None, projection.clone());
         cycles(&heating, towards(30.0, 21.0, 22.0), true);
-        let cooling = room(21.0, Some(Mode::with(2, &[0, 1])), projection);
+        let cooling = room(21.0, Some(&Mode::with(2, &[0, 1])), projection);
         cycles(&cooling, towards(10.0, 21.0, 20.0), false);
     }
 }

@@ -22,11 +22,7 @@ pub struct Span {
 
 impl Span {
     pub fn start(&self) -> Start<'_> {
-        let start = Start::at(self.t0).x(&self.x0);
-        match &self.mode {
-            Some(mode) => start.mode(mode),
-            None => start,
-        }
+        Start::at(self.t0).x(&self.x0).mode(self.mode.as_ref())
     }
 }
 

@@ -61,9 +61,9 @@ impl<'a> Start<'a> {
     /// is already beyond is left alone. A thermostat that starts between its limits with the heater
     /// off has bit 0 on ("hot was crossed") and bit 1 on ("above cold"). A state exactly on a guard
     /// with the bit before it crosses at once: so a run can start with an impact.
-    pub fn mode(self, mode: &'a Mode) -> Self {
+    pub fn mode(self, mode: impl Into<Option<&'a Mode>>) -> Self {
         Self {
-            mode: Some(mode),
+            mode: mode.into(),
             ..self
         }
     }
