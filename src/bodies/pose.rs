@@ -33,7 +33,7 @@ impl Pose {
     }
 
     /// Of the coordinates of one body: position, then quaternion of any length but zero.
-    pub(crate) fn from_coordinates(q: &[f64]) -> Self {
+    pub(super) fn from_coordinates(q: &[f64]) -> Self {
         Self {
             position: Vector3::new(q[0], q[1], q[2]),
             rotation: rotation(q),
@@ -97,7 +97,7 @@ impl Pose {
 }
 
 /// Refuses coordinates of a body that are not finite, or have a quaternion of length zero.
-pub(crate) fn check_coordinates(q: &[f64]) -> Result<(), InputError> {
+pub(super) fn check_coordinates(q: &[f64]) -> Result<(), InputError> {
     validate::finite("q", q)?;
     let length = quaternion(q).norm();
     let rule = "the length of an orientation must be > 0 and finite";

@@ -1,8 +1,8 @@
 //! Bodies that tumble: coordinates with q̇ = N(q) v in every scheme.
 
 use nalgebra::{DMatrix, DVector, Quaternion};
-use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Anchor, BallJoint, Scheme, Softness, Solver, TimeStepper};
+use saltation::bodies::{Anchor, BallJoint, Body, Scene, Shape};
+use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
 use saltation::mechanics::{ContactSource, MechanicalSystem};
 use saltation::models::DoublePendulum;
 

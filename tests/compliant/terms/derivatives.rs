@@ -1,9 +1,8 @@
 //! Derivatives of rollouts with terms, against differences of rollouts.
 
 use nalgebra::{DMatrix, UnitQuaternion, Vector3};
-use saltation::compliant::{
-    Anchor, BallJoint, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState,
-};
+use saltation::bodies::{Anchor, BallJoint};
+use saltation::compliant::{JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState};
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
 

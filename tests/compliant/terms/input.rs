@@ -2,9 +2,10 @@
 
 use nalgebra::{UnitQuaternion, Vector3};
 use saltation::InputError;
+use saltation::bodies::{Anchor, BallJoint, DistanceJoint, Weld};
 use saltation::compliant::{
-    Anchor, BallJoint, Compliance, CompliantFailure, DistanceJoint, JointCoupling, JointFriction,
-    JointLimit, Motor, MotorGoal, StepTerm, Weld,
+    Compliance, CompliantFailure, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
+    StepTerm,
 };
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
