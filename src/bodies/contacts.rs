@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::broad_phase::{Ball, candidates};
 use super::narrow_phase::FEATURES;
-use super::pose::check_coordinates;
+use super::pose::{check_coordinates, frame, halves};
 use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
 use crate::mechanics::{
     ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted,
@@ -57,6 +57,16 @@ impl Scene {
         }
         let pair = self.pair(pair / n, pair % n)?;
         Some((pair.a, pair.b, feature))
+    }
+
+    /// The deepest overlap of two bodies (m), 0 where none overlap. `contacts` is scratch space.
+    ///
+    /// # Errors
+    /// Those of [`ContactSource::fill`].
+    pub fn deepest_overlap(&self, q: &[f64], contacts: &mut Contacts) -> Result<f64, InputError> {
+        self.fill(q, ContactSet::Within(0.0), Wanted::default(), contacts)?;
+        let depths = contacts.all_parameters().iter().map(|contact| -contact.gap);
+        Ok(depths.fold(0.0, f64::max))
     }
 
     /// The pair of bodies `i < j`; none where both are fixed or the pair is ignored.
@@ -257,7 +267,7 @@ impl Scene {
 }
 
 fn halves_norm(v: &[f64], tree: usize) -> (f64, f64) {
-    let (spin, speed) = super::scene::halves(v, tree);
+    let (spin, speed) = halves(v, tree);
     (spin.norm(), speed.norm())
 }
 
@@ -354,16 +364,4 @@ pub(super) fn write_point_rows(
             row[3 + k] = sign * direction[k];
         }
     }
-}
-
-/// The normal and two tangents that depend on it alone (Duff et al., "Building an orthonormal basis,
-/// revisited", 2017). Of the z axis they are x and y. They jump where `n_z = −0.6`, away from the
-/// normals of level floors and upright walls.
-pub(super) fn frame(n: Vector3<f64>) -> [Vector3<f64>; 3] {
-    let sign = if n.z > -0.6 { 1.0 } else { -1.0 };
-    let a = -1.0 / (sign + n.z);
-    let b = n.x * n.y * a;
-    let first = Vector3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x);
-    let second = Vector3::new(b, sign + n.y * n.y * a, -n.y);
-    [n, first, second]
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::contacts::frame;
 use super::narrow_phase::feature_count;
+use super::pose::frame;
 use super::{Scene, ShapeKind};
 use crate::InputError;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
