@@ -19,6 +19,13 @@ pub(super) struct Pair {
     first: usize,
 }
 
+/// A contact point of a pair of bodies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairPoint<'a> {
+    pub(super) pair: Pair,
+    pub(super) point: &'a ManifoldPoint,
+}
+
 impl Scene {
     /// Bodies A and B of a contact and the feature of their shapes; none for a number that no
     /// contact of the scene has. The impulse acts on A, and on B with the other sign.
@@ -96,7 +103,8 @@ impl Scene {
     }
 
     /// The contact point of two witness points.
-    fn contact_position(&self, pair: Pair, point: &ManifoldPoint) -> Vector3<f64> {
+    fn contact_position(&self, of: PairPoint<'_>) -> Vector3<f64> {
+        let PairPoint { pair, point } = of;
         if self.bodies[pair.b].tree.is_none() && !self.middle_points {
             point.on_a
         } else {
@@ -107,24 +115,26 @@ impl Scene {
     /// Writes the rows of a contact in the velocities of body A (`sign = 1`) or B (`−1`).
     pub(super) fn write_rows(
         &self,
-        (pair, point): (Pair, &ManifoldPoint),
-        (body, sign): (usize, f64),
+        of: PairPoint<'_>,
+        body: usize,
+        sign: f64,
         q: &[f64],
         directions: &[Vector3<f64>],
         rows: &mut [f64],
     ) {
-        let arm = self.contact_position(pair, point) - self.centre_of(body, q);
+        let arm = self.contact_position(of) - self.centre_of(body, q);
         write_point_rows(&arm, sign, directions, rows);
     }
 
     /// Adds a contact with its parameters and rows.
     fn add_contact(
         &self,
-        (pair, point): (Pair, &ManifoldPoint),
+        of: PairPoint<'_>,
         q: &[f64],
         wanted: Wanted<'_>,
         contacts: &mut Contacts,
     ) -> Result<(), InputError> {
+        let PairPoint { pair, point } = of;
         let number = Self::number(pair, point.feature);
         let mut parameters = ContactParameters::new(number, point.gap);
         let (a, b) = (&self.bodies[pair.a], &self.bodies[pair.b]);
@@ -144,7 +154,7 @@ impl Scene {
         let rows = &mut rows[..6 * directions.len()];
         for (body, sign, tree) in [(pair.a, 1.0, a.tree), (pair.b, -1.0, b.tree)] {
             if let Some(tree) = tree {
-                self.write_rows((pair, point), (body, sign), q, directions, rows);
+                self.write_rows(of, body, sign, q, directions, rows);
                 contacts.push_block(tree, self.tree(tree), rows)?;
             }
         }
@@ -158,7 +168,8 @@ impl Scene {
         &self,
         balls: &[f64],
         margin: f64,
-        (work, pairs): (&mut Vec<usize>, &mut Vec<usize>),
+        work: &mut Vec<usize>,
+        pairs: &mut Vec<usize>,
     ) {
         let ball = |tree: usize| {
             let ball = &balls[4 * tree..4 * tree + 4];
@@ -206,7 +217,7 @@ impl Scene {
         margin: f64,
         extra: impl Fn(usize) -> f64,
         contacts: &mut Contacts,
-        mut add: impl FnMut((Pair, &ManifoldPoint), &mut Contacts) -> Result<(), InputError>,
+        mut add: impl FnMut(PairPoint<'_>, &mut Contacts) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
         // Taken out, so that contacts can be added while they are read.
         let mut balls = std::mem::take(&mut contacts.scratch);
@@ -217,7 +228,7 @@ impl Scene {
             balls.push(self.bodies[body].radius + extra(tree));
         }
         pairs.clear();
-        self.find_pairs(&balls, margin.max(0.0), (&mut work, &mut pairs));
+        self.find_pairs(&balls, margin.max(0.0), &mut work, &mut pairs);
         let (n, mut manifold) = (self.len(), Manifold::new());
         let mut last: Option<(usize, Pose)> = None;
         let of_body = |body: usize| self.bodies[body].tree.map_or(0.0, &extra);
@@ -239,7 +250,7 @@ impl Scene {
             let found = contact_points((a, &pose_a), (b, &pose_b), margin, &mut manifold);
             found.map_err(|error| of_pair(error, pair))?;
             let mut points = manifold.points().iter();
-            points.try_for_each(|point| add((pair, point), contacts))
+            points.try_for_each(|point| add(PairPoint { pair, point }, contacts))
         });
         contacts.scratch = balls;
         contacts.indices = [work, pairs];
@@ -309,7 +320,8 @@ impl ContactSource for Scene {
                         count: self.len() * self.len() * FEATURES,
                     });
                 };
-                self.add_contact((pair, &point), q, wanted, contacts)
+                let point = &point;
+                self.add_contact(PairPoint { pair, point }, q, wanted, contacts)
             }),
             ContactSet::Within(margin) => {
                 let rule = "must be a number";
