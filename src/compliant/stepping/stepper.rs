@@ -272,10 +272,8 @@ where
         directions: &DMatrix<f64>,
     ) -> Result<(StepRun, DMatrix<f64>), CompliantFailure> {
         let mut columns = directions.clone();
-        let start = (t0, q, v);
-        let run = self
-            .core
-            .integrate(&self.system, start, tf, Some(&mut columns))?;
+        let along = Some(&mut columns);
+        let run = self.core.integrate(&self.system, t0, q, v, tf, along)?;
         Ok((run.completed()?, columns))
     }
 
@@ -346,7 +344,7 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<StepRun, CompliantFailure> {
-        self.core.integrate(&self.system, (t0, q, v), tf, None)
+        self.core.integrate(&self.system, t0, q, v, tf, None)
     }
 }
 
@@ -354,7 +352,9 @@ impl Core {
     fn integrate(
         &mut self,
         system: &dyn SteppedSystem,
-        (t0, q, v): (f64, &[f64], &[f64]),
+        t0: f64,
+        q: &[f64],
+        v: &[f64],
         tf: f64,
         mut columns: Option<&mut DMatrix<f64>>,
     ) -> Result<StepRun, CompliantFailure> {
@@ -363,7 +363,7 @@ impl Core {
             return Err(InputError::TimeReversed { t0, tf }.into());
         }
         self.start(system, t0, q, v)?;
-        let division = Division::new((t0, tf), self.settings.dt)?;
+        let division = Division::new(t0, tf, self.settings.dt)?;
         let mut run = StepRun {
             coordinates: q.len(),
             dof: v.len(),
