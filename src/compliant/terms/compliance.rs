@@ -81,7 +81,7 @@ impl Compliance {
     }
 }
 
-/// Between which a constraint has its impulse.
+/// The least and the largest impulse of a constraint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     low: f64,
