@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::broad_phase::{Ball, candidates};
 use super::narrow_phase::FEATURES;
-use super::pose::check_coordinates;
+use super::pose::{check_coordinates, frame, halves};
 use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
 use crate::mechanics::{
     ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted,
@@ -17,6 +17,13 @@ pub(super) struct Pair {
     pub(super) a: usize,
     pub(super) b: usize,
     first: usize,
+}
+
+/// A contact point of a pair of bodies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairPoint<'a> {
+    pub(super) pair: Pair,
+    pub(super) point: &'a ManifoldPoint,
 }
 
 impl Scene {
@@ -60,6 +67,16 @@ impl Scene {
         Some((pair.a, pair.b, feature))
     }
 
+    /// The deepest overlap of two bodies (m), 0 where none overlap. `contacts` is scratch space.
+    ///
+    /// # Errors
+    /// Those of [`ContactSource::fill`].
+    pub fn deepest_overlap(&self, q: &[f64], contacts: &mut Contacts) -> Result<f64, InputError> {
+        self.fill(q, ContactSet::Within(0.0), Wanted::default(), contacts)?;
+        let depths = contacts.all_parameters().iter().map(|contact| -contact.gap);
+        Ok(depths.fold(0.0, f64::max))
+    }
+
     /// The pair of bodies `i < j`; none where both are fixed or the pair is ignored.
     pub(super) fn pair(&self, i: usize, j: usize) -> Option<Pair> {
         let fixed = |body: usize| self.bodies[body].tree.is_none();
@@ -87,7 +104,8 @@ impl Scene {
     }
 
     /// The contact point of two witness points.
-    fn contact_position(&self, pair: Pair, point: &ManifoldPoint) -> Vector3<f64> {
+    fn contact_position(&self, of: PairPoint<'_>) -> Vector3<f64> {
+        let PairPoint { pair, point } = of;
         if self.bodies[pair.b].tree.is_none() && !self.middle_points {
             point.on_a
         } else {
@@ -98,24 +116,26 @@ impl Scene {
     /// Writes the rows of a contact in the velocities of body A (`sign = 1`) or B (`−1`).
     pub(super) fn write_rows(
         &self,
-        (pair, point): (Pair, &ManifoldPoint),
-        (body, sign): (usize, f64),
+        of: PairPoint<'_>,
+        body: usize,
+        sign: f64,
         q: &[f64],
         directions: &[Vector3<f64>],
         rows: &mut [f64],
     ) {
-        let arm = self.contact_position(pair, point) - self.centre_of(body, q);
+        let arm = self.contact_position(of) - self.centre_of(body, q);
         write_point_rows(&arm, sign, directions, rows);
     }
 
     /// Adds a contact with its parameters and rows.
     fn add_contact(
         &self,
-        (pair, point): (Pair, &ManifoldPoint),
+        of: PairPoint<'_>,
         q: &[f64],
         wanted: Wanted<'_>,
         contacts: &mut Contacts,
     ) -> Result<(), InputError> {
+        let PairPoint { pair, point } = of;
         let number = Self::number(pair, point.feature);
         let mut parameters = ContactParameters::new(number, point.gap);
         let (a, b) = (&self.bodies[pair.a], &self.bodies[pair.b]);
@@ -135,7 +155,7 @@ impl Scene {
         let rows = &mut rows[..6 * directions.len()];
         for (body, sign, tree) in [(pair.a, 1.0, a.tree), (pair.b, -1.0, b.tree)] {
             if let Some(tree) = tree {
-                self.write_rows((pair, point), (body, sign), q, directions, rows);
+                self.write_rows(of, body, sign, q, directions, rows);
                 contacts.push_block(tree, self.tree(tree), rows)?;
             }
         }
@@ -149,7 +169,8 @@ impl Scene {
         &self,
         balls: &[f64],
         margin: f64,
-        (work, pairs): (&mut Vec<usize>, &mut Vec<usize>),
+        work: &mut Vec<usize>,
+        pairs: &mut Vec<usize>,
     ) {
         let ball = |tree: usize| {
             let ball = &balls[4 * tree..4 * tree + 4];
@@ -197,7 +218,7 @@ impl Scene {
         margin: f64,
         extra: impl Fn(usize) -> f64,
         contacts: &mut Contacts,
-        mut add: impl FnMut((Pair, &ManifoldPoint), &mut Contacts) -> Result<(), InputError>,
+        mut add: impl FnMut(PairPoint<'_>, &mut Contacts) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
         // Taken out, so that contacts can be added while they are read.
         let mut balls = std::mem::take(&mut contacts.scratch);
@@ -208,7 +229,7 @@ impl Scene {
             balls.push(self.bodies[body].radius + extra(tree));
         }
         pairs.clear();
-        self.find_pairs(&balls, margin.max(0.0), (&mut work, &mut pairs));
+        self.find_pairs(&balls, margin.max(0.0), &mut work, &mut pairs);
         let (n, mut manifold) = (self.len(), Manifold::new());
         let mut last: Option<(usize, Pose)> = None;
         let of_body = |body: usize| self.bodies[body].tree.map_or(0.0, &extra);
@@ -230,7 +251,7 @@ impl Scene {
             let found = contact_points((a, &pose_a), (b, &pose_b), margin, &mut manifold);
             found.map_err(|error| of_pair(error, pair))?;
             let mut points = manifold.points().iter();
-            points.try_for_each(|point| add((pair, point), contacts))
+            points.try_for_each(|point| add(PairPoint { pair, point }, contacts))
         });
         contacts.scratch = balls;
         contacts.indices = [work, pairs];
@@ -258,7 +279,7 @@ impl Scene {
 }
 
 fn halves_norm(v: &[f64], tree: usize) -> (f64, f64) {
-    let (spin, speed) = super::scene::halves(v, tree);
+    let (spin, speed) = halves(v, tree);
     (spin.norm(), speed.norm())
 }
 
@@ -300,7 +321,8 @@ impl ContactSource for Scene {
                         count: self.len() * self.len() * FEATURES,
                     });
                 };
-                self.add_contact((pair, &point), q, wanted, contacts)
+                let point = &point;
+                self.add_contact(PairPoint { pair, point }, q, wanted, contacts)
             }),
             ContactSet::Within(margin) => {
                 let rule = "must be a number";
@@ -355,16 +377,4 @@ pub(super) fn write_point_rows(
             row[3 + k] = sign * direction[k];
         }
     }
-}
-
-/// The normal and two tangents that depend on it alone (Duff et al., "Building an orthonormal basis,
-/// revisited", 2017). Of the z axis they are x and y. They jump where `n_z = −0.6`, away from the
-/// normals of level floors and upright walls.
-pub(super) fn frame(n: Vector3<f64>) -> [Vector3<f64>; 3] {
-    let sign = if n.z > -0.6 { 1.0 } else { -1.0 };
-    let a = -1.0 / (sign + n.z);
-    let b = n.x * n.y * a;
-    let first = Vector3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x);
-    let second = Vector3::new(b, sign + n.y * n.y * a, -n.y);
-    [n, first, second]
 }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::contacts::frame;
+use super::contacts::PairPoint;
 use super::narrow_phase::feature_count;
+use super::pose::frame;
 use super::{Scene, ShapeKind};
 use crate::InputError;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -110,9 +111,11 @@ impl FixedContacts {
             let Some(tree) = self.scene.tree_of(body) else {
                 continue;
             };
-            let of_body = (body, sign);
-            self.scene
-                .write_rows((pair, &point), of_body, q, directions, block);
+            let of = PairPoint {
+                pair,
+                point: &point,
+            };
+            self.scene.write_rows(of, body, sign, q, directions, block);
             for (row, entries) in rows.chunks_exact_mut(dof).zip(block.chunks_exact(6)) {
                 row[6 * tree..6 * tree + 6].copy_from_slice(entries);
             }

@@ -2,7 +2,8 @@
 
 use nalgebra::Vector3;
 
-use super::contacts::{frame, write_point_rows};
+use super::contacts::write_point_rows;
+use super::pose::frame;
 use crate::mechanics::{ContactParameters, Contacts};
 use crate::{InputError, validate};
 

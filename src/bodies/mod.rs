@@ -41,13 +41,15 @@
 //! * `body`: [`Body`], what a scene is told of one; `scene`: [`Scene`], its bodies; `motion`: the
 //!   scene as a mechanical system; `contacts`: the scene as a source of contacts;
 //!   `fixed_contacts`: [`FixedContacts`], a scene for drivers that need a fixed list;
-//!   `free_contact`: [`FreeContact`], a contact of free bodies that other software found.
+//!   `free_contact`: [`FreeContact`], a contact of free bodies that other software found;
+//!   `joints`: [`BallJoint`], [`Weld`], [`DistanceJoint`], terms of steps of the compliant driver.
 
 mod body;
 mod broad_phase;
 mod contacts;
 mod fixed_contacts;
 mod free_contact;
+mod joints;
 mod motion;
 mod narrow_phase;
 #[cfg(feature = "parry")]
@@ -59,12 +61,12 @@ mod shapes;
 pub use body::Body;
 pub use fixed_contacts::FixedContacts;
 pub use free_contact::FreeContact;
+pub use joints::{Anchor, BallJoint, DistanceJoint, FreeBody, Weld};
 /// The crate whose shapes [`Shape::parry`] takes.
 #[cfg(feature = "parry")]
 pub use parry3d_f64 as parry;
 
 pub use narrow_phase::{CAPACITY, Manifold, ManifoldPoint, contact_point, contact_points};
 pub use pose::Pose;
-pub(crate) use pose::check_coordinates;
 pub use scene::Scene;
 pub use shapes::{Shape, ShapeKind};

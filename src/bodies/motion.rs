@@ -7,11 +7,33 @@ use std::ops::Range;
 use nalgebra::{Matrix3, Quaternion, Vector3};
 
 use super::Scene;
-use super::pose::{quaternion, rotation};
-use super::scene::halves;
+use super::pose::{halves, quaternion, rotation};
 use crate::mechanics::MechanicalSystem;
 
 impl Scene {
+    /// Coordinates and velocities at the start.
+    pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
+        let bodies = self.moving.iter().map(|&body| &self.bodies[body].body);
+        let mut q: Vec<f64> = bodies.clone().flat_map(|body| body.start).collect();
+        self.project_configuration(&mut q);
+        (q, bodies.flat_map(|body| body.velocity).collect())
+    }
+
+    /// Kinetic energy (J); none for slices of another length.
+    pub fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> Option<f64> {
+        if (q.len(), v.len()) != (self.coordinates(), self.dof()) {
+            return None;
+        }
+        let energy = |(tree, &body): (usize, &usize)| {
+            let placed = &self.bodies[body];
+            let (spin, speed) = halves(v, tree);
+            let own = self.pose_of(body, q).rotation().tr_mul(&spin);
+            let turning: f64 = (0..3).map(|k| placed.moments[k] * own[k] * own[k]).sum();
+            0.5 * (placed.mass * speed.norm_squared() + turning)
+        };
+        Some(self.moving.iter().enumerate().map(energy).sum())
+    }
+
     /// The inertia of the body of a tree in world axes.
     fn inertia(&self, tree: usize, q: &[f64]) -> Matrix3<f64> {
         let moments = self.bodies[self.moving[tree]].moments;

@@ -1,4 +1,4 @@
-//! Poses: position and orientation of a body.
+//! Poses: position and orientation of a body, its two velocities, and axes along a normal.
 
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 
@@ -33,7 +33,7 @@ impl Pose {
     }
 
     /// Of the coordinates of one body: position, then quaternion of any length but zero.
-    pub(crate) fn from_coordinates(q: &[f64]) -> Self {
+    pub(super) fn from_coordinates(q: &[f64]) -> Self {
         Self {
             position: Vector3::new(q[0], q[1], q[2]),
             rotation: rotation(q),
@@ -97,7 +97,7 @@ impl Pose {
 }
 
 /// Refuses coordinates of a body that are not finite, or have a quaternion of length zero.
-pub(crate) fn check_coordinates(q: &[f64]) -> Result<(), InputError> {
+pub(super) fn check_coordinates(q: &[f64]) -> Result<(), InputError> {
     validate::finite("q", q)?;
     let length = quaternion(q).norm();
     let rule = "the length of an orientation must be > 0 and finite";
@@ -118,6 +118,27 @@ pub(super) fn quaternion(q: &[f64]) -> Quaternion<f64> {
 pub(super) fn rotation(q: &[f64]) -> Matrix3<f64> {
     let unit = UnitQuaternion::new_normalize(quaternion(q));
     *unit.to_rotation_matrix().matrix()
+}
+
+/// Angular velocity of the body of a tree, and velocity of its centre.
+pub(super) fn halves(v: &[f64], tree: usize) -> (Vector3<f64>, Vector3<f64>) {
+    let v = &v[6 * tree..6 * tree + 6];
+    (
+        Vector3::new(v[0], v[1], v[2]),
+        Vector3::new(v[3], v[4], v[5]),
+    )
+}
+
+/// The normal and two tangents that depend on it alone (Duff et al., "Building an orthonormal basis,
+/// revisited", 2017). Of the z axis they are x and y. They jump where `n_z = −0.6`, away from the
+/// normals of level floors and upright walls.
+pub(super) fn frame(n: Vector3<f64>) -> [Vector3<f64>; 3] {
+    let sign = if n.z > -0.6 { 1.0 } else { -1.0 };
+    let a = -1.0 / (sign + n.z);
+    let b = n.x * n.y * a;
+    let first = Vector3::new(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    let second = Vector3::new(b, sign + n.y * n.y * a, -n.y);
+    [n, first, second]
 }
 
 #[cfg(test)]

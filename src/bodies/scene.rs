@@ -4,7 +4,6 @@ use nalgebra::Vector3;
 
 use super::narrow_phase::FEATURES;
 use super::{Body, Pose};
-use crate::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::{InputError, validate};
 
 /// Rigid bodies with shapes, as a [`MechanicalSystem`] and a [`ContactSource`].
@@ -45,6 +44,11 @@ use crate::{InputError, validate};
 /// assert_eq!(v, [0.0; 6]);
 /// # Ok::<(), saltation::InputError>(())
 /// ```
+///
+/// [`MechanicalSystem`]: crate::mechanics::MechanicalSystem
+/// [`ContactSource`]: crate::mechanics::ContactSource
+/// [`Contacts`]: crate::mechanics::Contacts
+/// [`ContactSet::Listed`]: crate::mechanics::ContactSet::Listed
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub(super) bodies: Vec<Placed>,
@@ -185,18 +189,10 @@ impl Scene {
         self.bodies.get(body).map(|placed| placed.mass)
     }
 
-    /// Coordinates and velocities at the start.
-    pub fn start(&self) -> (Vec<f64>, Vec<f64>) {
-        let bodies = self.moving.iter().map(|&body| &self.bodies[body].body);
-        let mut q: Vec<f64> = bodies.clone().flat_map(|body| body.start).collect();
-        self.project_configuration(&mut q);
-        (q, bodies.flat_map(|body| body.velocity).collect())
-    }
-
     /// Where a body is at these coordinates; none for a body that is not there, and for coordinates
     /// of another length.
     pub fn pose(&self, body: usize, q: &[f64]) -> Option<Pose> {
-        let known = body < self.bodies.len() && q.len() == self.coordinates();
+        let known = body < self.bodies.len() && q.len() == 7 * self.moving.len();
         known.then(|| self.pose_of(body, q))
     }
 
@@ -226,31 +222,6 @@ impl Scene {
         ))
     }
 
-    /// Kinetic energy (J); none for slices of another length.
-    pub fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> Option<f64> {
-        if (q.len(), v.len()) != (self.coordinates(), self.dof()) {
-            return None;
-        }
-        let energy = |(tree, &body): (usize, &usize)| {
-            let placed = &self.bodies[body];
-            let (spin, speed) = halves(v, tree);
-            let own = self.pose_of(body, q).rotation().tr_mul(&spin);
-            let turning: f64 = (0..3).map(|k| placed.moments[k] * own[k] * own[k]).sum();
-            0.5 * (placed.mass * speed.norm_squared() + turning)
-        };
-        Some(self.moving.iter().enumerate().map(energy).sum())
-    }
-
-    /// The deepest overlap of two bodies (m), 0 where none overlap. `contacts` is scratch space.
-    ///
-    /// # Errors
-    /// Those of [`ContactSource::fill`].
-    pub fn deepest_overlap(&self, q: &[f64], contacts: &mut Contacts) -> Result<f64, InputError> {
-        self.fill(q, ContactSet::Within(0.0), Wanted::default(), contacts)?;
-        let depths = contacts.all_parameters().iter().map(|contact| -contact.gap);
-        Ok(depths.fold(0.0, f64::max))
-    }
-
     /// As [`pose`](Self::pose), of coordinates of the right length.
     pub(super) fn pose_of(&self, body: usize, q: &[f64]) -> Pose {
         let placed = &self.bodies[body];
@@ -272,13 +243,4 @@ impl Scene {
     pub(super) fn is_ignored(&self, i: usize, j: usize) -> bool {
         self.ignored.binary_search(&(i, j)).is_ok()
     }
-}
-
-/// Angular velocity and velocity of a tree.
-pub(super) fn halves(v: &[f64], tree: usize) -> (Vector3<f64>, Vector3<f64>) {
-    let v = &v[6 * tree..6 * tree + 6];
-    (
-        Vector3::new(v[0], v[1], v[2]),
-        Vector3::new(v[3], v[4], v[5]),
-    )
 }

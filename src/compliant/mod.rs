@@ -10,7 +10,8 @@
 //!   `failure`: why there is no solution.
 //! * `implicit`: the derivative of the solution and its transpose; `gradient`: for one island;
 //!   `variation`: what they act on.
-//! * `stepping`: [`TimeStepper`], the driver; `terms`: joints, limits and motors.
+//! * `stepping`: [`TimeStepper`], the driver; `terms`: limits, motors, friction and gears of
+//!   coordinates.
 //!
 //! The page below is `guide.md`.
 #![doc = ""]
@@ -40,8 +41,6 @@ pub use settings::{Guess, LineSearch};
 pub use solution::{Convergence, IslandReport, StepSolution};
 pub use solver::Solver;
 pub use stepping::{Scheme, StepRun, StepState, StepStatistics, StepTerm, StepTimes, TimeStepper};
-pub use terms::{
-    Anchor, Axis, BallJoint, Compliance, DistanceJoint, FreeBody, JointCoupling, JointFriction,
-    JointLimit, Motor, MotorGoal, Weld,
-};
+pub(crate) use terms::Bounds;
+pub use terms::{Axis, Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal};
 pub use variation::{ContactVariation, RowVariation, SolutionVariation, Variation};

@@ -99,6 +99,14 @@ impl SolutionVariation {
     }
 }
 
+/// `factor (high − low)` of the data of two problems.
+#[derive(Clone, Copy)]
+struct Difference<'a> {
+    low: &'a Problem,
+    high: &'a Problem,
+    factor: f64,
+}
+
 impl Variation {
     /// Zero, with the sizes of a problem; keeps the memory.
     pub fn reset(&mut self, problem: &Problem) {
@@ -144,7 +152,8 @@ impl Variation {
         for (change, (low, high)) in self.free.iter_mut().zip(pairs) {
             *change = factor * (high - low);
         }
-        self.inertia_difference(low, high, factor, &solution.v);
+        let between = Difference { low, high, factor };
+        self.inertia_difference(between, &solution.v);
         let zipped = low.contacts.iter().zip(&high.contacts);
         for (i, (a, b)) in zipped.enumerate() {
             let Some(laws) = law_difference(&a.law, &b.law, factor) else {
@@ -155,7 +164,7 @@ impl Variation {
             self.contacts[i] = laws;
             let (impulse, v) = (&solution.impulses[i], &solution.v);
             let mut velocity = [0.0; 3];
-            self.rows_difference((low, high), factor, &b.links, impulse, v, &mut velocity);
+            self.rows_difference(between, &b.links, impulse, v, &mut velocity);
             self.contacts[i].velocity = velocity;
         }
         for (i, (a, b)) in low.rows.iter().zip(&high.rows).enumerate() {
@@ -168,7 +177,7 @@ impl Variation {
             };
             let mut velocity = [0.0];
             let (impulse, v) = (&[solution.row_impulses[i]], &solution.v);
-            self.rows_difference((low, high), factor, &b.links, impulse, v, &mut velocity);
+            self.rows_difference(between, &b.links, impulse, v, &mut velocity);
             self.rows[i] = RowVariation {
                 regularisation: change(a.law.regularisation, b.law.regularisation),
                 target: change(a.law.target, b.law.target),
@@ -182,7 +191,8 @@ impl Variation {
     }
 
     /// Adds `dA (v* − v)` to the momentum.
-    fn inertia_difference(&mut self, low: &Problem, high: &Problem, factor: f64, v: &[f64]) {
+    fn inertia_difference(&mut self, between: Difference<'_>, v: &[f64]) {
+        let Difference { low, high, factor } = between;
         for tree in &high.trees {
             let (start, n) = (tree.start, tree.width);
             for r in 0..n {
@@ -201,13 +211,13 @@ impl Variation {
     /// Adds `dJᵀ γ` of a term to the momentum, and `dJ v` to its velocity.
     fn rows_difference(
         &mut self,
-        (low, high): (&Problem, &Problem),
-        factor: f64,
+        between: Difference<'_>,
         links: &Links,
         impulse: &[f64],
         v: &[f64],
         velocity: &mut [f64],
     ) {
+        let Difference { low, high, factor } = between;
         for link in links.iter() {
             let tree = &high.trees[link.tree];
             let (start, n) = (tree.start, tree.width);

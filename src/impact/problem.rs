@@ -107,7 +107,9 @@ impl ImpactProblem {
     /// A contact whose tangent rows are zeros has no friction. These rows get the motion of its
     /// normal, coupled with nothing, and a coefficient of zero: no impulse acts along them.
     pub(crate) fn of_motion(
-        (mut delassus, speeds, mut friction): (DMatrix<f64>, DVector<f64>, Vec<f64>),
+        mut delassus: DMatrix<f64>,
+        speeds: DVector<f64>,
+        mut friction: Vec<f64>,
         momentum: f64,
     ) -> Result<Self, ImpactFailure> {
         let contacts = friction.len();
@@ -218,7 +220,7 @@ impl ImpactProblem {
         let speeds = jacobian * velocity;
         // ‖Lᵀ v‖ is √(vᵀ M v) without the square of large numbers
         let momentum = stable_norm(&(factor.l().transpose() * velocity.component_mul(&roots)));
-        let problem = Self::of_motion((delassus, speeds, friction), momentum)?;
+        let problem = Self::of_motion(delassus, speeds, friction, momentum)?;
         Ok(problem.with_response(velocity.as_slice(), response, mass))
     }
 

@@ -141,8 +141,8 @@ impl BasisDictionary {
             check.passed.then_some((entry, check.residual))
         });
         Ok(found.map(|(entry, residual)| {
-            let parts = (&self.candidate.z[..], &self.candidate.slack[..]);
-            Solution::new(parts, &entry.set, residual, 0, Attempt::Dictionary)
+            let candidate = &self.candidate;
+            Solution::new(candidate, &entry.set, residual, 0, Attempt::Dictionary)
         }))
     }
 }

@@ -2,6 +2,8 @@
 
 use nalgebra::DVectorView;
 
+use super::check::Candidate;
+
 /// A solution, lent by the solver until its next solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -66,15 +68,15 @@ pub(super) const AFTER_A_RAY: [Attempt; 7] = [
 
 impl<'s> Solution<'s> {
     pub(super) fn new(
-        (z, w): (&'s [f64], &'s [f64]),
+        candidate: &'s Candidate,
         basis: &'s [usize],
         residual: f64,
         pivots: usize,
         rung: Attempt,
     ) -> Self {
         Self {
-            z,
-            w,
+            z: &candidate.z,
+            w: &candidate.slack,
             basis,
             residual,
             pivots,

@@ -274,7 +274,7 @@ impl LcpSolver {
 
     fn solution(&mut self, residual: f64, pivots: usize, rung: Attempt) -> Solution<'_> {
         self.ray.clear();
-        let (z, w) = (&self.candidate.z, &self.candidate.slack);
+        let z = &self.candidate.z;
         self.basis.clear();
         match rung {
             Attempt::Zero => {}
@@ -283,7 +283,7 @@ impl LcpSolver {
             }
             _ => self.basis.extend_from_slice(&self.principal.set),
         }
-        Solution::new((z, w), &self.basis, residual, pivots, rung)
+        Solution::new(&self.candidate, &self.basis, residual, pivots, rung)
     }
 
     /// One run of Lemke's method, its basis solved afresh and checked.

@@ -56,7 +56,8 @@ pub(crate) fn subtract_products(
     targets: &mut [f64],
     left: &[f64],
     mut right: &[f64],
-    (rows, a): (usize, usize),
+    rows: usize,
+    a: usize,
     columns: impl Iterator<Item = (usize, usize)>,
 ) {
     for (place, c) in columns {
@@ -78,14 +79,14 @@ fn subtract_product(target: &mut [f64], left: &[f64], right: &[f64], a: usize, c
     }
     for (from, width) in panels(c) {
         match width {
-            1 => subtract_panel::<1>(target, left, right, (a, c), from),
-            2 => subtract_panel::<2>(target, left, right, (a, c), from),
-            3 => subtract_panel::<3>(target, left, right, (a, c), from),
-            4 => subtract_panel::<4>(target, left, right, (a, c), from),
-            5 => subtract_panel::<5>(target, left, right, (a, c), from),
-            6 => subtract_panel::<6>(target, left, right, (a, c), from),
-            7 => subtract_panel::<7>(target, left, right, (a, c), from),
-            _ => subtract_panel::<8>(target, left, right, (a, c), from),
+            1 => subtract_panel::<1>(target, left, right, a, c, from),
+            2 => subtract_panel::<2>(target, left, right, a, c, from),
+            3 => subtract_panel::<3>(target, left, right, a, c, from),
+            4 => subtract_panel::<4>(target, left, right, a, c, from),
+            5 => subtract_panel::<5>(target, left, right, a, c, from),
+            6 => subtract_panel::<6>(target, left, right, a, c, from),
+            7 => subtract_panel::<7>(target, left, right, a, c, from),
+            _ => subtract_panel::<8>(target, left, right, a, c, from),
         }
     }
 }
@@ -102,7 +103,8 @@ fn subtract_panel<const C: usize>(
     target: &mut [f64],
     left: &[f64],
     right: &[f64],
-    (a, c): (usize, usize),
+    a: usize,
+    c: usize,
     from: usize,
 ) {
     let panel = |row: &[f64]| row[from..].first_chunk::<C>().copied().unwrap_or([0.0; C]);
@@ -229,20 +231,20 @@ pub(crate) fn solve_rows(l: &[f64], rows: &mut [f64], n: usize, c: usize) {
     }
     for (from, width) in panels(c) {
         match width {
-            1 => solve_panel::<1>(l, rows, (n, c), from),
-            2 => solve_panel::<2>(l, rows, (n, c), from),
-            3 => solve_panel::<3>(l, rows, (n, c), from),
-            4 => solve_panel::<4>(l, rows, (n, c), from),
-            5 => solve_panel::<5>(l, rows, (n, c), from),
-            6 => solve_panel::<6>(l, rows, (n, c), from),
-            7 => solve_panel::<7>(l, rows, (n, c), from),
-            _ => solve_panel::<8>(l, rows, (n, c), from),
+            1 => solve_panel::<1>(l, rows, n, c, from),
+            2 => solve_panel::<2>(l, rows, n, c, from),
+            3 => solve_panel::<3>(l, rows, n, c, from),
+            4 => solve_panel::<4>(l, rows, n, c, from),
+            5 => solve_panel::<5>(l, rows, n, c, from),
+            6 => solve_panel::<6>(l, rows, n, c, from),
+            7 => solve_panel::<7>(l, rows, n, c, from),
+            _ => solve_panel::<8>(l, rows, n, c, from),
         }
     }
 }
 
 /// Columns `from` to `from + C`. Nothing that is asked for is outside the slices.
-fn solve_panel<const C: usize>(l: &[f64], rows: &mut [f64], (n, c): (usize, usize), from: usize) {
+fn solve_panel<const C: usize>(l: &[f64], rows: &mut [f64], n: usize, c: usize, from: usize) {
     let panel = |row: &[f64]| row[from..].first_chunk::<C>().copied().unwrap_or([0.0; C]);
     for (i, l) in l.chunks_exact(n).enumerate() {
         let (above, row) = rows.split_at_mut(i * c);

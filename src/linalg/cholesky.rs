@@ -38,7 +38,8 @@ pub(crate) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
 /// their products have lost half of the digits. False where a row depends on those before it up to
 /// the part `least` of its size.
 pub(crate) fn factor_rows(
-    (rows, weighted): (&mut [f64], &mut [f64]),
+    rows: &mut [f64],
+    weighted: &mut [f64],
     d: usize,
     least: f64,
     l: &mut [f64],
@@ -331,7 +332,8 @@ mod tests {
             };
             let right = || load.iter().map(|&b| b as f64).collect::<Vec<f64>>();
             let (mut l, mut x) = (vec![0.0; m * m], right());
-            let written = factor_rows((&mut rows.clone(), &mut weighted.clone()), d, 1e-13, &mut l);
+            let (mut r, mut w) = (rows.clone(), weighted.clone());
+            let written = factor_rows(&mut r, &mut w, d, 1e-13, &mut l);
             assert!(written, "{case}");
             solve(&l, m, &mut x);
             // Rounding of the rows over how far they are apart.
@@ -354,7 +356,7 @@ mod tests {
             let factored = |least: f64, second: [f64; 2]| {
                 let rows = [1.0, 0.0, second[0], second[1]];
                 let (mut rows, mut lift) = (rows, rows);
-                factor_rows((&mut rows, &mut lift), 2, least, &mut [0.0; 4])
+                factor_rows(&mut rows, &mut lift, 2, least, &mut [0.0; 4])
             };
             assert!(factored(0.8 * angle, [1.0, angle]));
             assert!(!factored(1.2 * angle, [1.0, angle]));

@@ -112,8 +112,8 @@ fn rotated(found: &SVD<f64, Dyn, Dyn>, matrix: &DMatrix<f64>) -> Option<SVD<f64,
                 let ratio = (bb - aa) / (2.0 * ab);
                 let tangent = ratio.signum() / (ratio.abs() + ratio.hypot(1.0));
                 let cos = 1.0 / tangent.hypot(1.0);
-                turn(&mut columns, (p, q), (cos, cos * tangent));
-                turn(&mut v, (p, q), (cos, cos * tangent));
+                turn(&mut columns, p, q, cos, cos * tangent);
+                turn(&mut v, p, q, cos, cos * tangent);
             }
         }
         if !has_turned {
@@ -136,7 +136,7 @@ fn rotated(found: &SVD<f64, Dyn, Dyn>, matrix: &DMatrix<f64>) -> Option<SVD<f64,
 }
 
 /// Turns columns `p` and `q` by an angle of this cosine and sine.
-fn turn(matrix: &mut DMatrix<f64>, (p, q): (usize, usize), (cos, sin): (f64, f64)) {
+fn turn(matrix: &mut DMatrix<f64>, p: usize, q: usize, cos: f64, sin: f64) {
     for i in 0..matrix.nrows() {
         let (a, b) = (matrix[(i, p)], matrix[(i, q)]);
         matrix[(i, p)] = cos * a - sin * b;

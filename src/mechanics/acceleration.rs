@@ -427,7 +427,7 @@ impl<'a> Frame<'a> {
                 rows[k * d..(k + 1) * d].copy_from_slice(self.row(i));
                 lift[k * d..(k + 1) * d].copy_from_slice(&self.lift[i * d..(i + 1) * d]);
             }
-            factor_rows((rows, lift), d, SHARP, factor)
+            factor_rows(rows, lift, d, SHARP, factor)
         }) && {
             solve(factor, m, load);
             load.iter().all(|force| *force >= 0.0)

@@ -70,7 +70,7 @@ pub(crate) fn impact_problem(
         let speeds = rows.chunks_exact(d.max(1)).map(|row| dot(row, v));
         let speeds = DVector::from_iterator(m, speeds);
         let friction = parameters.iter().map(|of| of.friction).collect();
-        ImpactProblem::of_motion((gram, speeds, friction), momentum)
+        ImpactProblem::of_motion(gram, speeds, friction, momentum)
     })?;
     with_zeros(n, |restitution| {
         for (value, of) in restitution.iter_mut().zip(parameters) {

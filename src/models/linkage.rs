@@ -229,7 +229,8 @@ pub(super) fn weight(linkage: &impl Linkage, gravity: f64, q: &[f64], effort: &m
 pub(super) fn weight_along(
     linkage: &impl Linkage,
     gravity: f64,
-    (q, dq): (&[f64], &[f64]),
+    q: &[f64],
+    dq: &[f64],
     out: &mut [f64],
 ) {
     out.fill(0.0);
@@ -293,7 +294,7 @@ macro_rules! linkage_system {
                 let d = <Self as Linkage>::DOF;
                 let directions = directions.chunks_exact(2 * d);
                 for (along, out) in directions.zip(out.chunks_exact_mut(d)) {
-                    super::linkage::weight_along(self, self.gravity, (q, &along[..d]), out);
+                    super::linkage::weight_along(self, self.gravity, q, &along[..d], out);
                 }
                 true
             }

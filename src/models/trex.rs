@@ -227,7 +227,7 @@ impl MechanicalSystem for Trex {
         let q: [f64; 8] = load(q);
         for (along, out) in directions.chunks_exact(16).zip(out.chunks_exact_mut(8)) {
             let (dq, dv) = along.split_at(8);
-            weight_along(self, self.gravity, (&q, dq), out);
+            weight_along(self, self.gravity, &q, dq, out);
             for (j, stiffness, damping) in self.joints() {
                 out[j] -= stiffness * dq[j] + damping * dv[j];
             }

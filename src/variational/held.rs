@@ -211,7 +211,7 @@ impl Held {
         }
         let mut settled = self.before.clone();
         let bounds = (&vec![0.0; contacts][..], &vec![f64::INFINITY; contacts][..]);
-        cone.solve(problem, free.as_slice(), bounds, &mut settled)?;
+        cone.solve(problem, free.as_slice(), bounds.0, bounds.1, &mut settled)?;
         let d = self.loaded.len();
         let mut moved = DVector::zeros(settled.len());
         for (k, (new, old)) in settled.iter().zip(&self.before).enumerate() {
@@ -254,7 +254,7 @@ impl Held {
     ) -> Result<(ImpactProblem, ConeStep), VariationalFailure> {
         let parameters = self.contacts.all_parameters();
         let friction = parameters.iter().map(|of| of.friction).collect();
-        let problem = ImpactProblem::of_motion((gram, speeds.clone(), friction), momentum);
+        let problem = ImpactProblem::of_motion(gram, speeds.clone(), friction, momentum);
         let list: Vec<usize> = parameters.iter().map(|of| of.contact).collect();
         let problem = problem.map_err(|reason| refused(reason, (t, state.0, state.1), &list))?;
         let cone = ConeStep::new(&problem);
@@ -291,7 +291,7 @@ impl Held {
         }
         let mut turned = self.after.clone();
         let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
-        match cone.solve(problem, moved.as_slice(), bounds, &mut turned) {
+        match cone.solve(problem, moved.as_slice(), bounds.0, bounds.1, &mut turned) {
             Ok(_) => {}
             Err(crate::impact::ImpactFailure::Interrupted) => {
                 return Err(crate::impact::ImpactFailure::Interrupted);
@@ -334,7 +334,13 @@ impl Held {
         self.after.clear();
         self.after.resize(m, 0.0);
         let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
-        let found = cone.solve(&problem, speeds.as_slice(), bounds, &mut self.after);
+        let found = cone.solve(
+            &problem,
+            speeds.as_slice(),
+            bounds.0,
+            bounds.1,
+            &mut self.after,
+        );
         found
             .and_then(|_| self.turn(&problem, &mut cone, &speeds))
             .map_err(|reason| refused(reason, (t, q, &terms.v), closed))?;

@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector, Quaternion};
 use saltation::Start;
-use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Anchor, BallJoint, Scheme, Softness, Solver, TimeStepper};
+use saltation::bodies::{Anchor, BallJoint, Body, Scene, Shape};
+use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
 use saltation::mechanics::{ContactSource, MechanicalSystem};
 use saltation::models::DoublePendulum;
 

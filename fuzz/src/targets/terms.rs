@@ -1,10 +1,10 @@
 //! Joints, limits and motors of the compliant driver: any parameters, two bodies of a scene.
 
 use saltation::Start;
-use saltation::bodies::{Body, Scene, Shape};
+use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
 use saltation::compliant::{
-    Anchor, Axis, BallJoint, Compliance, DistanceJoint, FreeBody, Gliding, JointCoupling,
-    JointFriction, JointLimit, Motor, MotorGoal, TimeStepper, Weld,
+    Axis, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
+    TimeStepper,
 };
 
 use crate::draw::Draw;

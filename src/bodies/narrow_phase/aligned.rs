@@ -1,7 +1,7 @@
 //! Pairs in special positions: aligned faces, crossed edges, parallel capsules, coincident shapes.
 
 use super::ManifoldPoint;
-use super::tests::{Vec3, check_consistent, found};
+use super::tests::{Solid, Vec3, check_consistent, found};
 use crate::bodies::{Pose, Shape};
 
 fn at(position: [f64; 3]) -> Pose {
@@ -14,8 +14,8 @@ fn aligned_faces_have_four_points_at_their_corners() {
     for height in [1.01, 1.0, 0.999] {
         for shift in [0.0, 0.25, 1e-9] {
             let points = found(
-                &(cube.clone(), at([shift, 0.0, height])),
-                &(cube.clone(), at([0.0; 3])),
+                &Solid::new(cube.clone(), at([shift, 0.0, height])),
+                &Solid::new(cube.clone(), at([0.0; 3])),
                 0.1,
             );
             assert_eq!(points.len(), 4, "{points:?}");
@@ -35,7 +35,11 @@ fn a_turned_face_keeps_four_points_of_eight() {
     let cube = Shape::cuboid([0.5; 3]).unwrap();
     let turn = std::f64::consts::FRAC_PI_8;
     let a = Pose::new([0.0, 0.0, 1.0], [turn.cos(), 0.0, 0.0, turn.sin()]).unwrap();
-    let points = found(&(cube.clone(), a), &(cube, at([0.0; 3])), 0.1);
+    let points = found(
+        &Solid::new(cube.clone(), a),
+        &Solid::new(cube, at([0.0; 3])),
+        0.1,
+    );
     assert_eq!(points.len(), 4);
     // The octagon of two squares at 45°: its corners lie this far from the middle.
     let radius = 0.5 / turn.cos();
@@ -62,7 +66,11 @@ fn a_tilted_face_on_a_border_keeps_both_ends_of_the_line() {
         (over.position() + over.axis(2) * 0.397 + Vec3::z() * 0.5).into(),
         turn,
     );
-    let points = found(&(cube, a.unwrap()), &(beam, at([0.0; 3])), 0.0);
+    let points = found(
+        &Solid::new(cube, a.unwrap()),
+        &Solid::new(beam, at([0.0; 3])),
+        0.0,
+    );
     assert_eq!(points.len(), 2, "{points:?}");
     for p in &points {
         assert!(
@@ -86,7 +94,7 @@ fn crossed_edges_touch_in_one_point() {
         [turn.cos(), turn.sin(), 0.0, 0.0],
     )
     .unwrap();
-    let points = found(&(cube.clone(), a), &(cube, b), 0.1);
+    let points = found(&Solid::new(cube.clone(), a), &Solid::new(cube, b), 0.1);
     assert_eq!(points.len(), 1, "{points:?}");
     assert!((points[0].gap - 0.01).abs() < 1e-12);
     assert!((points[0].on_a - Vec3::new(0.0, 0.2, edge + 0.01)).norm() < 1e-12);
@@ -96,7 +104,7 @@ fn crossed_edges_touch_in_one_point() {
 #[test]
 fn capsules_touch_at_both_ends_of_their_common_length() {
     let capsule = Shape::capsule(1.0, 0.25).unwrap();
-    let two = |a: &(Shape, Pose), b: &(Shape, Pose), ends: [f64; 2]| {
+    let two = |a: &Solid, b: &Solid, ends: [f64; 2]| {
         let points = found(a, b, 0.1);
         assert_eq!(points.len(), 2, "{points:?}");
         let mut along = [points[0].on_a.z, points[1].on_a.z];
@@ -109,13 +117,13 @@ fn capsules_touch_at_both_ends_of_their_common_length() {
         }
     };
     two(
-        &(capsule.clone(), at([0.51, 0.0, 0.5])),
-        &(capsule.clone(), at([0.0; 3])),
+        &Solid::new(capsule.clone(), at([0.51, 0.0, 0.5])),
+        &Solid::new(capsule.clone(), at([0.0; 3])),
         [-0.5, 1.0],
     );
     two(
-        &(capsule.clone(), at([0.51, 0.0, 0.0])),
-        &(capsule.clone(), at([0.0; 3])),
+        &Solid::new(capsule.clone(), at([0.51, 0.0, 0.0])),
+        &Solid::new(capsule.clone(), at([0.0; 3])),
         [-1.0, 1.0],
     );
     // Along the face of a box, longer and shorter than the box; along its edge.
@@ -123,14 +131,14 @@ fn capsules_touch_at_both_ends_of_their_common_length() {
         let cuboid = Shape::cuboid([0.5, 0.5, half]).unwrap();
         let end = half.min(1.0);
         two(
-            &(capsule.clone(), at([0.76, 0.0, 0.0])),
-            &(cuboid.clone(), at([0.0; 3])),
+            &Solid::new(capsule.clone(), at([0.76, 0.0, 0.0])),
+            &Solid::new(cuboid.clone(), at([0.0; 3])),
             [-end, end],
         );
         let off = 0.26 * std::f64::consts::FRAC_1_SQRT_2;
         two(
-            &(capsule.clone(), at([0.5 + off, 0.5 + off, 0.0])),
-            &(cuboid.clone(), at([0.0; 3])),
+            &Solid::new(capsule.clone(), at([0.5 + off, 0.5 + off, 0.0])),
+            &Solid::new(cuboid.clone(), at([0.0; 3])),
             [-end, end],
         );
     }
@@ -154,7 +162,8 @@ fn coincident_shapes_have_a_finite_answer() {
             for turn in turns {
                 for x in [0.0, 1e-300, 1e-16, 0.5] {
                     let pose = Pose::new([x, 0.0, 0.0], turn).unwrap();
-                    let (of_a, of_b) = ((a.clone(), pose), (b.clone(), at([0.0; 3])));
+                    let of_a = Solid::new(a.clone(), pose);
+                    let of_b = Solid::new(b.clone(), at([0.0; 3]));
                     let points = found(&of_a, &of_b, 0.1);
                     assert!(
                         points.is_empty() == (a == b && a == &Shape::plane()),

@@ -16,6 +16,7 @@ use super::placed_box::{PlacedBox, others};
 use super::reduction::{MOST, choose};
 use super::segment::Segment;
 use super::{Manifold, ManifoldPoint, sphere_box};
+use crate::bodies::broad_phase::Ball;
 use nalgebra::Vector3;
 
 /// Features are faces, then edge pairs, then vertices of A and of B.
@@ -70,6 +71,15 @@ impl Face {
             b.face_normal(self.face)
         }
     }
+
+    /// With the face `incident` of the other box over it.
+    fn over(self, a: &PlacedBox<'_>, b: &PlacedBox<'_>, incident: usize) -> FacePair {
+        if self.reference == 0 {
+            FacePair::new(a, self.face, b, incident)
+        } else {
+            FacePair::new(b, self.face, a, incident)
+        }
+    }
 }
 
 /// Adds the points within the margin.
@@ -82,14 +92,14 @@ pub(super) fn add(a: &PlacedBox<'_>, b: &PlacedBox<'_>, margin: f64, manifold: &
         // Corners of the common area are the contact if they are as deep as the boxes: then the
         // lowest corner, or the crossing of the best two edges, is among them.
         if face.normal(a, b).dot(&best.normal) >= FLAT {
-            let corners = FaceCorners::new((a, b), face, margin);
+            let corners = FaceCorners::new(a, b, face, margin);
             if corners.deepest() <= best.by + SLACK * half {
                 return corners.add(margin, manifold);
             }
         }
     }
     match best.kind {
-        Kind::Face(face) => FaceCorners::new((a, b), face, margin).add(margin, manifold),
+        Kind::Face(face) => FaceCorners::new(a, b, face, margin).add(margin, manifold),
         Kind::Edges(i, j) => {
             let edge_a = a.edge_towards(i, -best.normal);
             let edge_b = b.edge_towards(j, best.normal);
@@ -110,10 +120,13 @@ pub(super) fn add(a: &PlacedBox<'_>, b: &PlacedBox<'_>, margin: f64, manifold: &
 pub(super) fn point(a: &PlacedBox<'_>, b: &PlacedBox<'_>, feature: usize) -> Option<ManifoldPoint> {
     if feature < EDGES {
         let (faces, corner) = (feature / CORNERS, feature % CORNERS);
-        let (reference, face, incident) = (faces / 36, faces / 6 % 6, faces % 6);
-        let pair = face_pair((a, b), reference, face, incident);
+        let face = Face {
+            reference: faces / 36,
+            face: faces / 6 % 6,
+        };
+        let pair = face.over(a, b, faces % 6);
         let corner = pair.corner(corner)?;
-        Some(face_point(&pair, reference, feature, corner))
+        Some(face_point(&pair, face.reference, feature, corner))
     } else if feature < VERTICES {
         let edges = feature - EDGES;
         edge_point(a, edges / 12, b, edges % 12)
@@ -196,20 +209,6 @@ fn separations(
     Some((Separation { by, normal, kind }, [of_a, of_b]))
 }
 
-/// A face of the reference box (0: A, 1: B) and one of the other.
-fn face_pair(
-    (a, b): (&PlacedBox<'_>, &PlacedBox<'_>),
-    reference: usize,
-    face: usize,
-    incident: usize,
-) -> FacePair {
-    if reference == 0 {
-        FacePair::new((a, face), (b, incident))
-    } else {
-        FacePair::new((b, face), (a, incident))
-    }
-}
-
 fn face_point(
     pair: &FacePair,
     reference: usize,
@@ -248,13 +247,13 @@ struct FaceCorners {
 }
 
 impl FaceCorners {
-    fn new((a, b): (&PlacedBox<'_>, &PlacedBox<'_>), face: Face, margin: f64) -> Self {
+    fn new(a: &PlacedBox<'_>, b: &PlacedBox<'_>, face: Face, margin: f64) -> Self {
         let incident = if face.reference == 0 {
             b.face_against(a.face_normal(face.face))
         } else {
             a.face_against(b.face_normal(face.face))
         };
-        let pair = face_pair((a, b), face.reference, face.face, incident);
+        let pair = face.over(a, b, incident);
         let half = a.least_half().min(b.least_half());
         let apart = APART * half;
         let (mut corners, mut numbers) = ([[0.0; 3]; MOST], [0; MOST]);
@@ -327,10 +326,14 @@ fn edge_point(
 /// Vertices 0 to 7 are those of A against B, 8 to 15 those of B against A.
 fn vertex_point(a: &PlacedBox<'_>, b: &PlacedBox<'_>, vertex: usize) -> ManifoldPoint {
     let feature = VERTICES + vertex;
+    let ball = |centre| Ball {
+        centre,
+        radius: 0.0,
+    };
     if vertex < 8 {
-        sphere_box::point(feature, (a.vertex(vertex), 0.0), b)
+        sphere_box::point(feature, ball(a.vertex(vertex)), b)
     } else {
-        sphere_box::point(feature, (b.vertex(vertex - 8), 0.0), a).exchanged()
+        sphere_box::point(feature, ball(b.vertex(vertex - 8)), a).exchanged()
     }
 }
 

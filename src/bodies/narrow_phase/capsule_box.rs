@@ -4,7 +4,7 @@
 use nalgebra::Vector3;
 
 use super::placed_box::{PlacedBox, others, sign_of};
-use super::segment::Segment;
+use super::segment::{PlacedCapsule, Segment};
 use super::{Manifold, ManifoldPoint, sphere_box};
 
 /// Features: faces with both ends and four borders, edges, vertices, ends.
@@ -22,19 +22,19 @@ const PARALLEL: f64 = 0.02;
 
 /// Adds the points within the margin.
 pub(super) fn add(
-    core: (&Segment, f64),
+    capsule: &PlacedCapsule<'_>,
     cuboid: &PlacedBox<'_>,
     margin: f64,
     manifold: &mut Manifold,
 ) {
-    let local = Local::new(core.0, cuboid);
+    let local = Local::new(&capsule.core, cuboid);
     let along = local.closest();
     let beyond = local.beyond(along);
     let distance = beyond.norm();
-    if distance - core.1 > margin {
+    if distance - capsule.radius > margin {
         return;
     }
-    let shortest = cuboid.least_half().min(core.0.half);
+    let shortest = cuboid.least_half().min(capsule.core.half);
     let feature = if distance > 1e-9 * shortest {
         let normal = beyond / distance;
         let face = (0..3).find(|&k| normal[k].abs() >= FLAT);
@@ -42,26 +42,26 @@ pub(super) fn add(
             && local.axis[k].abs() <= ALONG
         {
             let face = 2 * k + usize::from(normal[k] < 0.0);
-            local.add_face(face, core, cuboid, margin, shortest, manifold);
+            local.add_face(face, capsule, cuboid, margin, shortest, manifold);
         }
         if manifold.points().is_empty() {
             let edge = edge_at(beyond);
             if let Some(edge) = edge
                 && local.axis[edge / 4].abs() >= 1.0 - 0.5 * PARALLEL * PARALLEL
             {
-                local.add_parallel_edge(edge, core, cuboid, margin, shortest, manifold);
+                local.add_parallel_edge(edge, capsule, cuboid, margin, shortest, manifold);
             }
         }
         local.closest_feature(along, beyond)
     } else {
         let (face, edge) = local.least_overlap();
         if edge.is_none() {
-            local.add_face(face, core, cuboid, margin, shortest, manifold);
+            local.add_face(face, capsule, cuboid, margin, shortest, manifold);
         }
         edge.map_or(ENDS + local.lower_end(face), |edge| EDGES + edge)
     };
     if manifold.points().is_empty()
-        && let Some(point) = point(core, cuboid, feature)
+        && let Some(point) = point(capsule, cuboid, feature)
     {
         manifold.push_within(margin, point);
     }
@@ -69,10 +69,11 @@ pub(super) fn add(
 
 /// The point of a feature.
 pub(super) fn point(
-    (core, radius): (&Segment, f64),
+    capsule: &PlacedCapsule<'_>,
     cuboid: &PlacedBox<'_>,
     feature: usize,
 ) -> Option<ManifoldPoint> {
+    let (core, radius) = (&capsule.core, capsule.radius);
     if feature < EDGES {
         let local = Local::new(core, cuboid);
         let along = local.on_face(feature)?;
@@ -113,11 +114,8 @@ pub(super) fn point(
         let gap = distance - radius;
         Some(ManifoldPoint::from_a(feature, gap, normal, on_a))
     } else if feature < FEATURES {
-        Some(sphere_box::point(
-            feature,
-            (core.end(feature - ENDS), radius),
-            cuboid,
-        ))
+        let end = capsule.ball_at(core.end(feature - ENDS));
+        Some(sphere_box::point(feature, end, cuboid))
     } else {
         None
     }
@@ -229,7 +227,7 @@ impl<'a> Local<'a> {
     fn add_face(
         &self,
         face: usize,
-        core: (&Segment, f64),
+        capsule: &PlacedCapsule<'_>,
         cuboid: &PlacedBox<'_>,
         margin: f64,
         shortest: f64,
@@ -245,7 +243,7 @@ impl<'a> Local<'a> {
             let above = [i, j].iter().all(|&k| at[k].abs() <= self.half[k] + slack);
             if above
                 && along.abs() <= self.length
-                && let Some(point) = point(core, cuboid, 6 * face + place)
+                && let Some(point) = point(capsule, cuboid, 6 * face + place)
             {
                 manifold.push_apart(margin, 1e-6 * shortest, point);
             }
@@ -256,7 +254,7 @@ impl<'a> Local<'a> {
     fn add_parallel_edge(
         &self,
         edge: usize,
-        core: (&Segment, f64),
+        capsule: &PlacedCapsule<'_>,
         cuboid: &PlacedBox<'_>,
         margin: f64,
         shortest: f64,
@@ -268,15 +266,15 @@ impl<'a> Local<'a> {
         for end in 0..2 {
             let along = if end == 0 { -self.length } else { self.length };
             if self.at(along)[k].abs() <= self.half[k]
-                && let Some(point) = point(core, cuboid, ENDS + end)
+                && let Some(point) = point(capsule, cuboid, ENDS + end)
             {
                 manifold.push_apart(margin, 1e-3 * shortest, point);
             }
         }
         for vertex in [across.0, across.0 | across.1] {
-            let foot = core.0.foot(cuboid.vertex(vertex));
+            let foot = capsule.core.foot(cuboid.vertex(vertex));
             if foot.abs() <= self.length
-                && let Some(point) = point(core, cuboid, VERTICES + vertex)
+                && let Some(point) = point(capsule, cuboid, VERTICES + vertex)
             {
                 manifold.push_apart(margin, 1e-3 * shortest, point);
             }

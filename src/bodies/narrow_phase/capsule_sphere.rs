@@ -2,16 +2,11 @@
 //! the core, the normal is the x axis of the capsule.
 
 use super::ManifoldPoint;
-use super::segment::Segment;
-use crate::bodies::Pose;
+use super::segment::PlacedCapsule;
+use crate::bodies::broad_phase::Ball;
 
 /// The only point.
-pub(super) fn point(
-    capsule: &Pose,
-    (core, radius): (&Segment, f64),
-    (sphere, radius_b): (&Pose, f64),
-) -> ManifoldPoint {
-    let centre = sphere.position();
-    let a = (core.closest(centre), radius);
-    ManifoldPoint::of_balls(0, a, (centre, radius_b), || capsule.axis(0))
+pub(super) fn point(capsule: &PlacedCapsule<'_>, sphere: Ball) -> ManifoldPoint {
+    let nearest = capsule.ball_at(capsule.core.closest(sphere.centre));
+    ManifoldPoint::of_balls(0, nearest, sphere, || capsule.pose.axis(0))
 }

@@ -28,9 +28,12 @@ pub(super) struct FacePair {
 }
 
 impl FacePair {
+    /// Face number `face` of the reference box, and `other_face` of the other.
     pub(super) fn new(
-        (reference, face): (&PlacedBox<'_>, usize),
-        (other, other_face): (&PlacedBox<'_>, usize),
+        reference: &PlacedBox<'_>,
+        face: usize,
+        other: &PlacedBox<'_>,
+        other_face: usize,
     ) -> Self {
         let k = face / 2;
         let (i, j) = others(k);

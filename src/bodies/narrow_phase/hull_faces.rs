@@ -24,7 +24,8 @@ const STEEP: f64 = 1e-3;
 /// Calls `add` with the gap and both witness points of each corner of the common area of two parts,
 /// one at least a hull, seen along the unit normal from B into A.
 pub(super) fn corners(
-    (a, b): (&Part<'_>, &Part<'_>),
+    a: &Part<'_>,
+    b: &Part<'_>,
     normal: Vector3<f64>,
     mut add: impl FnMut(f64, Vector3<f64>, Vector3<f64>),
 ) {
@@ -69,7 +70,8 @@ pub(super) fn corners(
 /// gap, where that of parry is not the `gap` that it tells. That happens where faces touch exactly:
 /// parry then takes the normal of any face. Normals of faces are tried, not those of two edges.
 pub(super) fn better_normal(
-    (a, b): (&Part<'_>, &Part<'_>),
+    a: &Part<'_>,
+    b: &Part<'_>,
     normal: Vector3<f64>,
     gap: f64,
 ) -> Option<Vector3<f64>> {
@@ -78,19 +80,19 @@ pub(super) fn better_normal(
     }
     let size = a.shape.compute_local_bounding_sphere().radius;
     let size = size.min(b.shape.compute_local_bounding_sphere().radius);
-    let own = separation((a, b), normal)?;
+    let own = separation(a, b, normal)?;
     if own >= gap - ROUNDING * size {
         return None;
     }
     let of_a = a.normals().into_iter().map(|outwards| -outwards);
     let normals = of_a.chain(b.normals());
-    let gaps = normals.filter_map(|normal| Some((separation((a, b), normal)?, normal)));
+    let gaps = normals.filter_map(|normal| Some((separation(a, b, normal)?, normal)));
     let (best, normal) = gaps.max_by(|p, q| p.0.total_cmp(&q.0))?;
     (best > own).then_some(normal)
 }
 
 /// The gap of two convex parts along a normal; none for shapes that are not convex or not bounded.
-fn separation((a, b): (&Part<'_>, &Part<'_>), normal: Vector3<f64>) -> Option<f64> {
+fn separation(a: &Part<'_>, b: &Part<'_>, normal: Vector3<f64>) -> Option<f64> {
     let furthest = |part: &Part<'_>, towards: Vector3<f64>| {
         let map = part.shape.as_support_map()?;
         let towards = DVec3::from_array(towards.into());

@@ -2,6 +2,8 @@
 
 use nalgebra::Vector3;
 
+use crate::bodies::broad_phase::Ball;
+
 /// Most points of two shapes; shapes of parry may have more.
 pub const CAPACITY: usize = 4;
 
@@ -39,15 +41,14 @@ impl ManifoldPoint {
         }
     }
 
-    /// Of the balls of these radii about two points; `otherwise` is the normal where the points
-    /// coincide.
+    /// Of two balls; `otherwise` is the normal where their centres coincide.
     pub(super) fn of_balls(
         feature: usize,
-        (a, radius_a): (Vector3<f64>, f64),
-        (b, radius_b): (Vector3<f64>, f64),
+        a: Ball,
+        b: Ball,
         otherwise: impl FnOnce() -> Vector3<f64>,
     ) -> Self {
-        let between = a - b;
+        let between = a.centre - b.centre;
         let distance = between.norm();
         let normal = if distance > 0.0 {
             between / distance
@@ -56,10 +57,10 @@ impl ManifoldPoint {
         };
         Self {
             feature,
-            gap: distance - radius_a - radius_b,
+            gap: distance - a.radius - b.radius,
             normal,
-            on_a: a - normal * radius_a,
-            on_b: b + normal * radius_b,
+            on_a: a.centre - normal * a.radius,
+            on_b: b.centre + normal * b.radius,
         }
     }
 

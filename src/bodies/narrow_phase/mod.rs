@@ -4,7 +4,7 @@
 //! evaluates each; `contact_point` evaluates one feature again at other poses, without a choice, so
 //! that a gap is a smooth function of the poses.
 //!
-//! * `manifold`: the points; `placed_box`, `segment`: boxes and cores of capsules at their poses.
+//! * `manifold`: the points; `placed_box`, `segment`: boxes and capsules at their poses.
 //! * `box_box`: separating axes; `face_clip`: a face of one box over a face of the other;
 //!   `reduction`: four points of many.
 //! * `parry_manifolds`: shapes of parry (feature `parry`); `hull_faces`: whole faces of its hulls;
@@ -37,8 +37,9 @@ mod tests;
 
 pub use manifold::{CAPACITY, Manifold, ManifoldPoint};
 use placed_box::PlacedBox;
-use segment::Segment;
+use segment::PlacedCapsule;
 
+use super::broad_phase::Ball;
 use super::{Pose, Shape, ShapeKind};
 use crate::InputError;
 
@@ -74,9 +75,10 @@ pub fn contact_points(
     margin: f64,
     manifold: &mut Manifold,
 ) -> Result<(), InputError> {
+    let (a, b) = (PlacedShape::new(a.0, a.1), PlacedShape::new(b.0, b.1));
     manifold.clear();
     #[cfg(feature = "parry")]
-    if a.0.kind().is_parry() || b.0.kind().is_parry() {
+    if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
         return parry_manifolds::add(a, b, margin, manifold);
     }
     if !add_points(a, b, margin, manifold) && add_points(b, a, margin, manifold) {
@@ -93,7 +95,8 @@ pub fn contact_point(
     b: (&Shape, &Pose),
     feature: usize,
 ) -> Option<ManifoldPoint> {
-    if a.0.kind().is_parry() || b.0.kind().is_parry() {
+    let (a, b) = (PlacedShape::new(a.0, a.1), PlacedShape::new(b.0, b.1));
+    if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
         return None;
     }
     match point_of(a, b, feature) {
@@ -103,6 +106,25 @@ pub fn contact_point(
             Found::Point(point) => Some(point.exchanged()),
             _ => None,
         },
+    }
+}
+
+/// A shape at its pose.
+#[derive(Clone, Copy)]
+struct PlacedShape<'a> {
+    shape: &'a Shape,
+    pose: &'a Pose,
+}
+
+impl<'a> PlacedShape<'a> {
+    fn new(shape: &'a Shape, pose: &'a Pose) -> Self {
+        Self { shape, pose }
+    }
+
+    /// The ball of a sphere of this radius.
+    fn ball(&self, radius: f64) -> Ball {
+        let centre = self.pose.position();
+        Ball { centre, radius }
     }
 }
 
@@ -116,41 +138,42 @@ pub(super) fn feature_count(a: &Shape, b: &Shape) -> usize {
 }
 
 /// Adds the points; false for a pair that is written in the other order.
-fn add_points(
-    (shape_a, a): (&Shape, &Pose),
-    (shape_b, b): (&Shape, &Pose),
-    margin: f64,
-    out: &mut Manifold,
-) -> bool {
+fn add_points(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) -> bool {
     use ShapeKind::{Box, Capsule, Plane, Sphere};
-    match (shape_a.kind(), shape_b.kind()) {
+    match (a.shape.kind(), b.shape.kind()) {
         (Sphere { radius }, Plane) => {
-            out.push_within(margin, sphere_plane::point(0, (a.position(), radius), b));
+            out.push_within(margin, sphere_plane::point(0, a.ball(radius), b.pose));
         }
         (Sphere { radius: r }, Sphere { radius: s }) => {
-            out.push_within(margin, sphere_sphere::point((a, r), (b, s)));
+            out.push_within(margin, sphere_sphere::point(a.ball(r), b.ball(s)));
         }
         (Sphere { radius }, Box { half }) => {
-            let half = &PlacedBox {
-                half: &half,
-                pose: b,
-            };
-            out.push_within(margin, sphere_box::point(0, (a.position(), radius), half));
-        }
-        (Box { half }, Plane) => {
-            box_plane::add(
+            let point = sphere_box::point(
+                0,
+                a.ball(radius),
                 &PlacedBox {
                     half: &half,
-                    pose: a,
+                    pose: b.pose,
                 },
-                b,
-                margin,
-                out,
             );
+            out.push_within(margin, point);
+        }
+        (Box { half }, Plane) => {
+            let a = PlacedBox {
+                half: &half,
+                pose: a.pose,
+            };
+            box_plane::add(&a, b.pose, margin, out);
         }
         (Box { half: h }, Box { half: k }) => {
-            let a = PlacedBox { half: &h, pose: a };
-            let b = PlacedBox { half: &k, pose: b };
+            let a = PlacedBox {
+                half: &h,
+                pose: a.pose,
+            };
+            let b = PlacedBox {
+                half: &k,
+                pose: b.pose,
+            };
             box_box::add(&a, &b, margin, out);
         }
         (
@@ -158,10 +181,10 @@ fn add_points(
                 half_length,
                 radius,
             },
-            other,
+            _,
         ) => {
-            let core = (&Segment::core(a, half_length), radius);
-            add_capsule((a, core), (other, b), margin, out);
+            let a = PlacedCapsule::new(a.pose, half_length, radius);
+            add_capsule(&a, b, margin, out);
         }
         (Plane, Plane) => {}
         _ => return false,
@@ -169,36 +192,27 @@ fn add_points(
     true
 }
 
-/// Adds the points of a capsule with its core and another shape.
-fn add_capsule(
-    (a, core): (&Pose, (&Segment, f64)),
-    (other, b): (ShapeKind, &Pose),
-    margin: f64,
-    out: &mut Manifold,
-) {
+/// Adds the points of a capsule and another shape.
+fn add_capsule(a: &PlacedCapsule<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) {
     use ShapeKind::{Box, Capsule, Plane, Sphere};
-    match other {
-        Plane => capsule_plane::add(core, b, margin, out),
+    match b.shape.kind() {
+        Plane => capsule_plane::add(a, b.pose, margin, out),
         Sphere { radius } => {
-            out.push_within(margin, capsule_sphere::point(a, core, (b, radius)));
+            out.push_within(margin, capsule_sphere::point(a, b.ball(radius)));
         }
         Capsule {
             half_length,
             radius,
         } => {
-            let other = (&Segment::core(b, half_length), radius);
-            capsule_capsule::add(a, core, other, margin, out);
+            let b = PlacedCapsule::new(b.pose, half_length, radius);
+            capsule_capsule::add(a, &b, margin, out);
         }
         Box { half } => {
-            capsule_box::add(
-                core,
-                &PlacedBox {
-                    half: &half,
-                    pose: b,
-                },
-                margin,
-                out,
-            );
+            let b = PlacedBox {
+                half: &half,
+                pose: b.pose,
+            };
+            capsule_box::add(a, &b, margin, out);
         }
         #[cfg(feature = "parry")]
         ShapeKind::Parry => {}
@@ -219,33 +233,39 @@ impl From<Option<ManifoldPoint>> for Found {
     }
 }
 
-fn point_of((shape_a, a): (&Shape, &Pose), (shape_b, b): (&Shape, &Pose), feature: usize) -> Found {
+fn point_of(a: PlacedShape<'_>, b: PlacedShape<'_>, feature: usize) -> Found {
     use ShapeKind::{Box, Capsule, Plane, Sphere};
     let below = |count: usize| (feature < count).then_some(());
-    let point = match (shape_a.kind(), shape_b.kind()) {
+    let point = match (a.shape.kind(), b.shape.kind()) {
         (Sphere { radius }, Plane) => {
-            below(1).map(|()| sphere_plane::point(0, (a.position(), radius), b))
+            below(1).map(|()| sphere_plane::point(0, a.ball(radius), b.pose))
         }
         (Sphere { radius: r }, Sphere { radius: s }) => {
-            below(1).map(|()| sphere_sphere::point((a, r), (b, s)))
+            below(1).map(|()| sphere_sphere::point(a.ball(r), b.ball(s)))
         }
         (Sphere { radius }, Box { half }) => {
-            let half = &PlacedBox {
+            let b = PlacedBox {
                 half: &half,
-                pose: b,
+                pose: b.pose,
             };
-            below(1).map(|()| sphere_box::point(0, (a.position(), radius), half))
+            below(1).map(|()| sphere_box::point(0, a.ball(radius), &b))
         }
         (Box { half }, Plane) => {
-            let cuboid = &PlacedBox {
+            let a = PlacedBox {
                 half: &half,
-                pose: a,
+                pose: a.pose,
             };
-            below(box_plane::FEATURES).map(|()| box_plane::point(cuboid, b, feature))
+            below(box_plane::FEATURES).map(|()| box_plane::point(&a, b.pose, feature))
         }
         (Box { half: h }, Box { half: k }) => {
-            let a = PlacedBox { half: &h, pose: a };
-            let b = PlacedBox { half: &k, pose: b };
+            let a = PlacedBox {
+                half: &h,
+                pose: a.pose,
+            };
+            let b = PlacedBox {
+                half: &k,
+                pose: b.pose,
+            };
             box_box::point(&a, &b, feature)
         }
         (
@@ -255,25 +275,24 @@ fn point_of((shape_a, a): (&Shape, &Pose), (shape_b, b): (&Shape, &Pose), featur
             },
             other,
         ) => {
-            let core = (&Segment::core(a, half_length), radius);
+            let a = &PlacedCapsule::new(a.pose, half_length, radius);
             match other {
-                Plane => {
-                    below(capsule_plane::FEATURES).map(|()| capsule_plane::point(core, b, feature))
-                }
-                Sphere { radius } => below(1).map(|()| capsule_sphere::point(a, core, (b, radius))),
+                Plane => below(capsule_plane::FEATURES)
+                    .map(|()| capsule_plane::point(a, b.pose, feature)),
+                Sphere { radius } => below(1).map(|()| capsule_sphere::point(a, b.ball(radius))),
                 Capsule {
                     half_length,
                     radius,
                 } => {
-                    let other = (&Segment::core(b, half_length), radius);
-                    capsule_capsule::point(a, core, other, feature)
+                    let b = PlacedCapsule::new(b.pose, half_length, radius);
+                    capsule_capsule::point(a, &b, feature)
                 }
                 Box { half } => {
-                    let half = &PlacedBox {
+                    let b = PlacedBox {
                         half: &half,
-                        pose: b,
+                        pose: b.pose,
                     };
-                    capsule_box::point(core, half, feature)
+                    capsule_box::point(a, &b, feature)
                 }
                 #[cfg(feature = "parry")]
                 ShapeKind::Parry => None,

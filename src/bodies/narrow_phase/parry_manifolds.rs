@@ -12,13 +12,37 @@ use parry3d_f64::bounding_volume::BoundingVolume;
 use parry3d_f64::glamx::{DQuat, DVec3};
 use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
-use parry3d_f64::shape::{Ball, Capsule, Cuboid, HalfSpace, Shape as ParryShape, ShapeType};
+use parry3d_f64::shape::{
+    Ball as ParryBall, Capsule, Cuboid, HalfSpace, Shape as ParryShape, ShapeType,
+};
 
 use super::hull_faces::{Part, better_normal, corners};
 use super::patches::{Found, Side, reduce};
-use super::{FEATURES, Manifold, ManifoldPoint};
-use crate::bodies::{Pose, Shape, ShapeKind};
+use super::{FEATURES, Manifold, ManifoldPoint, PlacedShape};
+use crate::bodies::broad_phase::Ball;
+use crate::bodies::{Shape, ShapeKind};
 use crate::{InputError, validate};
+
+/// A shape, and the axes in which it is given, in those of the world.
+#[derive(Clone, Copy)]
+struct InOwnAxes<'a> {
+    shape: &'a Shape,
+    axes: ParryPose,
+}
+
+impl<'a> InOwnAxes<'a> {
+    fn new(placed: PlacedShape<'a>) -> Self {
+        let shape = placed.shape;
+        let pose = shape.frame().moved_by(placed.pose);
+        let rotation = Rotation3::from_matrix_unchecked(pose.rotation());
+        let turn = UnitQuaternion::from_rotation_matrix(&rotation);
+        let axes = ParryPose::from_parts(
+            DVec3::from_array(pose.position().into()),
+            DQuat::from_xyzw(turn.i, turn.j, turn.k, turn.w),
+        );
+        Self { shape, axes }
+    }
+}
 
 /// Adds the contact points of two shapes, one at least of parry, with a gap up to `margin`.
 ///
@@ -26,55 +50,56 @@ use crate::{InputError, validate};
 /// [`InputError::BadSetting`] for two surfaces, and where parry panics or gives a normal that is no
 /// unit vector; [`InputError::NotFinite`] for points that are not finite.
 pub(super) fn add(
-    (shape_a, a): (&Shape, &Pose),
-    (shape_b, b): (&Shape, &Pose),
+    a: PlacedShape<'_>,
+    b: PlacedShape<'_>,
     margin: f64,
     out: &mut Manifold,
 ) -> Result<(), InputError> {
-    let (a, b) = (own_axes(shape_a, a), own_axes(shape_b, b));
+    let (a, b) = (InOwnAxes::new(a), InOwnAxes::new(b));
     // parry panics at a negative margin.
     let reach = margin.max(0.0);
-    if is_surface(shape_a) && is_surface(shape_b) {
-        let boxes_meet = of_parry((shape_a, shape_b), |of_a, of_b| {
-            let around = of_a.compute_aabb(&a).loosened(reach);
-            around.intersects(&of_b.compute_aabb(&b))
+    if is_surface(a.shape) && is_surface(b.shape) {
+        let boxes_meet = of_parry(a.shape, b.shape, |of_a, of_b| {
+            let around = of_a.compute_aabb(&a.axes).loosened(reach);
+            around.intersects(&of_b.compute_aabb(&b.axes))
         })?;
         let rule = "two surfaces have no inside: make one of them of convex parts";
         return validate::unless(!boxes_meet, "shapes", 0.0, rule);
     }
     let mut points = Vec::new();
-    for manifold in &manifolds((shape_a, &a), (shape_b, &b), reach)? {
-        add_manifold((shape_a, a), (shape_b, b), manifold, &mut points)?;
+    for manifold in &manifolds(a, b, reach)? {
+        add_manifold(a, b, manifold, &mut points)?;
     }
     // parry tells of points beyond the margin too.
     points.retain(|found| found.point.gap <= margin);
     if points.is_empty()
-        && let Some(closest) = ball_on_surface((shape_a, &a), (shape_b, &b))?
+        && let Some(closest) = ball_on_surface(a, b)?
         && closest.point.gap <= margin
     {
         points.push(closest);
     }
-    let size = shape_a.bounding_radius().min(shape_b.bounding_radius());
+    let size = a.shape.bounding_radius().min(b.shape.bounding_radius());
     reduce(&mut points, size, FEATURES, &mut out.many);
     Ok(())
 }
 
 /// Adds the points of a manifold, and those of whole faces where a part is a hull.
 fn add_manifold(
-    (shape_a, a): (&Shape, ParryPose),
-    (shape_b, b): (&Shape, ParryPose),
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
     manifold: &ContactManifold<(), ()>,
     points: &mut Vec<Found>,
 ) -> Result<(), InputError> {
     if manifold.points.is_empty() && manifold.local_n1 == DVec3::ZERO {
         return Ok(());
     }
-    let pose_a = manifold.subshape_pos1().map_or(a, |part| a * *part);
-    let pose_b = manifold.subshape_pos2().map_or(b, |part| b * *part);
+    let (part_a, part_b) = (manifold.subshape_pos1(), manifold.subshape_pos2());
+    let pose_a = part_a.map_or(a.axes, |part| a.axes * *part);
+    let pose_b = part_b.map_or(b.axes, |part| b.axes * *part);
     let normal = unit(-vector(pose_a.rotation * manifold.local_n1))?;
     let sides = [
-        side_of(shape_a, manifold.subshape1),
-        side_of(shape_b, manifold.subshape2),
+        side_of(a.shape, manifold.subshape1),
+        side_of(b.shape, manifold.subshape2),
     ];
     let mut add = |normal: Vector3<f64>, gap: f64, on_a: Vector3<f64>, on_b: Vector3<f64>| {
         let point = ManifoldPoint {
@@ -89,10 +114,10 @@ fn add_manifold(
     let gaps = manifold.points.iter().map(|point| point.dist);
     let lowest = gaps.fold(f64::INFINITY, f64::min);
     // A triangle of a mesh has a gap along the normals that its neighbours allow.
-    let convex = !is_surface(shape_a) && !is_surface(shape_b);
+    let convex = !is_surface(a.shape) && !is_surface(b.shape);
     let mut replaced = false;
-    with_part(shape_a, manifold.subshape1, |shape_a| {
-        with_part(shape_b, manifold.subshape2, |shape_b| {
+    with_part(a.shape, manifold.subshape1, |shape_a| {
+        with_part(b.shape, manifold.subshape2, |shape_b| {
             let (a, b) = (
                 Part {
                     shape: shape_a,
@@ -104,12 +129,12 @@ fn add_manifold(
                 },
             );
             let better = convex
-                .then(|| better_normal((&a, &b), normal, lowest))
+                .then(|| better_normal(&a, &b, normal, lowest))
                 .flatten();
             let normal = better.unwrap_or(normal);
             // First: of points that are as deep, the first are kept, and parry has points inside
             // the area.
-            corners((&a, &b), normal, |gap, on_a, on_b| {
+            corners(&a, &b, normal, |gap, on_a, on_b| {
                 replaced |= better.is_some();
                 add(normal, gap, on_a, on_b);
             });
@@ -129,13 +154,13 @@ fn add_manifold(
 /// The manifolds of parry, in a list that is new each time: in one that is kept, they would depend
 /// on what was there before.
 fn manifolds(
-    (shape_a, a): (&Shape, &ParryPose),
-    (shape_b, b): (&Shape, &ParryPose),
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
     margin: f64,
 ) -> Result<Vec<ContactManifold<(), ()>>, InputError> {
-    let between = a.inv_mul(b);
+    let between = a.axes.inv_mul(&b.axes);
     let mut manifolds = Vec::new();
-    let found = of_parry((shape_a, shape_b), |a, b| {
+    let found = of_parry(a.shape, b.shape, |a, b| {
         let (found, workspace) = (&mut manifolds, &mut None);
         DefaultQueryDispatcher.contact_manifolds(&between, a, b, margin, found, workspace)
     })?;
@@ -145,35 +170,36 @@ fn manifolds(
 }
 
 /// The point of a surface that is closest to a ball, seen from the ball as A or from the surface.
-fn ball_on_surface(
-    (shape_a, a): (&Shape, &ParryPose),
-    (shape_b, b): (&Shape, &ParryPose),
-) -> Result<Option<Found>, InputError> {
-    if let Some(radius) = radius_of_ball(shape_a)
-        && is_surface(shape_b)
+fn ball_on_surface(a: InOwnAxes<'_>, b: InOwnAxes<'_>) -> Result<Option<Found>, InputError> {
+    if let Some(radius) = radius_of_ball(a.shape)
+        && is_surface(b.shape)
     {
-        let point = closest((a.translation, radius), (shape_b, b))?;
+        let point = closest(ball(a, radius), b)?;
         return Ok(point.map(Found::whole));
     }
-    if let Some(radius) = radius_of_ball(shape_b)
-        && is_surface(shape_a)
+    if let Some(radius) = radius_of_ball(b.shape)
+        && is_surface(a.shape)
     {
-        let point = closest((b.translation, radius), (shape_a, a))?;
+        let point = closest(ball(b, radius), a)?;
         return Ok(point.map(|point| Found::whole(point.exchanged())));
     }
     Ok(None)
 }
 
+fn ball(sphere: InOwnAxes<'_>, radius: f64) -> Ball {
+    let centre = vector(sphere.axes.translation);
+    Ball { centre, radius }
+}
+
 /// The point of a surface that is closest to a ball A.
-fn closest(
-    (centre, radius): (DVec3, f64),
-    (surface, pose): (&Shape, &ParryPose),
-) -> Result<Option<ManifoldPoint>, InputError> {
-    let found = of_parry((surface, surface), |surface, _| {
-        surface.project_point(pose, centre, false).point
+fn closest(ball: Ball, surface: InOwnAxes<'_>) -> Result<Option<ManifoldPoint>, InputError> {
+    let Ball { centre, radius } = ball;
+    let point = DVec3::from_array(centre.into());
+    let found = of_parry(surface.shape, surface.shape, |shape, _| {
+        shape.project_point(&surface.axes, point, false).point
     })?;
     let on_b = vector(found);
-    let between = vector(centre) - on_b;
+    let between = centre - on_b;
     let distance = between.norm();
     check(distance, &between, &on_b)?;
     Ok((distance > 0.0).then(|| {
@@ -182,7 +208,7 @@ fn closest(
             feature: 0,
             gap: distance - radius,
             normal,
-            on_a: vector(centre) - normal * radius,
+            on_a: centre - normal * radius,
             on_b,
         }
     }))
@@ -198,7 +224,8 @@ fn radius_of_ball(shape: &Shape) -> Option<f64> {
 
 /// Asks parry, which panics at some shapes and poses of extreme size.
 fn of_parry<T>(
-    (a, b): (&Shape, &Shape),
+    a: &Shape,
+    b: &Shape,
     mut ask: impl FnMut(&dyn ParryShape, &dyn ParryShape) -> T,
 ) -> Result<T, InputError> {
     let answer = catch_unwind(AssertUnwindSafe(|| {
@@ -250,17 +277,6 @@ fn is_surface(shape: &Shape) -> bool {
     matches!(kind, Some(ShapeType::TriMesh | ShapeType::HeightField))
 }
 
-/// The axes in which a shape is given, in those of the world.
-fn own_axes(shape: &Shape, pose: &Pose) -> ParryPose {
-    let pose = shape.frame().moved_by(pose);
-    let rotation = Rotation3::from_matrix_unchecked(pose.rotation());
-    let turn = UnitQuaternion::from_rotation_matrix(&rotation);
-    ParryPose::from_parts(
-        DVec3::from_array(pose.position().into()),
-        DQuat::from_xyzw(turn.i, turn.j, turn.k, turn.w),
-    )
-}
-
 fn vector(v: DVec3) -> Vector3<f64> {
     v.to_array().into()
 }
@@ -286,7 +302,7 @@ fn with_parry<T>(shape: &Shape, then: impl FnOnce(&dyn ParryShape) -> T) -> T {
         return then(&*foreign.shape.0);
     }
     match shape.kind() {
-        ShapeKind::Sphere { radius } => then(&Ball::new(radius)),
+        ShapeKind::Sphere { radius } => then(&ParryBall::new(radius)),
         ShapeKind::Box { half } => then(&Cuboid::new(DVec3::from_array(half))),
         ShapeKind::Capsule {
             half_length,

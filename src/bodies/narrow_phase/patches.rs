@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 
 use super::ManifoldPoint;
 use super::reduction::choose;
-use crate::bodies::contacts::frame;
+use crate::bodies::pose::frame;
 
 /// Points closer than this part of the smaller shape are one, and less than its square is no area.
 const APART: f64 = 1e-5;

@@ -1,8 +1,9 @@
-//! Segments: the cores of capsules and the edges of boxes.
+//! Segments, the cores of capsules and the edges of boxes; capsules at their poses.
 
 use nalgebra::Vector3;
 
 use crate::bodies::Pose;
+use crate::bodies::broad_phase::Ball;
 
 /// A segment about its middle.
 #[derive(Clone, Copy, Debug)]
@@ -14,15 +15,6 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// The core of a capsule.
-    pub(super) fn core(pose: &Pose, half: f64) -> Self {
-        Self {
-            middle: pose.position(),
-            axis: pose.axis(2),
-            half,
-        }
-    }
-
     pub(super) fn at(&self, s: f64) -> Vector3<f64> {
         self.middle + self.axis * s
     }
@@ -63,5 +55,33 @@ impl Segment {
         let on_other = other.closest(self.at(start));
         let on_self = self.closest(on_other);
         (on_self, other.closest(on_self))
+    }
+}
+
+/// A capsule at its pose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlacedCapsule<'a> {
+    pub(super) pose: &'a Pose,
+    pub(super) core: Segment,
+    pub(super) radius: f64,
+}
+
+impl<'a> PlacedCapsule<'a> {
+    /// With a core of the half length `half` along the z axis of the pose.
+    pub(super) fn new(pose: &'a Pose, half: f64, radius: f64) -> Self {
+        let core = Segment {
+            middle: pose.position(),
+            axis: pose.axis(2),
+            half,
+        };
+        Self { pose, core, radius }
+    }
+
+    /// The ball about a point of the core.
+    pub(super) fn ball_at(&self, centre: Vector3<f64>) -> Ball {
+        Ball {
+            centre,
+            radius: self.radius,
+        }
     }
 }

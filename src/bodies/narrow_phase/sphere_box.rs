@@ -4,6 +4,7 @@
 use nalgebra::Vector3;
 
 use super::{ManifoldPoint, PlacedBox};
+use crate::bodies::broad_phase::Ball;
 
 /// The closest point on the surface of a box with these half lengths, the outward normal there and
 /// the signed distance, all in the axes of the box.
@@ -27,12 +28,9 @@ pub(super) fn closest(half: &[f64; 3], point: Vector3<f64>) -> (Vector3<f64>, Ve
     (on, normal, point[face].abs() - half[face])
 }
 
-/// The only point of a ball about `centre`.
-pub(super) fn point(
-    feature: usize,
-    (centre, radius): (Vector3<f64>, f64),
-    cuboid: &PlacedBox<'_>,
-) -> ManifoldPoint {
+/// The only point of a ball.
+pub(super) fn point(feature: usize, ball: Ball, cuboid: &PlacedBox<'_>) -> ManifoldPoint {
+    let Ball { centre, radius } = ball;
     let (on, normal, distance) = closest(cuboid.half, cuboid.pose.to_body(centre));
     let normal = cuboid.pose.rotation() * normal;
     ManifoldPoint {

@@ -9,6 +9,18 @@ use crate::random::{symmetric, word};
 
 pub(super) type Vec3 = Vector3<f64>;
 
+/// A shape at a pose.
+pub(super) struct Solid {
+    shape: Shape,
+    pose: Pose,
+}
+
+impl Solid {
+    pub(super) fn new(shape: Shape, pose: Pose) -> Self {
+        Self { shape, pose }
+    }
+}
+
 /// Draws in a fixed order.
 struct Draw {
     seed: u64,
@@ -57,11 +69,11 @@ impl Draw {
 
     /// Two shapes and their poses; their centres are at least `nearest` of the sum of their radii
     /// apart.
-    fn pair(&mut self, kinds: (usize, usize), nearest: f64) -> [(Shape, Pose); 2] {
-        let shapes = [self.shape(kinds.0), self.shape(kinds.1)];
+    fn pair(&mut self, kinds: [usize; 2], nearest: f64) -> [Solid; 2] {
+        let shapes = [self.shape(kinds[0]), self.shape(kinds[1])];
         let at = self.vector();
         let b = self.pose(at);
-        let (away, mut distance) = if kinds.1 == 3 {
+        let (away, mut distance) = if kinds[1] == 3 {
             (b.axis(2), 0.0)
         } else {
             (self.direction(), shapes[1].bounding_radius())
@@ -69,28 +81,31 @@ impl Draw {
         distance += shapes[0].bounding_radius();
         distance *= self.between(nearest, 1.1);
         let a = self.pose(at + away * distance);
-        [(shapes[0].clone(), a), (shapes[1].clone(), b)]
+        [
+            Solid::new(shapes[0].clone(), a),
+            Solid::new(shapes[1].clone(), b),
+        ]
     }
 }
 
 /// The pairs of kinds, in both orders.
-const PAIRS: [(usize, usize); 12] = [
-    (0, 3),
-    (1, 3),
-    (2, 3),
-    (0, 0),
-    (0, 1),
-    (1, 0),
-    (1, 1),
-    (2, 0),
-    (0, 2),
-    (2, 2),
-    (2, 1),
-    (1, 2),
+const PAIRS: [[usize; 2]; 12] = [
+    [0, 3],
+    [1, 3],
+    [2, 3],
+    [0, 0],
+    [0, 1],
+    [1, 0],
+    [1, 1],
+    [2, 0],
+    [0, 2],
+    [2, 2],
+    [2, 1],
+    [1, 2],
 ];
 
 /// The point of a shape that is furthest along a direction.
-fn support((shape, pose): &(Shape, Pose), along: Vec3) -> Vec3 {
+fn support(Solid { shape, pose }: &Solid, along: Vec3) -> Vec3 {
     let local = pose.rotation().tr_mul(&along);
     let point = match shape.kind() {
         ShapeKind::Sphere { radius } => local * radius,
@@ -105,7 +120,7 @@ fn support((shape, pose): &(Shape, Pose), along: Vec3) -> Vec3 {
 }
 
 /// The point of a shape that is closest to a point.
-fn project((shape, pose): &(Shape, Pose), point: Vec3) -> Vec3 {
+fn project(Solid { shape, pose }: &Solid, point: Vec3) -> Vec3 {
     let p = pose.to_body(point);
     let inwards =
         |core: Vec3, radius: f64| core + (p - core) * (radius / (p - core).norm()).min(1.0);
@@ -122,8 +137,8 @@ fn project((shape, pose): &(Shape, Pose), point: Vec3) -> Vec3 {
 }
 
 /// The distance of shapes by alternating projections, and how much it changed at last.
-fn distance(a: &(Shape, Pose), b: &(Shape, Pose)) -> (f64, f64) {
-    let mut on_a = a.1.position();
+fn distance(a: &Solid, b: &Solid) -> (f64, f64) {
+    let mut on_a = a.pose.position();
     let (mut last, mut before) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..3000 {
         let on_b = project(b, on_a);
@@ -138,18 +153,18 @@ fn distance(a: &(Shape, Pose), b: &(Shape, Pose)) -> (f64, f64) {
 }
 
 /// How far a direction separates, negative in overlap.
-fn separation(a: &(Shape, Pose), b: &(Shape, Pose), normal: Vec3) -> f64 {
+fn separation(a: &Solid, b: &Solid, normal: Vec3) -> f64 {
     let lowest = normal.dot(&support(a, -normal));
-    match b.0.kind() {
-        ShapeKind::Plane => lowest - normal.dot(&b.1.position()),
+    match b.shape.kind() {
+        ShapeKind::Plane => lowest - normal.dot(&b.pose.position()),
         _ => lowest - normal.dot(&support(b, normal)),
     }
 }
 
 /// The best separation of many directions, improved by a search around the best.
-fn best_separation(a: &(Shape, Pose), b: &(Shape, Pose), draw: &mut Draw) -> f64 {
-    if b.0.kind() == ShapeKind::Plane {
-        return separation(a, b, b.1.axis(2));
+fn best_separation(a: &Solid, b: &Solid, draw: &mut Draw) -> f64 {
+    if b.shape.kind() == ShapeKind::Plane {
+        return separation(a, b, b.pose.axis(2));
     }
     let mut best = (f64::NEG_INFINITY, Vec3::zeros());
     for _ in 0..150 {
@@ -173,8 +188,8 @@ fn best_separation(a: &(Shape, Pose), b: &(Shape, Pose), draw: &mut Draw) -> f64
 }
 
 /// The best separation of two boxes: along a normal of a face or across two edges.
-fn best_axis(a: &(Shape, Pose), b: &(Shape, Pose)) -> f64 {
-    let axes = |of: &(Shape, Pose)| [0, 1, 2].map(|k| of.1.axis(k));
+fn best_axis(a: &Solid, b: &Solid) -> f64 {
+    let axes = |of: &Solid| [0, 1, 2].map(|k| of.pose.axis(k));
     let (of_a, of_b) = (axes(a), axes(b));
     let edges = of_a.iter().flat_map(|i| of_b.iter().map(|j| i.cross(j)));
     let all = edges.filter(|axis| axis.norm() > 1e-6);
@@ -183,9 +198,15 @@ fn best_axis(a: &(Shape, Pose), b: &(Shape, Pose)) -> f64 {
     both.fold(f64::NEG_INFINITY, f64::max)
 }
 
-pub(super) fn found(a: &(Shape, Pose), b: &(Shape, Pose), margin: f64) -> Vec<ManifoldPoint> {
+pub(super) fn found(a: &Solid, b: &Solid, margin: f64) -> Vec<ManifoldPoint> {
     let mut manifold = Manifold::new();
-    contact_points((&a.0, &a.1), (&b.0, &b.1), margin, &mut manifold).unwrap();
+    contact_points(
+        (&a.shape, &a.pose),
+        (&b.shape, &b.pose),
+        margin,
+        &mut manifold,
+    )
+    .unwrap();
     manifold.points().to_vec()
 }
 
@@ -237,7 +258,7 @@ fn distances_are_those_of_alternating_projections() {
             exact += i32::from((lowest.gap - expected).abs() < 1e-7);
             // Faces of boxes that hardly overlap have their points over the face, which may be
             // further away than a vertex beside it; nothing else differs.
-            if kinds != (1, 1) && kinds != (2, 1) && kinds != (1, 2) {
+            if kinds != [1, 1] && kinds != [2, 1] && kinds != [1, 2] {
                 assert!(
                     (lowest.gap - expected).abs() < 1e-7,
                     "{kinds:?} {case}: {lowest:?} {expected}"
@@ -271,7 +292,7 @@ fn overlaps_are_the_shortest_way_out() {
             points.iter().for_each(check_consistent);
             // A core is taken to lie on a face up to some angle.
             let by = separation(&a, &b, lowest.normal);
-            let preferred = if kinds.0 > 0 && kinds.1 > 0 {
+            let preferred = if kinds[0] > 0 && kinds[1] > 0 {
                 1.2e-2
             } else {
                 1e-9
@@ -281,7 +302,7 @@ fn overlaps_are_the_shortest_way_out() {
                 "{kinds:?} {case}: {by} {expected} {lowest:?}"
             );
             assert!(lowest.gap > by - 1e-9, "{kinds:?} {case}: {by} {lowest:?}");
-            if kinds == (1, 1) {
+            if kinds == [1, 1] {
                 // The gap is that of the shortest way out, the normal nearly its direction.
                 let expected = best_axis(&a, &b);
                 let error = 1e-4 - 2e-3 * expected;
@@ -290,8 +311,8 @@ fn overlaps_are_the_shortest_way_out() {
                     "{case}: {expected} {lowest:?}"
                 );
             }
-            let one = kinds != (1, 1) && kinds.1 != 3 && kinds != (2, 1) && kinds != (1, 2);
-            if one || kinds.1 == 3 {
+            let one = kinds != [1, 1] && kinds[1] != 3 && kinds != [2, 1] && kinds != [1, 2];
+            if one || kinds[1] == 3 {
                 assert!(
                     (lowest.gap - by).abs() < 1e-9,
                     "{kinds:?} {case}: {by} {lowest:?}"
@@ -317,10 +338,10 @@ fn moved(pose: &Pose, turn: Vec3, shift: Vec3) -> Pose {
 }
 
 /// Points that slide on a tilted face as bodies move: their gap changes by that too.
-fn slides(kinds: (usize, usize), feature: usize) -> bool {
+fn slides(kinds: [usize; 2], feature: usize) -> bool {
     match kinds {
-        (1, 1) => feature < 1728 && feature % 24 >= 4,
-        (1, 2) | (2, 1) => feature < 36 && feature % 6 >= 2,
+        [1, 1] => feature < 1728 && feature % 24 >= 4,
+        [1, 2] | [2, 1] => feature < 36 && feature % 6 >= 2,
         _ => false,
     }
 }
@@ -333,7 +354,8 @@ fn features_are_found_again_and_normals_are_gradients() {
         for case in 0..100 {
             let [a, b] = draw.pair(kinds, 0.3);
             for point in found(&a, &b, 0.3) {
-                let again = contact_point((&a.0, &a.1), (&b.0, &b.1), point.feature).unwrap();
+                let again =
+                    contact_point((&a.shape, &a.pose), (&b.shape, &b.pose), point.feature).unwrap();
                 assert_eq!(again, point, "{kinds:?} {case}");
                 if slides(kinds, point.feature) || (point.on_a - point.on_b).norm() < 1e-3 {
                     continue;
@@ -342,13 +364,14 @@ fn features_are_found_again_and_normals_are_gradients() {
                 let step = 1e-6;
                 let [turn_a, shift_a, turn_b, shift_b] = [(); 4].map(|()| draw.vector());
                 let gaps = [step, -step].map(|h| {
-                    let pose_a = moved(&a.1, turn_a * h, shift_a * h);
-                    let pose_b = moved(&b.1, turn_b * h, shift_b * h);
-                    let near = contact_point((&a.0, &pose_a), (&b.0, &pose_b), point.feature);
+                    let pose_a = moved(&a.pose, turn_a * h, shift_a * h);
+                    let pose_b = moved(&b.pose, turn_b * h, shift_b * h);
+                    let near =
+                        contact_point((&a.shape, &pose_a), (&b.shape, &pose_b), point.feature);
                     near.unwrap().gap
                 });
-                let rate_a = shift_a + turn_a.cross(&(point.on_a - a.1.position()));
-                let rate_b = shift_b + turn_b.cross(&(point.on_b - b.1.position()));
+                let rate_a = shift_a + turn_a.cross(&(point.on_a - a.pose.position()));
+                let rate_b = shift_b + turn_b.cross(&(point.on_b - b.pose.position()));
                 let expected = point.normal.dot(&(rate_a - rate_b));
                 let rate = (gaps[0] - gaps[1]) / (2.0 * step);
                 assert!(
@@ -372,8 +395,8 @@ fn points_move_with_the_world_and_change_sign_with_the_order() {
             let shift = draw.vector() * 3.0;
             let frame = draw.pose(shift);
             let turned = found(
-                &(a.0.clone(), a.1.moved_by(&frame)),
-                &(b.0.clone(), b.1.moved_by(&frame)),
+                &Solid::new(a.shape.clone(), a.pose.moved_by(&frame)),
+                &Solid::new(b.shape.clone(), b.pose.moved_by(&frame)),
                 0.2,
             );
             assert_eq!(points.len(), turned.len(), "{kinds:?} {case}");
@@ -393,7 +416,7 @@ fn points_move_with_the_world_and_change_sign_with_the_order() {
                 let equal = (p.gap - q.gap).abs() < 1e-12 && (p.normal + q.normal).norm() < 1e-9;
                 same += i32::from(equal);
                 // Which box has the reference face may depend on the order.
-                assert!(equal || kinds == (1, 1), "{kinds:?} {case}: {p:?} {q:?}");
+                assert!(equal || kinds == [1, 1], "{kinds:?} {case}: {p:?} {q:?}");
             }
         }
         assert!(
@@ -404,18 +427,18 @@ fn points_move_with_the_world_and_change_sign_with_the_order() {
 }
 
 /// Boxes that overlap little near the borders of their faces, as in a heap.
-fn shallow_pair(draw: &mut Draw) -> Option<[(Shape, Pose); 2]> {
+fn shallow_pair(draw: &mut Draw) -> Option<[Solid; 2]> {
     let cube = Shape::cuboid([0.5; 3]).unwrap();
     let at = draw.vector();
-    let b = (cube.clone(), draw.pose(at));
+    let b = Solid::new(cube.clone(), draw.pose(at));
     // Nearly a face on a face, shifted over a border.
     let tilt = draw.vector() * 0.02;
-    let turn = b.1.axis(2) * 0.5 * draw.symmetric();
-    let across = b.1.axis(0) * draw.between(0.4, 0.9) + b.1.axis(1) * draw.symmetric();
+    let turn = b.pose.axis(2) * 0.5 * draw.symmetric();
+    let across = b.pose.axis(0) * draw.between(0.4, 0.9) + b.pose.axis(1) * draw.symmetric();
     let mut height = 1.02;
     while height > 0.9 {
-        let turned = moved(&b.1, tilt + turn, across + b.1.axis(2) * height);
-        let a = (cube.clone(), turned);
+        let turned = moved(&b.pose, tilt + turn, across + b.pose.axis(2) * height);
+        let a = Solid::new(cube.clone(), turned);
         if best_separation(&a, &b, draw) < -1e-4 {
             return Some([a, b]);
         }
@@ -438,8 +461,10 @@ fn the_gap_of_boxes_that_move_is_continuous() {
         let mut before: Option<f64> = None;
         for k in 0..steps {
             let part = f64::from(k) / f64::from(steps);
-            let pose = moved(&a.1, turn * part, shift * part);
-            let now = deepest(&found(&(a.0.clone(), pose), &b, 0.05)).unwrap().gap;
+            let pose = moved(&a.pose, turn * part, shift * part);
+            let now = deepest(&found(&Solid::new(a.shape.clone(), pose), &b, 0.05))
+                .unwrap()
+                .gap;
             // No point of the box moves further in a step.
             let motion = (turn.norm() * 0.9 + shift.norm()) / f64::from(steps);
             if let Some(before) = before {

@@ -251,7 +251,7 @@ impl BlockCholesky {
                     let Target { width, place } = self.targets[i];
                     (place, width)
                 });
-                kernels::subtract_products(open, left, right, (above.rows, n), places);
+                kernels::subtract_products(open, left, right, above.rows, n, places);
             }
             let (diagonal, others) = open.split_at_mut(offsets[blocks.start + 1] - base);
             if kernels::factor(diagonal, n).is_none() {

@@ -45,7 +45,8 @@ fn assemble(
             add_contact(
                 factor,
                 island,
-                (&contact.links, contact.edge),
+                &contact.links,
+                contact.edge,
                 &curvature,
                 scratch,
             );
@@ -54,7 +55,7 @@ fn assemble(
     for (row, &velocity) in island.rows.iter().zip(&iterate.row_velocities) {
         let weight = row.law.curvature(velocity);
         if weight > 0.0 {
-            add_row(factor, island, (&row.links, row.edge), weight);
+            add_row(factor, island, &row.links, row.edge, weight);
         }
     }
     if lift > 0.0 {
@@ -71,7 +72,8 @@ fn assemble(
 fn add_contact(
     factor: &mut BlockCholesky,
     island: &Island,
-    (links, edge): (&Links, usize),
+    links: &Links,
+    edge: usize,
     curvature: &Curvature,
     scratch: &mut Vec<f64>,
 ) {
@@ -121,12 +123,7 @@ fn add_contact(
     }
 }
 
-fn add_row(
-    factor: &mut BlockCholesky,
-    island: &Island,
-    (links, edge): (&Links, usize),
-    weight: f64,
-) {
+fn add_row(factor: &mut BlockCholesky, island: &Island, links: &Links, edge: usize, weight: f64) {
     let (first, _) = island.rows_of(links.first, 1);
     add_outer(
         factor.diagonal_mut(links.first.tree),

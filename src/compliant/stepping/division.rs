@@ -21,7 +21,7 @@ pub(super) struct Division {
 
 impl Division {
     /// Refuses more than 1e9 steps.
-    pub(super) fn new((t0, tf): (f64, f64), step: f64) -> Result<Self, InputError> {
+    pub(super) fn new(t0: f64, tf: f64, step: f64) -> Result<Self, InputError> {
         // A step that ends within rounding of the end is the last one.
         let rounding = 4.0 * f64::EPSILON * t0.abs().max(tf.abs());
         let slack = (1e-9 * step).max(rounding.min(1e-6 * step));
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn lengths(t0: f64, tf: f64, step: f64) -> Vec<f64> {
-        let division = Division::new((t0, tf), step).expect("few steps");
+        let division = Division::new(t0, tf, step).expect("few steps");
         let steps: Vec<_> = (1..=division.count).map(|k| division.step(k)).collect();
         let mut t = t0;
         for (length, end) in &steps {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn too_many_steps_are_refused() {
-        assert!(Division::new((0.0, 1.0), 1e-10).is_err());
-        assert!(Division::new((0.0, 1.0), 1e-320).is_err());
+        assert!(Division::new(0.0, 1.0, 1e-10).is_err());
+        assert!(Division::new(0.0, 1.0, 1e-320).is_err());
     }
 }

@@ -246,14 +246,13 @@ impl FreeMotion {
     fn middle(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>, v: &[f64]) {
         let (theta, weight) = (start.scheme.effort_weight(), start.scheme.velocity_weight());
         blend(start.v, v, weight, &mut self.mid_v);
-        move_by(
-            (system, self.identity),
-            start.q,
-            (&self.mid_v, theta * start.dt),
-            1.0,
-            &mut self.mid_q,
-            &mut self.rates,
-        );
+        let to_middle = Move {
+            q0: start.q,
+            v: &self.mid_v,
+            s: theta * start.dt,
+            part: 1.0,
+        };
+        to_middle.write(system, self.identity, &mut self.mid_q, &mut self.rates);
         blend(start.v, v, theta, &mut self.mid_v);
     }
 
@@ -358,14 +357,13 @@ impl FreeMotion {
     ) {
         let (theta, weight) = (start.scheme.effort_weight(), start.scheme.velocity_weight());
         blend(start.v, v, weight, &mut self.mid_v);
-        move_by(
-            (system, self.identity),
-            start.q,
-            (&self.mid_v, start.dt),
-            theta,
-            q,
-            &mut self.rates,
-        );
+        let to_end = Move {
+            q0: start.q,
+            v: &self.mid_v,
+            s: start.dt,
+            part: theta,
+        };
+        to_end.write(system, self.identity, q, &mut self.rates);
         system.project_configuration(q);
     }
 
@@ -406,30 +404,35 @@ fn blend(a: &[f64], b: &[f64], w: f64, out: &mut [f64]) {
     }
 }
 
-/// `q = q₀ + s N(q̄) v` with `q̄ = q₀ + part (q − q₀)`; `work` takes twice the coordinates.
-fn move_by(
-    (system, identity): (&dyn SteppedSystem, bool),
-    q0: &[f64],
-    (v, s): (&[f64], f64),
+/// A move of coordinates: `q = q₀ + s N(q̄) v` with `q̄ = q₀ + part (q − q₀)`.
+#[derive(Clone, Copy)]
+struct Move<'a> {
+    q0: &'a [f64],
+    v: &'a [f64],
+    s: f64,
     part: f64,
-    q: &mut [f64],
-    work: &mut [f64],
-) {
-    q.copy_from_slice(q0);
-    if identity {
-        for (q, v) in q.iter_mut().zip(v) {
-            *q += s * v;
+}
+
+impl Move<'_> {
+    /// Writes `q`; `identity` says that `N` is one, and `work` takes twice the coordinates.
+    fn write(&self, system: &dyn SteppedSystem, identity: bool, q: &mut [f64], work: &mut [f64]) {
+        let Self { q0, v, s, part } = *self;
+        q.copy_from_slice(q0);
+        if identity {
+            for (q, v) in q.iter_mut().zip(v) {
+                *q += s * v;
+            }
+            return;
         }
-        return;
-    }
-    let (rates, middle) = work.split_at_mut(q0.len());
-    middle.copy_from_slice(q0);
-    let rounds = if part * s == 0.0 { 1 } else { ROUNDS };
-    for _ in 0..rounds {
-        rate(system, middle, v, rates);
-        for k in 0..q0.len() {
-            q[k] = q0[k] + s * rates[k];
-            middle[k] = q0[k] + part * s * rates[k];
+        let (rates, middle) = work.split_at_mut(q0.len());
+        middle.copy_from_slice(q0);
+        let rounds = if part * s == 0.0 { 1 } else { ROUNDS };
+        for _ in 0..rounds {
+            rate(system, middle, v, rates);
+            for k in 0..q0.len() {
+                q[k] = q0[k] + s * rates[k];
+                middle[k] = q0[k] + part * s * rates[k];
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVectorView};
 use super::columns::Columns;
 use super::free_motion::StepStart;
 use super::model::SteppedSystem;
-use super::step::Core;
+use super::step::{Core, Ordered};
 use super::terms::StepState;
 use crate::compliant::failure::CompliantFailure;
 use crate::mechanics::{ContactSet, Wanted};
@@ -37,39 +37,44 @@ impl Core {
         let system = &self.measured(system)?;
         check_columns(system, columns, efforts)?;
         self.begin_step(system);
-        let made = self.solve_along((system, dt, applied), columns, efforts);
+        let step = Ordered {
+            system,
+            dt,
+            applied,
+        };
+        let made = self.solve_along(step, columns, efforts);
         self.is_stepping = false;
         made
     }
 
     fn solve_along(
         &mut self,
-        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
+        step: Ordered<'_>,
         columns: &mut DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
     ) -> Result<(), CompliantFailure> {
-        self.solve(system, dt, applied)?;
+        self.solve(step)?;
         let mut work = match self.columns.take() {
             Some(work) => work,
-            None => Box::new(Columns::new(dt)?),
+            None => Box::new(Columns::new(step.dt)?),
         };
-        let carried = self.carry((system, dt, applied), &mut work, columns, efforts);
+        let carried = self.carry(step, &mut work, columns, efforts);
         if carried.is_ok() {
             std::mem::swap(columns, &mut work.next);
         }
         self.columns = Some(work);
         carried?;
-        self.finish(system, dt, applied)
+        self.finish(step)
     }
 
     fn carry(
         &mut self,
-        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
+        step: Ordered<'_>,
         work: &mut Columns,
         columns: &DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
     ) -> Result<(), CompliantFailure> {
-        work.motion.prepare(system, &self.q);
+        work.motion.prepare(step.system, &self.q);
         work.listed.clear();
         let listed = self.contacts.all_parameters().iter().map(|c| c.contact);
         work.listed.extend(listed);
@@ -90,9 +95,9 @@ impl Core {
                 continue;
             }
             let h = self.difference_step(&along);
-            self.perturbed((system, dt, applied), work, &along, -h)?;
+            self.perturbed(step, work, &along, -h)?;
             std::mem::swap(&mut work.low, &mut work.high);
-            self.perturbed((system, dt, applied), work, &along, h)?;
+            self.perturbed(step, work, &along, h)?;
             let Columns {
                 low,
                 high,
@@ -103,7 +108,7 @@ impl Core {
             let solution = self.solver.solution();
             variation.set_difference(low, high, 0.5 / h, solution)?;
             self.solver.derivative(&self.problem, variation, found)?;
-            self.coordinates_along((system, dt, applied), work, &along, h);
+            self.coordinates_along(step, work, &along, h);
             let mut column = work.next.column_mut(k);
             for i in 0..nq {
                 column[i] = (work.end_q[1][i] - work.end_q[0][i]) / (2.0 * h);
@@ -149,7 +154,8 @@ impl Core {
     /// What a step from a moved start takes from.
     fn start_at<'a>(
         &'a self,
-        (q, v): (&'a [f64], &'a [f64]),
+        q: &'a [f64],
+        v: &'a [f64],
         dt: f64,
         applied: &'a [f64],
     ) -> StepStart<'a> {
@@ -167,14 +173,14 @@ impl Core {
     /// The contact problem `high` of the step from a moved start, at the same contacts.
     fn perturbed(
         &mut self,
-        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
+        step: Ordered<'_>,
         work: &mut Columns,
         along: &Along<'_>,
         h: f64,
     ) -> Result<(), CompliantFailure> {
-        self.move_start(work, applied, along, h);
-        let start = self.start_at((&work.q, &work.v), dt, &work.applied);
-        let found = work.motion.solve(system, &start);
+        self.move_start(work, step.applied, along, h);
+        let start = self.start_at(&work.q, &work.v, step.dt, &work.applied);
+        let found = work.motion.solve(step.system, &start);
         found.map_err(|_| CompliantFailure::NoDerivative {
             why: "the motion without contacts was not found at a nearby state",
         })?;
@@ -183,7 +189,7 @@ impl Core {
             restitution_at: None,
             compliance: true,
         };
-        let filled = system.fill(
+        let filled = step.system.fill(
             &work.q,
             ContactSet::Listed(&work.listed),
             wanted,
@@ -194,13 +200,14 @@ impl Core {
         })?;
         let state = StepState {
             t: self.t,
-            dt,
+            dt: step.dt,
             q: &work.q,
             v: &work.v,
         };
         let built = self.settings.build(
-            system,
-            (&work.motion, &work.contacts),
+            step.system,
+            &work.motion,
+            &work.contacts,
             &state,
             &mut work.high,
         );
@@ -209,22 +216,16 @@ impl Core {
 
     /// The coordinates at the end of the step from both moved starts, with the velocities that
     /// follow.
-    fn coordinates_along(
-        &self,
-        (system, dt, applied): (&dyn SteppedSystem, f64, &[f64]),
-        work: &mut Columns,
-        along: &Along<'_>,
-        h: f64,
-    ) {
+    fn coordinates_along(&self, step: Ordered<'_>, work: &mut Columns, along: &Along<'_>, h: f64) {
         for (side, h) in [-h, h].into_iter().enumerate() {
-            self.move_start(work, applied, along, h);
-            let start = self.start_at((&work.q, &work.v), dt, &work.applied);
+            self.move_start(work, step.applied, along, h);
+            let start = self.start_at(&work.q, &work.v, step.dt, &work.applied);
             let velocities = self.solver.solution().v().iter().zip(&work.found.v);
             work.end_v.clear();
             work.end_v.extend(velocities.map(|(v, dv)| v + h * dv));
             let end = &mut work.end_q[side];
             end.resize(self.q.len(), 0.0);
-            work.motion.advance(system, &start, &work.end_v, end);
+            work.motion.advance(step.system, &start, &work.end_v, end);
         }
     }
 }

@@ -57,12 +57,22 @@ pub(super) struct Core {
     pub(super) columns: Option<Box<Columns>>,
 }
 
+/// A step as it was ordered: of a system, by a length, with an effort beside that of the model.
+#[derive(Clone, Copy)]
+pub(super) struct Ordered<'a> {
+    pub(super) system: &'a dyn SteppedSystem,
+    pub(super) dt: f64,
+    /// Empty: none.
+    pub(super) applied: &'a [f64],
+}
+
 impl Settings {
     /// The contacts of `set`; refuses what this driver does not take.
     fn fill(
         &self,
         system: &dyn SteppedSystem,
-        (q, v): (&[f64], &[f64]),
+        q: &[f64],
+        v: &[f64],
         set: ContactSet<'_>,
         contacts: &mut Contacts,
     ) -> Result<(), InputError> {
@@ -96,7 +106,8 @@ impl Settings {
     pub(super) fn build(
         &self,
         system: &dyn SteppedSystem,
-        (motion, contacts): (&FreeMotion, &Contacts),
+        motion: &FreeMotion,
+        contacts: &Contacts,
         state: &StepState<'_>,
         problem: &mut Problem,
     ) -> Result<(), InputError> {
@@ -214,20 +225,21 @@ impl Core {
         };
         validate::at_most("contacts", count)?;
         let all: Vec<usize> = (0..count).collect();
-        let (state, set) = ((&self.q[..], &self.v[..]), ContactSet::Listed(&all));
-        self.settings.fill(system, state, set, &mut self.contacts)?;
+        let set = ContactSet::Listed(&all);
+        self.settings
+            .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
         check_frames(system, &self.q, &self.contacts)
     }
 
     /// Contacts that a step can reach.
     fn list_contacts(&mut self, system: &dyn SteppedSystem, dt: f64) -> Result<(), InputError> {
-        let state = (&self.q[..], &self.v[..]);
         let set = ContactSet::Reachable {
-            v: state.1,
+            v: &self.v,
             dt,
             least: self.settings.least_margin,
         };
-        self.settings.fill(system, state, set, &mut self.contacts)
+        self.settings
+            .fill(system, &self.q, &self.v, set, &mut self.contacts)
     }
 
     /// Makes a step.
@@ -239,8 +251,13 @@ impl Core {
     ) -> Result<(), CompliantFailure> {
         let system = &self.measured(system)?;
         self.begin_step(system);
-        let made = self.solve(system, dt, applied);
-        let made = made.and_then(|()| self.finish(system, dt, applied));
+        let ordered = Ordered {
+            system,
+            dt,
+            applied,
+        };
+        let made = self.solve(ordered);
+        let made = made.and_then(|()| self.finish(ordered));
         self.is_stepping = false;
         made
     }
@@ -275,12 +292,12 @@ impl Core {
     }
 
     /// The first two stages of a step: its velocities.
-    pub(super) fn solve(
-        &mut self,
-        system: &dyn SteppedSystem,
-        dt: f64,
-        applied: &[f64],
-    ) -> Result<(), CompliantFailure> {
+    pub(super) fn solve(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
+        let Ordered {
+            system,
+            dt,
+            applied,
+        } = step;
         self.solver.settings.interrupt.check()?;
         let began = Instant::now();
         let start = StepStart {
@@ -317,10 +334,13 @@ impl Core {
             q: &self.q,
             v: &self.v,
         };
-        let found_here = (&self.motion, &self.contacts);
-        let built = self
-            .settings
-            .build(system, found_here, &state, &mut self.problem);
+        let built = self.settings.build(
+            system,
+            &self.motion,
+            &self.contacts,
+            &state,
+            &mut self.problem,
+        );
         built.map_err(|reason| self.model_failure(reason))?;
         let built = Instant::now();
         if let Err(failure) = self.solver.solve(&self.problem, &self.v) {
@@ -339,12 +359,12 @@ impl Core {
     }
 
     /// Stage 3: takes over the solution.
-    pub(super) fn finish(
-        &mut self,
-        system: &dyn SteppedSystem,
-        dt: f64,
-        applied: &[f64],
-    ) -> Result<(), CompliantFailure> {
+    pub(super) fn finish(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
+        let Ordered {
+            system,
+            dt,
+            applied,
+        } = step;
         let began = Instant::now();
         let solution = self.solver.solution();
         let start = StepStart {

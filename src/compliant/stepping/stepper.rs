@@ -360,7 +360,7 @@ impl Core {
             return Err(InputError::TimeReversed { t0, tf }.into());
         }
         self.start(system, t0, q, v)?;
-        let division = Division::new((t0, tf), self.settings.dt)?;
+        let division = Division::new(t0, tf, self.settings.dt)?;
         let mut run = StepRun {
             coordinates: q.len(),
             dof: v.len(),

@@ -47,7 +47,7 @@ pub(super) fn least(near_rigid: f64, response: f64) -> f64 {
 }
 
 impl Compliance {
-    pub(super) fn check(&self) -> Result<(), InputError> {
+    pub(crate) fn check(&self) -> Result<(), InputError> {
         let (stiffness, rule) = (self.stiffness, "must be > 0");
         validate::unless(
             stiffness > 0.0,
@@ -69,25 +69,39 @@ impl Compliance {
     }
 
     /// The law of a constraint with the deviation `g` at the start of the step.
-    pub(super) fn law(
-        &self,
-        dt: f64,
-        response: f64,
-        deviation: f64,
-        (low, high): (f64, f64),
-    ) -> RowLaw {
+    pub(crate) fn law(&self, dt: f64, response: f64, deviation: f64, bounds: Bounds) -> RowLaw {
         let time = dt + self.dissipation_time;
         let spring = 1.0 / (dt * self.stiffness * time);
         RowLaw {
             regularisation: least(self.near_rigid, response).max(spring),
             target: -deviation / time,
-            low,
-            high,
+            low: bounds.low,
+            high: bounds.high,
         }
     }
 }
 
-/// Bounds of a constraint that pulls and pushes.
-pub(super) const BOTH: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
-/// Bounds of a constraint that only pushes.
-pub(super) const PUSH: (f64, f64) = (0.0, f64::INFINITY);
+/// The least and the largest impulse of a constraint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    low: f64,
+    high: f64,
+}
+
+impl Bounds {
+    /// Pulls and pushes.
+    pub(crate) const BOTH: Self = Self {
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+    };
+    /// Only pushes.
+    pub(super) const PUSH: Self = Self {
+        low: 0.0,
+        high: f64::INFINITY,
+    };
+    /// Only pulls.
+    pub(crate) const PULL: Self = Self {
+        low: f64::NEG_INFINITY,
+        high: 0.0,
+    };
+}

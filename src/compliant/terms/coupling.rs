@@ -1,7 +1,7 @@
 //! Linear constraints between coordinates.
 
 use super::axis::{Axis, with_row};
-use super::compliance::{BOTH, Compliance};
+use super::compliance::{Bounds, Compliance};
 use crate::compliant::{Problem, StepState, StepTerm};
 use crate::{InputError, validate};
 
@@ -67,7 +67,9 @@ impl StepTerm for JointCoupling {
         let row = self.parts.iter().map(|(axis, c)| (axis.velocity, *c));
         with_row(problem, row, |problem, row| {
             let response = problem.row_response(row)?;
-            let law = self.compliance.law(state.dt, response, deviation, BOTH);
+            let law = self
+                .compliance
+                .law(state.dt, response, deviation, Bounds::BOTH);
             problem.add_row(law, row)
         })?;
         Ok(())

@@ -1,7 +1,7 @@
 //! Limits of joints.
 
 use super::axis::{Axis, with_row};
-use super::compliance::{Compliance, PUSH};
+use super::compliance::{Bounds, Compliance};
 use crate::compliant::{Problem, StepState, StepTerm};
 use crate::{InputError, validate};
 
@@ -72,7 +72,9 @@ impl StepTerm for JointLimit {
             let row = std::iter::once((self.axis.velocity, sign));
             with_row(problem, row, |problem, row| {
                 let response = problem.row_response(row)?;
-                let law = self.compliance.law(state.dt, response, distance, PUSH);
+                let law = self
+                    .compliance
+                    .law(state.dt, response, distance, Bounds::PUSH);
                 problem.add_row(law, row)
             })?;
         }

@@ -93,7 +93,7 @@ impl Model<'_> {
             let friction = candidates.iter().map(|&j| self.friction(j)).collect();
             let size = (0..frame.r).map(|i| frame.bends[i].abs() / frame.root(i));
             let size = size.fold(0.0, f64::max);
-            Ok(ImpactProblem::of_motion((gram, bends, friction), size))
+            Ok(ImpactProblem::of_motion(gram, bends, friction, size))
         })
     }
 

@@ -109,7 +109,8 @@ impl<'p> LcpStep<'p> {
         cone.solve(
             self.problem,
             speeds,
-            (&self.low, most),
+            &self.low,
+            most,
             self.push.as_mut_slice(),
         )
     }

@@ -71,12 +71,13 @@ impl ConeStep {
         }
     }
 
-    /// Solves from the impulses in `lambda`, which get the solution; gives the residual (N s).
+    /// Solves with normal impulses from `low` to `high`, from the impulses in `lambda`, which get the solution; gives the residual (N s).
     pub(crate) fn solve(
         &mut self,
         problem: &ImpactProblem,
         speeds: &[f64],
-        (low, high): (&[f64], &[f64]),
+        low: &[f64],
+        high: &[f64],
         lambda: &mut [f64],
     ) -> Result<f64, ImpactFailure> {
         let step = Step {
@@ -319,8 +320,7 @@ mod tests {
                     for v in &mut v {
                         let u = &j * &*v;
                         let mut lambda = vec![0.0; m + t * m];
-                        let bounds = (&push[..], &push[..]);
-                        cone.solve(&problem, u.as_slice(), bounds, &mut lambda)
+                        cone.solve(&problem, u.as_slice(), &push, &push, &mut lambda)
                             .unwrap();
                         assert_eq!(&lambda[..m], &push[..]);
                         *v += j.transpose() * DVector::from_vec(lambda);

@@ -43,7 +43,7 @@ pub(crate) fn rebound(
     let q = DVector::from_fn(speeds.len(), |i, _| restituted(speeds[i], e(i)));
     solve_lcp(gram, &q, noise, problem.interrupt()).map_err(|error| match error {
         ImpactFailure::Lcp(crate::lcp::LcpFailure::Ray { infeasible: true }) => {
-            squeezed(gram, speeds, e, (&q, noise)).unwrap_or(error)
+            squeezed(gram, speeds, e, &q, noise).unwrap_or(error)
         }
         other => other,
     })
@@ -55,7 +55,8 @@ fn squeezed(
     gram: &DMatrix<f64>,
     speeds: &DVector<f64>,
     restitution: &impl Fn(usize) -> f64,
-    (q, noise): (&DVector<f64>, f64),
+    q: &DVector<f64>,
+    noise: f64,
 ) -> Option<ImpactFailure> {
     let u = proof_of_none(gram.as_view(), q.as_slice(), noise)?;
     let set: Vec<usize> = (0..u.len()).filter(|&i| u[i] > PART).collect();

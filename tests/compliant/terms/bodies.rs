@@ -4,10 +4,8 @@ use saltation::Start;
 use std::f64::consts::PI;
 
 use nalgebra::{UnitQuaternion, Vector3};
-use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{
-    Anchor, BallJoint, DistanceJoint, FreeBody, StepRun, TimeStepper, Weld,
-};
+use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
+use saltation::compliant::{StepRun, TimeStepper};
 
 use super::axes::least;
 use super::systems::{Bodies, coordinates, cuboid, pose};

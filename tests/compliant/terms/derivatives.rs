@@ -2,9 +2,8 @@
 
 use nalgebra::{DMatrix, UnitQuaternion, Vector3};
 use saltation::Start;
-use saltation::compliant::{
-    Anchor, BallJoint, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState,
-};
+use saltation::bodies::{Anchor, BallJoint};
+use saltation::compliant::{JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState};
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
 

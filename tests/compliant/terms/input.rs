@@ -1,9 +1,10 @@
 //! Bad parameters of terms are refused at the start, each with its name and number.
 
 use nalgebra::{UnitQuaternion, Vector3};
+use saltation::bodies::{Anchor, BallJoint, DistanceJoint, Weld};
 use saltation::compliant::{
-    Anchor, BallJoint, Compliance, CompliantFailure, DistanceJoint, JointCoupling, JointFriction,
-    JointLimit, Motor, MotorGoal, StepTerm, Weld,
+    Compliance, CompliantFailure, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
+    StepTerm,
 };
 use saltation::{InputError, Start};
 

@@ -2,7 +2,8 @@
 
 use nalgebra::Vector3;
 
-use crate::bodies::{Pose, Scene, check_coordinates};
+use crate::bodies::pose::check_coordinates;
+use crate::bodies::{Pose, Scene};
 use crate::compliant::{Problem, RowLaw, StepState};
 use crate::{InputError, validate};
 

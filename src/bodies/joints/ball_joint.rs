@@ -3,9 +3,8 @@
 use nalgebra::Vector3;
 
 use super::anchor::{Anchor, Place, add_rows, along, check_pair, places};
-use super::compliance::{BOTH, Compliance};
 use crate::InputError;
-use crate::compliant::{Problem, StepState, StepTerm};
+use crate::compliant::{Bounds, Compliance, Problem, StepState, StepTerm};
 
 /// Holds two points together and leaves all turns free.
 ///
@@ -46,7 +45,7 @@ pub(super) fn add_points(
     let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
     let rows = axes.map(|axis| along(places, &axis));
     add_rows(problem, places, &rows, |response, i| {
-        compliance.law(state.dt, response, deviation[i], BOTH)
+        compliance.law(state.dt, response, deviation[i], Bounds::BOTH)
     })
 }
 

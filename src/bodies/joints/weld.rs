@@ -4,8 +4,7 @@ use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 
 use super::anchor::{Anchor, about, add_rows, check_pair, places};
 use super::ball_joint::add_points;
-use super::compliance::{BOTH, Compliance};
-use crate::compliant::{Problem, StepState, StepTerm};
+use crate::compliant::{Bounds, Compliance, Problem, StepState, StepTerm};
 use crate::{InputError, validate};
 
 /// Holds two bodies together like one: two points, and the orientation of one body in the other.
@@ -104,7 +103,7 @@ impl StepTerm for Weld {
         let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
         let rows = axes.map(|axis| about(&axis));
         add_rows(problem, &places, &rows, |response, i| {
-            self.turning.law(state.dt, response, turn[i], BOTH)
+            self.turning.law(state.dt, response, turn[i], Bounds::BOTH)
         })
     }
 }

@@ -3,8 +3,7 @@
 use nalgebra::Vector3;
 
 use super::anchor::{Anchor, add_rows, along, check_pair, places};
-use super::compliance::{BOTH, Compliance};
-use crate::compliant::{Problem, StepState, StepTerm};
+use crate::compliant::{Bounds, Compliance, Problem, StepState, StepTerm};
 use crate::{InputError, validate};
 
 /// Holds two points at a distance: a rod without mass. A rope only pulls.
@@ -59,9 +58,9 @@ impl StepTerm for DistanceJoint {
         let distance = between.norm();
         let line = between.try_normalize(0.0).unwrap_or(Vector3::x());
         let bounds = if self.rope {
-            (f64::NEG_INFINITY, 0.0)
+            Bounds::PULL
         } else {
-            BOTH
+            Bounds::BOTH
         };
         add_rows(problem, &places, &[along(&places, &line)], |response, _| {
             let deviation = distance - self.length;
