@@ -8,7 +8,7 @@ use super::run::MechanicalRun;
 use super::system::EventDriven;
 use super::zeno::Zeno;
 use crate::derivative::Derivative;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, Integrator, Interrupt, PerEntry, validate};
 
 /// Runs a mechanical system with contacts.
@@ -155,7 +155,7 @@ where
             zeno: self.zeno,
             grazing: self.grazing,
         };
-        drive.integrate((t0, q, v), tf, near, self.cluster)
+        drive.integrate(State { t: t0, q, v }, tf, near, self.cluster)
     }
 
     /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator

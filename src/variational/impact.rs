@@ -217,7 +217,7 @@ impl Runner<'_> {
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
         let mass = Mass::Factor(&self.step.newton.terms.mass);
-        let problem = impact_problem(&contacts, &mass, (&v, momentum), &mut response)
+        let problem = impact_problem(&contacts, &mass, &v, momentum, &mut response)
             .and_then(|problem| problem.with_restitutions(&restitution))
             .and_then(|problem| problem.with_new_contacts(&blow.fresh))
             .map_err(fail)?

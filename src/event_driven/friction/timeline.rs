@@ -7,7 +7,7 @@ use super::options::Options;
 use super::stretches::TimelineRun;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::{EventDriven, Model};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, Integrator, Interrupt, validate};
 #[cfg(doc)]
 use crate::{
@@ -160,7 +160,8 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<TimelineRun, Breakdown> {
-        integrate(self.model.erased(), &self.options, (t0, q, v), tf)
+        let start = State { t: t0, q, v };
+        integrate(self.model.erased(), &self.options, start, tf)
     }
 }
 
@@ -168,12 +169,12 @@ where
 fn integrate(
     model: &Model<'_>,
     options: &Options,
-    (t0, q, v): (f64, &[f64], &[f64]),
+    start: State<'_>,
     tf: f64,
 ) -> Result<TimelineRun, Breakdown> {
     validate::finite("tf", &[tf])?;
     validate::positive("zeno_tolerance", &[options.zeno_tolerance])?;
-    let state = check_start(model, (t0, q, v))?;
+    let (t0, state) = (start.t, check_start(model, start)?);
     if tf < t0 {
         return Err(Breakdown::Input(InputError::TimeReversed { t0, tf }));
     }
@@ -181,7 +182,7 @@ fn integrate(
         integrator(model, options, true)?,
         integrator(model, options, false)?,
     ];
-    let mut course = Course::new((model, options), motions, (t0, &state));
+    let mut course = Course::new(model, options, motions, t0, &state);
     let breakdown = course.run(tf).err();
     Ok(TimelineRun {
         stretches: course.stretches,
