@@ -5,8 +5,8 @@ use super::projection;
 use super::system::gather_closed;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_indices;
-use crate::mechanics::acceleration::ClosedContacts;
 use crate::mechanics::configuration;
+use crate::mechanics::motion::ClosedContacts;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Flow, InputError, Mode};
 

@@ -65,7 +65,7 @@ pub(crate) struct Fixed {
 }
 
 #[inline(always)]
-fn same_size(expected: usize, found: usize) -> Result<usize, Trouble> {
+pub(super) fn same_size(expected: usize, found: usize) -> Result<usize, Trouble> {
     if found == expected {
         Ok(found)
     } else {
@@ -130,7 +130,7 @@ impl Fixed {
     /// The number of velocities as the system gives it, where it is that of the record: where the
     /// system is known it is a constant of the compiler.
     #[inline(always)]
-    fn dof<S: MechanicalSystem + ?Sized>(&self, system: &S) -> Result<usize, Trouble> {
+    pub(super) fn dof<S: MechanicalSystem + ?Sized>(&self, system: &S) -> Result<usize, Trouble> {
         same_size(self.d, system.dof())
     }
 
@@ -436,88 +436,4 @@ impl<'a> Frame<'a> {
             load.iter().all(|force| *force >= 0.0)
         }
     }
-}
-
-/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are
-/// unique.
-pub(crate) fn accelerate<S>(
-    system: &S,
-    frame: &mut Frame<'_>,
-    state: State<'_>,
-    acceleration: &mut [f64],
-    multipliers: &mut [f64],
-    redundant: Redundant,
-) -> Result<bool, Trouble>
-where
-    S: MechanicalSystem + UnilateralConstraints + ?Sized,
-{
-    frame.free_acceleration(system, state, frame.rows.contacts, acceleration);
-    if frame.rows.contacts.is_empty() {
-        return Ok(true);
-    }
-    frame.gap_acceleration(system, state.q, state.v, acceleration, multipliers);
-    for l in multipliers.iter_mut() {
-        *l = -*l;
-    }
-    let unique = frame.solve_gram(multipliers, redundant)?;
-    for i in 0..frame.rows.contacts.len() {
-        frame.push(i, multipliers[i], acceleration);
-    }
-    Ok(unique)
-}
-
-/// The contacts that are closed, and how the motion with them is computed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClosedContacts<'a> {
-    /// The contacts, in rising order.
-    pub(crate) list: &'a [usize],
-    /// What to do with contacts that depend on each other.
-    pub(crate) redundant: Redundant,
-    /// Adds the rounding to the multipliers, so that a contact without a force stays closed; the
-    /// tolerance of rates (m/s).
-    pub(crate) lifted: Option<f64>,
-}
-
-/// Writes `q̈` at a state with contacts `closed`, and the multipliers of all contacts, zero for
-/// those that are open; NaN where there are none. True when they are unique. Nothing is written
-/// where the sizes of the system are not those of the record.
-#[inline]
-pub(crate) fn motion<S>(
-    system: &S,
-    fixed: &Fixed,
-    state: State<'_>,
-    closed: ClosedContacts<'_>,
-    acceleration: &mut [f64],
-    multipliers: Option<&mut [f64]>,
-) -> Result<bool, Trouble>
-where
-    S: MechanicalSystem + UnilateralConstraints + ?Sized,
-{
-    let nq = same_size(fixed.nq, system.coordinates())?;
-    let (d, m) = (fixed.dof(system)?, closed.list.len());
-    with_zeros(fixed.frame_size(d, nq, m) + m, |scratch| {
-        let (forces, scratch) = scratch.split_at_mut(m);
-        let frame = Frame::new(system, fixed, state.q, closed.list, scratch);
-        let done = frame.and_then(|mut frame| {
-            let redundant = closed.redundant;
-            let unique = accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
-            if let Some(tolerance) = closed.lifted {
-                for (i, force) in forces.iter_mut().enumerate() {
-                    *force += frame.idle_force(i, tolerance);
-                }
-            }
-            Ok(unique)
-        });
-        if done.is_err() {
-            acceleration.fill(f64::NAN);
-            forces.fill(f64::NAN);
-        }
-        if let Some(multipliers) = multipliers {
-            multipliers.fill(0.0);
-            for (&j, &force) in closed.list.iter().zip(&*forces) {
-                multipliers[j] = force;
-            }
-        }
-        done
-    })
 }

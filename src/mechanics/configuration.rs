@@ -90,7 +90,8 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
 
 /// Refuses positions and velocities of another length than these, and numbers that are not finite.
 pub(crate) fn check_input(
-    (coordinates, dof): (usize, usize),
+    coordinates: usize,
+    dof: usize,
     t: f64,
     q: &[f64],
     v: &[f64],

@@ -12,19 +12,20 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::acceleration::{ClosedContacts, Fixed, Frame, Trouble, accelerate};
+use super::acceleration::{Fixed, Frame, Trouble};
 use super::configuration::rate_along;
 use super::gaps::{curvature, gap_row};
 use super::kinetic::coriolis;
+use super::motion::{ClosedContacts, accelerate};
 use super::{MechanicalSystem, State, UnilateralConstraints};
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::ode::difference::step_along;
 
-/// Writes the derivatives of `(q̇, q̈)` at `x = (q, v)` along each of `directions`, with contacts `closed`;
-/// false when there is no acceleration or the multipliers are not unique. An error only where the
-/// sizes of the system are not those of the record.
+/// Writes the derivatives of `(q̇, q̈)` at `x = (q, v)` along each of `directions`, with contacts
+/// `closed`; false when there is no acceleration or the multipliers are not unique. An error only
+/// where the sizes of the system are not those of the record.
 pub(crate) fn motion_along<S>(
     system: &S,
     fixed: &Fixed,

@@ -1,7 +1,8 @@
 //! A mechanical system with contacts, as drivers see it.
 
-use super::acceleration::{ClosedContacts, Fixed, Trouble, motion};
+use super::acceleration::{Fixed, Trouble};
 use super::linearised::motion_along;
+use super::motion::{ClosedContacts, motion};
 use super::{Measured, MechanicalSystem, State, UnilateralConstraints};
 
 /// A mechanical system with contacts. Drivers take it as `dyn Mechanism`, so that they are compiled

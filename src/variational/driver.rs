@@ -12,7 +12,7 @@ use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::configuration::check_input;
 use crate::mechanics::contact_frames::check_all_frames;
 use crate::mechanics::kinetic::energy;
-use crate::mechanics::{Measured, MechanicalSystem, Mechanism, UnilateralConstraints};
+use crate::mechanics::{Measured, MechanicalSystem, Mechanism, State, UnilateralConstraints};
 use crate::{InputError, Interrupt, validate};
 
 /// Most steps of a run.
@@ -80,7 +80,7 @@ where
         law: impl ImpactLaw + Send + Sync + 'static,
     ) -> Result<Self, InputError> {
         let system = Measured::checked(system)?;
-        super::midpoint::Step::new(&system)?;
+        super::midpoint::Stepper::new(&system)?;
         Ok(Self {
             settings: Settings::new(Arc::new(law)),
             system,
@@ -189,7 +189,8 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<VariationalRun, VariationalFailure> {
-        let (run, _) = integrate(&self.settings, &self.system, (t0, q, v), tf, false)?;
+        let start = State { t: t0, q, v };
+        let (run, _) = integrate(&self.settings, &self.system, start, tf, false)?;
         Ok(run)
     }
 
@@ -220,7 +221,7 @@ where
         v: &[f64],
         tf: f64,
     ) -> Result<(VariationalRun, DMatrix<f64>), VariationalFailure> {
-        let start = (t0, q, v);
+        let start = State { t: t0, q, v };
         let (run, derivative) = integrate(&self.settings, &self.system, start, tf, true)?;
         let run = run.completed()?;
         derivative.map(|derivative| (run, derivative))
@@ -231,12 +232,12 @@ where
 fn integrate(
     settings: &Settings,
     system: &dyn Mechanism,
-    (t0, q, v): (f64, &[f64], &[f64]),
+    State { t: t0, q, v }: State<'_>,
     tf: f64,
     derive: bool,
 ) -> Result<(VariationalRun, Result<DMatrix<f64>, VariationalFailure>), VariationalFailure> {
     let d = system.dof();
-    check_input((d, d), t0, q, v)?;
+    check_input(d, d, t0, q, v)?;
     validate::finite("tf", &[tf])?;
     if tf < t0 {
         return Err(InputError::TimeReversed { t0, tf }.into());

@@ -152,7 +152,7 @@ where
         if dof == 0 {
             return Err(Stop::Input(InputError::EmptySystem));
         }
-        check_input((system.coordinates(), dof), t, q, v)?;
+        check_input(system.coordinates(), dof, t, q, v)?;
         check_configuration(system, q, v)?;
         common_tangents(system, system.contacts())?;
         let point = Self {
