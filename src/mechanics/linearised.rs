@@ -12,11 +12,11 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::acceleration::{Fixed, Frame, Trouble};
+use super::acceleration::{Fixed, Frame, Trouble, accelerate};
 use super::configuration::rate_along;
 use super::gaps::{curvature, gap_row};
 use super::kinetic::coriolis;
-use super::motion::{ClosedContacts, accelerate};
+use super::motion::ClosedContacts;
 use super::{MechanicalSystem, State, UnilateralConstraints};
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;

@@ -1,9 +1,8 @@
 //! Which contacts that touch and do not part stay closed: the acceleration complementarity problem
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
-use super::acceleration::{Bodies, Trouble};
+use super::acceleration::{Bodies, Trouble, accelerate};
 use super::mode_choice::{Complementarity, Later, SMALL, Settled, choose};
-use super::motion::accelerate;
 use super::redundant::Redundant;
 use super::{MechanicalSystem, State, UnilateralConstraints, configuration};
 use crate::Interrupt;

@@ -1,36 +1,8 @@
 //! Accelerations and multipliers at a state with closed contacts.
 
-use super::acceleration::{Fixed, Frame, Trouble, same_size};
+use super::acceleration::{Fixed, Frame, Trouble, accelerate, same_size};
 use super::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::linalg::scratch::with_zeros;
-
-/// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are
-/// unique.
-pub(crate) fn accelerate<S>(
-    system: &S,
-    frame: &mut Frame<'_>,
-    state: State<'_>,
-    acceleration: &mut [f64],
-    multipliers: &mut [f64],
-    redundant: Redundant,
-) -> Result<bool, Trouble>
-where
-    S: MechanicalSystem + UnilateralConstraints + ?Sized,
-{
-    frame.free_acceleration(system, state, frame.rows.contacts, acceleration);
-    if frame.rows.contacts.is_empty() {
-        return Ok(true);
-    }
-    frame.gap_acceleration(system, state.q, state.v, acceleration, multipliers);
-    for l in multipliers.iter_mut() {
-        *l = -*l;
-    }
-    let unique = frame.solve_gram(multipliers, redundant)?;
-    for i in 0..frame.rows.contacts.len() {
-        frame.push(i, multipliers[i], acceleration);
-    }
-    Ok(unique)
-}
 
 /// The contacts that are closed, and how the motion with them is computed.
 #[derive(Clone, Copy, Debug)]
