@@ -67,7 +67,7 @@ impl Model<'_> {
         v: &[f64],
     ) -> Result<Vec<f64>, InputError> {
         let system = self.system();
-        check_input((system.coordinates(), system.dof()), t, q, v)?;
+        check_input(system.coordinates(), system.dof(), t, q, v)?;
         let mut state = [q, v].concat();
         super::projection::onto_manifold(self, &mut state);
         let (on, _) = self.parts(&state);

@@ -14,7 +14,7 @@ use crate::hybrid::Driver;
 use crate::hybrid::options::Settings;
 use crate::hybrid::path::Path;
 use crate::hybrid::run_to_end;
-use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::{State, UnilateralConstraints};
 use crate::{Start, Statistics, Status, Stop, Trajectory};
 
 /// What drives a model.
@@ -31,7 +31,7 @@ impl Drive<'_> {
     /// before share its cluster number.
     pub(crate) fn integrate(
         &mut self,
-        (t0, q, v): (f64, &[f64], &[f64]),
+        State { t: t0, q, v }: State<'_>,
         tf: f64,
         near: f64,
         cluster: f64,
@@ -41,7 +41,7 @@ impl Drive<'_> {
         let path = Path::new(&self.driver.settings);
         let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), path);
         let before = [q, v].concat();
-        recorder.begin(self.model, (t0, &before), (&start, &impact), kind);
+        recorder.begin(self.model, t0, &before, &start, &impact, kind);
         let initial = self.model.closed(&start.mode);
         let mut place = Place {
             t: t0,
@@ -140,7 +140,7 @@ impl Drive<'_> {
         let observed = self
             .driver
             .observe_with(model, run_to_end, (&start, tf), |_, settings| {
-                let watcher = Watcher::new(model, settings, (grazing, max_memory));
+                let watcher = Watcher::new(model, settings, grazing, max_memory);
                 (&mut *recorder, watcher)
             });
         let observed = observed.map(|(mut summary, (_, watcher))| {

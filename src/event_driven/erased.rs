@@ -4,7 +4,7 @@
 use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, SettledStart};
 use crate::event_driven::Model;
 use crate::hybrid::model::forward::forward;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Start, Stop, Watch};
 
 impl<S> EventDriven<S>
@@ -28,8 +28,8 @@ where
     /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the
     /// impact has no outcome, or for which no set of contacts can stay closed.
     pub fn start(&self, start: &Start<'_>) -> Result<SettledStart, Breakdown> {
-        let (q, v) = start.motion()?;
-        Ok(self.erased().recorded_start(start.t, q, v)?.0)
+        let State { t, q, v } = State::of(start)?;
+        Ok(self.erased().recorded_start(t, q, v)?.0)
     }
 
     /// The multipliers of the contacts at a state `(q, v)`; 0 for open contacts. NaN for all where
@@ -59,8 +59,8 @@ where
         at: &Start<'_>,
         contacts: &[usize],
     ) -> Result<DecouplingReport, Breakdown> {
-        let (q, v) = at.motion()?;
-        self.erased().report_decoupling(at.t, q, v, contacts)
+        let State { t, q, v } = State::of(at)?;
+        self.erased().report_decoupling(t, q, v, contacts)
     }
 }
 

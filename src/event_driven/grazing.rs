@@ -77,7 +77,8 @@ impl<'a> Watcher<'a> {
     pub(crate) fn new(
         model: &'a Model<'a>,
         settings: &'a Settings,
-        (grazing, memory): (Grazing, usize),
+        grazing: Grazing,
+        memory: usize,
     ) -> Self {
         Self {
             model,

@@ -7,7 +7,7 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
 
 impl Model<'_> {
@@ -42,7 +42,8 @@ impl EventFunction for Model<'_> {
         }
         with_zeros(v.len() + n, |scratch| {
             let (acceleration, multipliers) = scratch.split_at_mut(v.len());
-            self.motion((t, q, v), mode, acceleration, Some(multipliers), true);
+            let state = State { t, q, v };
+            self.motion(state, mode, acceleration, Some(multipliers), true);
             multipliers[k]
         })
     }
@@ -51,7 +52,8 @@ impl EventFunction for Model<'_> {
         let (q, v) = self.parts(x);
         if mode.flags().next().is_some() {
             with_zeros(v.len(), |acceleration| {
-                self.motion((t, q, v), mode, acceleration, Some(&mut *h), true);
+                let state = State { t, q, v };
+                self.motion(state, mode, acceleration, Some(&mut *h), true);
             });
         }
         for (j, gap) in h.iter_mut().enumerate() {
@@ -108,7 +110,7 @@ impl EventFunction for Model<'_> {
         } = crossing;
         let mut done = Ok(());
         record.write(|event: &mut Event| {
-            done = self.resolve_event(*t, crossed, (x, mode), event);
+            done = self.resolve_event(*t, crossed, x, mode, event);
         });
         Ok(done?)
     }
@@ -126,7 +128,7 @@ impl EventFunction for Model<'_> {
         (_, dx): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        self.reset_along_each((t, crossed), (x, mode), dx, out)
+        self.reset_along_each(t, crossed, x, mode, dx, out)
     }
 
     fn reset_times_each(
@@ -138,6 +140,6 @@ impl EventFunction for Model<'_> {
         (_, dx): (f64, &[f64]),
         out: &mut [f64],
     ) -> bool {
-        self.reset_along_each((t, crossed), (x, mode), dx, out)
+        self.reset_along_each(t, crossed, x, mode, dx, out)
     }
 }

@@ -50,13 +50,17 @@ impl Model<'_> {
         for of in event.contacts.all_parameters() {
             self.check_restitution(of.contact, occasion.t, of.restitution)?;
         }
-        self.apply_impact_by((&*self.law, &self.selection), occasion, state, event)
+        let rule = ImpactRule {
+            law: &*self.law,
+            selection: &self.selection,
+        };
+        self.apply_impact_by(rule, occasion, state, event)
     }
 
     /// The same by a law that a driver chooses, with friction.
     pub(crate) fn apply_impact_with(
         &self,
-        by: (&dyn ImpactLaw, &Selection),
+        rule: ImpactRule<'_>,
         occasion: Occasion,
         state: &mut [f64],
         event: &mut Event,
@@ -68,7 +72,7 @@ impl Model<'_> {
         };
         let set = ContactSet::Listed(&event.touching);
         self.system().fill(q, set, wanted, &mut event.contacts)?;
-        self.apply_impact_by(by, occasion, state, event)
+        self.apply_impact_by(rule, occasion, state, event)
     }
 
     /// The same by [`Unilateral`], with coefficients of restitution of zero.
@@ -82,28 +86,33 @@ impl Model<'_> {
         let set = ContactSet::Listed(&event.touching);
         self.system()
             .fill(q, set, Wanted::default(), &mut event.contacts)?;
-        self.apply_impact_by((&Unilateral, &Selection::Single), occasion, state, event)
+        let rule = ImpactRule {
+            law: &Unilateral,
+            selection: &Selection::Single,
+        };
+        self.apply_impact_by(rule, occasion, state, event)
     }
 
     /// The impact problem of contacts, with `M⁻¹ Jᵀ` written into `response`. The inner error says
     /// why the contacts make no problem, the outer one why the mass matrix cannot be inverted.
     pub(crate) fn impact_problem(
         &self,
-        (q, v): (&[f64], &[f64]),
+        q: &[f64],
+        v: &[f64],
         contacts: &Contacts,
         momentum: f64,
         response: &mut [f64],
     ) -> Result<Result<ImpactProblem, ImpactFailure>, Trouble> {
         with_zeros(v.len() * v.len(), |space| {
             let mass = self.bodies.mass(q, space)?;
-            let motion = (v, momentum);
-            Ok(delassus::impact_problem(contacts, &mass, motion, response))
+            let problem = delassus::impact_problem(contacts, &mass, v, momentum, response);
+            Ok(problem)
         })
     }
 
     fn apply_impact_by(
         &self,
-        by: (&dyn ImpactLaw, &Selection),
+        rule: ImpactRule<'_>,
         occasion: Occasion,
         state: &mut [f64],
         event: &mut Event,
@@ -120,9 +129,9 @@ impl Model<'_> {
         let (d, size) = (v.len(), event.contacts.rows() * v.len());
         let noise = with_zeros(size, |response| {
             let problem = self
-                .impact_problem((q, v), &event.contacts, momentum, response)
+                .impact_problem(q, v, &event.contacts, momentum, response)
                 .map_err(|trouble| explain(trouble, q, &event.touching))?;
-            let resolved = problem.and_then(|problem| self.resolve(by, occasion, problem, event));
+            let resolved = problem.and_then(|problem| self.resolve(rule, occasion, problem, event));
             let noise = resolved.map_err(|reason| {
                 let state = [&*q, &*v].concat();
                 Breakdown::of_impact(reason, &event.touching, occasion.t, state)
@@ -144,7 +153,7 @@ impl Model<'_> {
     /// where contacts depend on each other.
     fn resolve(
         &self,
-        (law, selection): (&dyn ImpactLaw, &Selection),
+        rule: ImpactRule<'_>,
         occasion: Occasion,
         problem: ImpactProblem,
         event: &mut Event,
@@ -153,9 +162,9 @@ impl Model<'_> {
         let problem = problem.with_new_contacts(&fresh)?;
         let noise = (!problem.dependent().is_empty()).then(|| problem.noise());
         let problem = problem.with_interrupt(&self.interrupt);
-        let outcomes = law.resolve(&problem)?;
+        let outcomes = rule.law.resolve(&problem)?;
         event.outcomes = outcomes.list.len();
-        let outcome = selection.select(outcomes, occasion)?;
+        let outcome = rule.selection.select(outcomes, occasion)?;
         event
             .approach
             .extend(problem.speeds().iter().take(problem.contacts()));
@@ -223,7 +232,8 @@ impl Model<'_> {
         &self,
         t: f64,
         crossed: &Crossed<'_>,
-        (x, mode): (&mut [f64], &mut Mode),
+        x: &mut [f64],
+        mode: &mut Mode,
         event: &mut Event,
     ) -> Result<(), Breakdown> {
         self.take_part(crossed, x, mode, event);
@@ -242,7 +252,7 @@ impl Model<'_> {
         } else {
             event.approach = self.approach(x, &event.touching);
         }
-        self.release(t, (x, mode), (&event.touching, &event.released))
+        self.release(t, x, &event.touching, &event.released, mode)
     }
 
     /// True when a gap is zero and neither closes nor opens.
@@ -254,6 +264,14 @@ impl Model<'_> {
                 .iter()
                 .all(|rate| rate.abs() <= self.rate_tolerance)
     }
+}
+
+/// What decides an impact.
+#[derive(Clone, Copy)]
+pub(crate) struct ImpactRule<'a> {
+    pub(crate) law: &'a dyn ImpactLaw,
+    /// Which of the outcomes of the law is taken.
+    pub(crate) selection: &'a Selection,
 }
 
 /// Which impact of the run the crossing is.

@@ -36,8 +36,10 @@ impl Model<'_> {
     /// the law has no outcome at the state or beside it.
     pub(crate) fn reset_along_each(
         &self,
-        (t, crossed): (f64, &Crossed<'_>),
-        (x, mode): (&[f64], &Mode),
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
@@ -60,7 +62,7 @@ impl Model<'_> {
     ) -> Option<NearbyEvent> {
         let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
         let mut event = Event::default();
-        self.resolve_event(t, crossed, (&mut after, &mut mode_after), &mut event)
+        self.resolve_event(t, crossed, &mut after, &mut mode_after, &mut event)
             .ok()?;
         let stays = |i: &usize| {
             let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);

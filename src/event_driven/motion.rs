@@ -5,9 +5,9 @@ use super::projection;
 use super::system::gather_closed;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_indices;
-use crate::mechanics::acceleration::How;
 use crate::mechanics::configuration;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::motion::ClosedContacts;
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
@@ -43,31 +43,29 @@ impl Model<'_> {
         let (q, v) = self.parts(state);
         let mut values = vec![0.0; n];
         let mut acceleration = vec![0.0; v.len()];
-        let unique = self.motion((t, q, v), mode, &mut acceleration, Some(&mut values), false);
+        let state = State { t, q, v };
+        let unique = self.motion(state, mode, &mut acceleration, Some(&mut values), false);
         Multipliers { values, unique }
     }
 
-    /// Accelerations and multipliers at `(t, q, v)` in `mode`; NaN where there are none.
+    /// Accelerations and multipliers at a state in `mode`; NaN where there are none.
     /// `multipliers` has one entry a contact, zero for those that are open. With `lifted` the
     /// rounding is added to them, so that a contact without a force stays closed.
     /// True when they are unique.
     pub(crate) fn motion(
         &self,
-        (t, q, v): (f64, &[f64], &[f64]),
+        state: State<'_>,
         mode: &Mode,
         acceleration: &mut [f64],
         multipliers: Option<&mut [f64]>,
         lifted: bool,
     ) -> bool {
         let n = self.system().contacts();
-        let how = self.how(lifted.then_some(self.rate_tolerance));
+        let lifted = lifted.then_some(self.rate_tolerance);
         with_indices(n, |closed| {
-            let closed = gather_closed(mode, closed);
-            let (fixed, out) = (&self.bodies.fixed, (acceleration, multipliers));
-            self.bodies
-                .system
-                .system
-                .motion(fixed, (t, q, v), closed, out, how)
+            let closed = self.closed_contacts(gather_closed(mode, closed), lifted);
+            let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
+            system.motion(fixed, state, closed, acceleration, multipliers)
         })
     }
 
@@ -75,21 +73,22 @@ impl Model<'_> {
     /// acceleration or the multipliers are not unique.
     pub(crate) fn motion_along_each(
         &self,
-        at: (f64, &[f64]),
+        t: f64,
+        x: &[f64],
         mode: &Mode,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
         with_indices(self.system().contacts(), |closed| {
-            let closed = gather_closed(mode, closed);
-            let (fixed, how) = (&self.bodies.fixed, self.how(None));
-            let system = &self.bodies.system.system;
-            system.motion_along(fixed, at, closed, (directions, out), how)
+            let closed = self.closed_contacts(gather_closed(mode, closed), None);
+            let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
+            system.motion_along(fixed, t, x, closed, directions, out)
         })
     }
 
-    fn how(&self, lifted: Option<f64>) -> How {
-        How {
+    fn closed_contacts<'a>(&self, list: &'a [usize], lifted: Option<f64>) -> ClosedContacts<'a> {
+        ClosedContacts {
+            list,
             redundant: self.redundant,
             lifted,
         }
@@ -112,11 +111,11 @@ impl Flow for Model<'_> {
         } else {
             configuration::rate(self.system(), q, v, dq);
         }
-        self.motion((t, q, v), mode, dv, None, false);
+        self.motion(State { t, q, v }, mode, dv, None, false);
     }
 
     fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
-        self.motion_along_each((t, x), mode, v, out)
+        self.motion_along_each(t, x, mode, v, out)
     }
 
     fn jacobian_times_each(
@@ -127,7 +126,7 @@ impl Flow for Model<'_> {
         v: &[f64],
         out: &mut [f64],
     ) -> bool {
-        self.motion_along_each((t, x), mode, v, out)
+        self.motion_along_each(t, x, mode, v, out)
     }
 
     fn flow_time_scale(&self) -> Option<f64> {

@@ -37,8 +37,10 @@ impl ContactRecorder {
     pub(crate) fn begin(
         &mut self,
         model: &Model<'_>,
-        (t, state): (f64, &[f64]),
-        (start, impact): (&SettledStart, &Event),
+        t: f64,
+        before: &[f64],
+        start: &SettledStart,
+        impact: &Event,
         kind: ContactEventKind,
     ) {
         if start.activated.is_empty() {
@@ -50,7 +52,7 @@ impl ContactRecorder {
         let mut event = ContactEvent {
             activated: start.activated.clone(),
             mode_after: model.closed(&start.mode),
-            state_before: state.to_vec(),
+            state_before: before.to_vec(),
             state_after: start.state.clone(),
             ..ContactEvent::new(t, kind)
         };

@@ -50,7 +50,7 @@ impl Model<'_> {
             return None;
         }
         let rates = self.approach(set.state, &open);
-        let bends = self.bends((set.t, set.state), &open, set.mode).ok()?;
+        let bends = self.bends(set.t, set.state, &open, set.mode).ok()?;
         let before = self.approach(set.state_before, &open);
         let mut found: Option<Accumulation> = None;
         for (i, &j) in open.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Model<'_> {
         let end = found.t.clamp(place.t, tf.max(place.t));
         let mode = &place.mode;
         let flow = |t: f64, x: &[f64], dx: &mut [f64]| self.flow(t, x, mode, dx);
-        let run = fly_freely(&flow, (place.t, &place.state), end, bounds)?;
+        let run = fly_freely(&flow, place.t, &place.state, end, bounds)?;
         if let Status::Refused(
             reason @ (Stop::TooManySteps { .. }
             | Stop::TrajectoryTooLarge { .. }
@@ -288,7 +288,8 @@ type FreeFlow<'a> = dyn Fn(f64, &[f64], &mut [f64]) + 'a;
 /// compiled once for all models.
 fn fly_freely(
     flow: &FreeFlow<'_>,
-    (t, state): (f64, &[f64]),
+    t: f64,
+    state: &[f64],
     end: f64,
     bounds: &Bounds,
 ) -> Result<Trajectory, InputError> {

@@ -75,7 +75,7 @@ impl MechanicalRun {
     pub fn modes(&self) -> Vec<Phase> {
         let times = self.trajectory.times();
         let start = times.first().copied().unwrap_or(f64::NAN);
-        sequence((start, self.trajectory.t()), &self.initial, &self.events)
+        sequence(start, self.trajectory.t(), &self.initial, &self.events)
     }
 
     /// False when [`Trajectory::is_guaranteed`] is, or when the run went on where it has no

@@ -4,6 +4,7 @@
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
 use crate::linalg::dot;
+use crate::mechanics::State;
 use crate::mechanics::mode_choice::Settled;
 use crate::mechanics::mode_problem::settle;
 use crate::{At, Mode, Quantity, Stop};
@@ -24,15 +25,17 @@ impl Model<'_> {
     pub(crate) fn release(
         &self,
         t: f64,
-        (x, mode): (&mut [f64], &mut Mode),
-        (touching, released): (&[usize], &[usize]),
+        x: &mut [f64],
+        touching: &[usize],
+        released: &[usize],
+        mode: &mut Mode,
     ) -> Result<(), Breakdown> {
         if released.len() < 2 {
             return self.update_contacts(t, x, touching, released, mode);
         }
         let before = (x.to_vec(), mode.clone());
         self.update_contacts(t, x, touching, released, mode)?;
-        if self.close_at_once((t, x), released, mode)? {
+        if self.close_at_once(t, x, released, mode)? {
             x.copy_from_slice(&before.0);
             mode.copy_from(&before.1);
             self.update_contacts(t, x, touching, &[], mode)?;
@@ -43,11 +46,12 @@ impl Model<'_> {
     /// True when the gap of one of `contacts` accelerates below zero in the motion of `mode`.
     fn close_at_once(
         &self,
-        (t, state): (f64, &[f64]),
+        t: f64,
+        state: &[f64],
         contacts: &[usize],
         mode: &Mode,
     ) -> Result<bool, Breakdown> {
-        let (bends, least) = self.bends_and_least((t, state), contacts, mode)?;
+        let (bends, least) = self.bends_and_least(t, state, contacts, mode)?;
         Ok(bends.iter().zip(least).any(|(bend, least)| *bend < -least))
     }
 
@@ -62,18 +66,18 @@ impl Model<'_> {
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
         let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
-        let mut parting = self.parting((t, state), touching, mode)?;
+        let mut parting = self.parting(t, state, touching, mode)?;
         // The forces of the closed contacts may stop a slow contact from parting, or limit its
         // rebound to a height that is not resolved. Such a contact is a candidate too.
         for _ in 0..=touching.len() {
-            self.rest_unless_parting(t, state, (touching, &parting), released, mode)?;
+            self.rest_unless_parting(t, state, touching, &parting, released, mode)?;
             if !parting.iter().any(|&parts| parts) {
                 break;
             }
             let rates = self.approach(state, touching);
             let thrown = |i: usize| parting[i] && was_closed[i];
             let bends = if (0..touching.len()).any(thrown) {
-                self.bends((t, state), touching, mode)?
+                self.bends(t, state, touching, mode)?
             } else {
                 vec![0.0; touching.len()]
             };
@@ -110,25 +114,27 @@ impl Model<'_> {
     /// The accelerations of the gaps of `contacts` in the motion of `mode`.
     pub(crate) fn bends(
         &self,
-        (t, state): (f64, &[f64]),
+        t: f64,
+        state: &[f64],
         contacts: &[usize],
         mode: &Mode,
     ) -> Result<Vec<f64>, Breakdown> {
-        Ok(self.bends_and_least((t, state), contacts, mode)?.0)
+        Ok(self.bends_and_least(t, state, contacts, mode)?.0)
     }
 
     /// The same, and how large each must be to be told from zero.
     fn bends_and_least(
         &self,
-        (t, state): (f64, &[f64]),
+        t: f64,
+        state: &[f64],
         contacts: &[usize],
         mode: &Mode,
     ) -> Result<(Vec<f64>, Vec<f64>), Breakdown> {
         let (q, v) = self.parts(state);
         let (mut acceleration, mut bends) = (vec![0.0; v.len()], vec![0.0; contacts.len()]);
-        self.motion((t, q, v), mode, &mut acceleration, None, false);
+        self.motion(State { t, q, v }, mode, &mut acceleration, None, false);
         self.in_frame(q, contacts, |frame| {
-            frame.gap_acceleration(self.system(), (q, v), &acceleration, &mut bends);
+            frame.gap_acceleration(self.system(), q, v, &acceleration, &mut bends);
             let least = frame.least_acceleration(CLOSES, self.rate_tolerance);
             let unit = |i: usize| frame.gram[i * contacts.len() + i].sqrt();
             (
@@ -144,7 +150,8 @@ impl Model<'_> {
         &self,
         t: f64,
         state: &mut [f64],
-        (touching, parting): (&[usize], &[bool]),
+        touching: &[usize],
+        parting: &[bool],
         released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
@@ -158,9 +165,10 @@ impl Model<'_> {
         }
         match settle(
             &self.bodies,
-            (t, q, v),
+            State { t, q, v },
             &candidates,
-            (self.redundant, self.rate_tolerance),
+            self.redundant,
+            self.rate_tolerance,
             &self.interrupt,
         ) {
             Settled::Closed(closed) => {
@@ -210,7 +218,8 @@ impl Model<'_> {
     /// be resolved does not part.
     fn parting(
         &self,
-        (t, state): (f64, &[f64]),
+        t: f64,
+        state: &[f64],
         touching: &[usize],
         mode: &Mode,
     ) -> Result<Vec<bool>, Breakdown> {
@@ -224,8 +233,8 @@ impl Model<'_> {
                 return parting;
             }
             let (mut free, mut falls) = (vec![0.0; v.len()], vec![0.0; touching.len()]);
-            frame.free_acceleration(self.system(), (t, q, v), &[], &mut free);
-            frame.gap_acceleration(self.system(), (q, v), &free, &mut falls);
+            frame.free_acceleration(self.system(), State { t, q, v }, &[], &mut free);
+            frame.gap_acceleration(self.system(), q, v, &free, &mut falls);
             for i in thrown {
                 parting[i] = !self.is_low(rates[i], falls[i]);
             }

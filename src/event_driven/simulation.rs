@@ -8,7 +8,7 @@ use super::run::MechanicalRun;
 use super::system::EventDriven;
 use super::zeno::Zeno;
 use crate::derivative::Derivative;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, Integrator, Interrupt, PerEntry, Start, validate};
 
 /// Runs a mechanical system with contacts.
@@ -143,8 +143,8 @@ where
     /// it where the motion of the bodies could not go on.
     pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<MechanicalRun, Breakdown> {
         validate::finite("tf", &[tf])?;
-        let (t0, (q, v)) = (start.t, start.motion()?);
-        let near = self.check_options(t0, tf)?;
+        let start = State::of(start)?;
+        let near = self.check_options(start.t, tf)?;
         let (model, driver, _) = self.integrator.parts();
         let mut drive = Drive {
             model: model.erased(),
@@ -152,7 +152,7 @@ where
             zeno: self.zeno,
             grazing: self.grazing,
         };
-        drive.integrate((t0, q, v), tf, near, self.cluster)
+        drive.integrate(start, tf, near, self.cluster)
     }
 
     /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator

@@ -13,7 +13,7 @@ use super::delassus::{Mass, delassus};
 use super::gaps::curvature;
 use super::kinetic::coriolis;
 use super::measured::Sizes;
-use super::{Measured, MechanicalSystem, Redundant, UnilateralConstraints};
+use super::{Measured, MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::linalg::cholesky::{factor, factor_rows, inverse, solve, solve_lower};
 use crate::linalg::dot;
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
@@ -65,7 +65,7 @@ pub(crate) struct Fixed {
 }
 
 #[inline(always)]
-fn same_size(expected: usize, found: usize) -> Result<usize, Trouble> {
+pub(super) fn same_size(expected: usize, found: usize) -> Result<usize, Trouble> {
     if found == expected {
         Ok(found)
     } else {
@@ -90,12 +90,12 @@ where
 {
     /// See [`Fixed::mass`].
     pub(crate) fn mass<'a>(&'a self, q: &[f64], space: &'a mut [f64]) -> Result<Mass<'a>, Trouble> {
-        self.fixed.mass((&self.system, self.fixed.d), q, space)
+        self.fixed.mass(&self.system, self.fixed.d, q, space)
     }
 
     /// Size of the scratch space of a [`frame`](Self::frame) of `m` contacts.
     pub(crate) fn frame_size(&self, m: usize) -> usize {
-        self.fixed.frame_size((self.fixed.d, self.fixed.nq), m)
+        self.fixed.frame_size(self.fixed.d, self.fixed.nq, m)
     }
 
     /// See [`Frame::new`].
@@ -105,7 +105,7 @@ where
         contacts: &'a [usize],
         scratch: &'a mut [f64],
     ) -> Result<Frame<'a>, Trouble> {
-        Frame::new((&self.system, &self.fixed), q, contacts, scratch)
+        Frame::new(&self.system, &self.fixed, q, contacts, scratch)
     }
 }
 
@@ -130,14 +130,15 @@ impl Fixed {
     /// The number of velocities as the system gives it, where it is that of the record: where the
     /// system is known it is a constant of the compiler.
     #[inline(always)]
-    fn dof<S: MechanicalSystem + ?Sized>(&self, system: &S) -> Result<usize, Trouble> {
+    pub(super) fn dof<S: MechanicalSystem + ?Sized>(&self, system: &S) -> Result<usize, Trouble> {
         same_size(self.d, system.dof())
     }
 
     /// The mass matrix at `q`, to be inverted; `space` has a square of the number of velocities.
     fn mass<'a, S: MechanicalSystem + ?Sized>(
         &'a self,
-        (system, d): (&S, usize),
+        system: &S,
+        d: usize,
         q: &[f64],
         space: &'a mut [f64],
     ) -> Result<Mass<'a>, Trouble> {
@@ -152,7 +153,7 @@ impl Fixed {
     /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
     /// coordinates. These are arguments although `self` holds them: where the system is known they
     /// are constants of the compiler.
-    pub(crate) fn frame_size(&self, (d, nq): (usize, usize), m: usize) -> usize {
+    pub(crate) fn frame_size(&self, d: usize, nq: usize, m: usize) -> usize {
         let coriolis = if self.inverse.is_some() {
             0
         } else {
@@ -181,7 +182,7 @@ pub(crate) struct Frame<'a> {
     /// `aᵀ M a` of the free acceleration `a`; ∞ where it was not asked for.
     thrust: f64,
     /// There is a Coriolis force.
-    has_coriolis: bool,
+    pub(super) has_coriolis: bool,
     /// Rounding of the curvatures, the larger part where these are differences (units of rows).
     bent: f64,
     work: &'a mut [f64],
@@ -190,7 +191,8 @@ pub(crate) struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// Factorises at `q`, for `contacts`; scratch of [`Fixed::frame_size`] zeros.
     pub(crate) fn new<S>(
-        (system, fixed): (&S, &'a Fixed),
+        system: &S,
+        fixed: &'a Fixed,
         q: &[f64],
         contacts: &'a [usize],
         scratch: &'a mut [f64],
@@ -201,10 +203,10 @@ impl<'a> Frame<'a> {
         let (d, m) = (fixed.dof(system)?, contacts.len());
         let mut cut = Cut(scratch);
         let space = if fixed.inverse.is_some() { 0 } else { d * d };
-        let mass = fixed.mass((system, d), q, cut.take(space))?;
+        let mass = fixed.mass(system, d, q, cut.take(space))?;
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
         let (diagonal, work) = (cut.take(m), cut.0);
-        let rows = ContactRows::new((system, d), q, contacts, rows, work);
+        let rows = ContactRows::new(system, d, q, contacts, rows, work);
         delassus(&mass, d, rows.rows, lift, gram);
         Ok(Self {
             d,
@@ -266,7 +268,7 @@ impl<'a> Frame<'a> {
     pub(crate) fn free_acceleration<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
-        (t, q, v): (f64, &[f64], &[f64]),
+        State { t, q, v }: State<'_>,
         closed: &[usize],
         acceleration: &mut [f64],
     ) {
@@ -297,7 +299,8 @@ impl<'a> Frame<'a> {
     pub(crate) fn gap_acceleration<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         &mut self,
         system: &S,
-        (q, v): (&[f64], &[f64]),
+        q: &[f64],
+        v: &[f64],
         acceleration: &[f64],
         out: &mut [f64],
     ) {
@@ -437,10 +440,11 @@ impl<'a> Frame<'a> {
 
 /// Writes `q̈` with the contacts of a frame closed, and their multipliers; true when these are
 /// unique.
+// In one file with what it calls: in another one a user's build does not inline these.
 pub(crate) fn accelerate<S>(
     system: &S,
     frame: &mut Frame<'_>,
-    (t, q, v): (f64, &[f64], &[f64]),
+    state: State<'_>,
     acceleration: &mut [f64],
     multipliers: &mut [f64],
     redundant: Redundant,
@@ -448,11 +452,11 @@ pub(crate) fn accelerate<S>(
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    frame.free_acceleration(system, (t, q, v), frame.rows.contacts, acceleration);
+    frame.free_acceleration(system, state, frame.rows.contacts, acceleration);
     if frame.rows.contacts.is_empty() {
         return Ok(true);
     }
-    frame.gap_acceleration(system, (q, v), acceleration, multipliers);
+    frame.gap_acceleration(system, state.q, state.v, acceleration, multipliers);
     for l in multipliers.iter_mut() {
         *l = -*l;
     }
@@ -461,56 +465,4 @@ where
         frame.push(i, multipliers[i], acceleration);
     }
     Ok(unique)
-}
-
-/// How the motion with closed contacts is computed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
-    /// What to do with contacts that depend on each other.
-    pub(crate) redundant: Redundant,
-    /// Adds the rounding to the multipliers, so that a contact without a force stays closed; the
-    /// tolerance of rates (m/s).
-    pub(crate) lifted: Option<f64>,
-}
-
-/// Writes `q̈` at `(t, q, v)` with contacts `closed`, and the multipliers of all contacts, zero for
-/// those that are open; NaN where there are none. True when they are unique. Nothing is written
-/// where the sizes of the system are not those of the record.
-#[inline]
-pub(crate) fn motion<S>(
-    (system, fixed): (&S, &Fixed),
-    (t, q, v): (f64, &[f64], &[f64]),
-    closed: &[usize],
-    (acceleration, multipliers): (&mut [f64], Option<&mut [f64]>),
-    how: How,
-) -> Result<bool, Trouble>
-where
-    S: MechanicalSystem + UnilateralConstraints + ?Sized,
-{
-    let nq = same_size(fixed.nq, system.coordinates())?;
-    let (sizes, m) = ((fixed.dof(system)?, nq), closed.len());
-    with_zeros(fixed.frame_size(sizes, m) + m, |scratch| {
-        let (forces, scratch) = scratch.split_at_mut(m);
-        let done = Frame::new((system, fixed), q, closed, scratch).and_then(|mut frame| {
-            let (state, redundant) = ((t, q, v), how.redundant);
-            let unique = accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
-            if let Some(tolerance) = how.lifted {
-                for (i, force) in forces.iter_mut().enumerate() {
-                    *force += frame.idle_force(i, tolerance);
-                }
-            }
-            Ok(unique)
-        });
-        if done.is_err() {
-            acceleration.fill(f64::NAN);
-            forces.fill(f64::NAN);
-        }
-        if let Some(multipliers) = multipliers {
-            multipliers.fill(0.0);
-            for (&j, &force) in closed.iter().zip(&*forces) {
-                multipliers[j] = force;
-            }
-        }
-        done
-    })
 }

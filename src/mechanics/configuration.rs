@@ -41,8 +41,10 @@ pub(crate) fn copy(from: &[f64], to: &mut [f64]) {
 /// central difference. `work` has three times as many entries as `q`.
 pub(crate) fn rate_along<S: MechanicalSystem + ?Sized>(
     system: &S,
-    (q, v): (&[f64], &[f64]),
-    (dq, dv): (&[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
+    dq: &[f64],
+    dv: &[f64],
     out: &mut [f64],
     work: &mut [f64],
 ) {
@@ -88,7 +90,8 @@ pub(crate) fn check_configuration<S: MechanicalSystem + ?Sized>(
 
 /// Refuses positions and velocities of another length than these, and numbers that are not finite.
 pub(crate) fn check_input(
-    (coordinates, dof): (usize, usize),
+    coordinates: usize,
+    dof: usize,
     t: f64,
     q: &[f64],
     v: &[f64],
@@ -128,9 +131,8 @@ mod tests {
     fn rates_change_with_coordinates_and_velocities() {
         let (mut out, mut work) = ([f64::NAN], [0.0; 3]);
         for (q, dq, expected) in [(3.0, 0.5, 6.5), (3.0, 0.0, 6.0), (1e10, 0.0, 2e10)] {
-            let (point, along) = (([q], [1.0]), ([dq], [2.0]));
-            let (point, along) = ((&point.0[..], &point.1[..]), (&along.0[..], &along.1[..]));
-            rate_along(&Exponential, point, along, &mut out, &mut work);
+            let (v, dv) = ([1.0], [2.0]);
+            rate_along(&Exponential, &[q], &v, &[dq], &dv, &mut out, &mut work);
             assert!((out[0] - expected).abs() < 1e-9 * expected, "{}", out[0]);
         }
     }

@@ -148,7 +148,7 @@ where
         let mut scratch = std::mem::take(&mut contacts.scratch);
         scratch.clear();
         scratch.resize(2 * (1 + tangents) * dof + work_size(q.len(), dof), 0.0);
-        let mut add = |j: usize| add_contact(self, (q, j), wanted, contacts, &mut scratch);
+        let mut add = |j: usize| add_contact(self, q, j, wanted, contacts, &mut scratch);
         let added = match set {
             ContactSet::Listed(list) => list.iter().try_for_each(|&contact| {
                 if contact < count {
@@ -169,7 +169,7 @@ where
             ContactSet::Reachable { v, dt, least } => {
                 validate::length("v", dof, v.len())?;
                 (0..count).try_for_each(|j| {
-                    add_contact(self, (q, j), wanted, contacts, &mut scratch)?;
+                    add_contact(self, q, j, wanted, contacts, &mut scratch)?;
                     contacts.keep_last_if_reachable(v, dt, least);
                     Ok(())
                 })
@@ -210,7 +210,8 @@ where
 /// Adds contact `j` and its blocks.
 fn add_contact<S>(
     system: &S,
-    (q, j): (&[f64], usize),
+    q: &[f64],
+    j: usize,
     wanted: Wanted<'_>,
     contacts: &mut Contacts,
     scratch: &mut [f64],

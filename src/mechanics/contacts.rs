@@ -30,7 +30,8 @@ impl<'a> ContactRows<'a> {
     /// Evaluates the rows at `q`, of `dof` entries each, into `rows`; `work` has [`work_size`]
     /// entries.
     pub(crate) fn new<S>(
-        (system, dof): (&S, usize),
+        system: &S,
+        dof: usize,
         q: &[f64],
         contacts: &'a [usize],
         rows: &'a mut [f64],

@@ -58,7 +58,8 @@ pub(crate) fn delassus(
 pub(crate) fn impact_problem(
     contacts: &Contacts,
     mass: &Mass<'_>,
-    (v, momentum): (&[f64], f64),
+    v: &[f64],
+    momentum: f64,
     response: &mut [f64],
 ) -> Result<ImpactProblem, ImpactFailure> {
     let (d, n, m) = (contacts.dof(), contacts.len(), contacts.rows());
@@ -130,7 +131,7 @@ impl ImpactProblem {
         }
         let mut response = DMatrix::zeros(d, contacts.rows());
         let (factored, out) = (Mass::Factor(&l), response.as_mut_slice());
-        let problem = impact_problem(contacts, &factored, (v, momentum), out)?;
+        let problem = impact_problem(contacts, &factored, v, momentum, out)?;
         Ok(problem.with_response(v, response, mass))
     }
 

@@ -366,7 +366,7 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
 impl<M: SmoothMechanics> Dual<M> {
     /// First and second derivative of `q` along `q̇ = N(q) v` with `v` held; the second is zero on
     /// entry.
-    fn path(&self, q: &[f64], v: &[f64], (along, bend): (&mut [f64], &mut [f64])) {
+    fn path(&self, q: &[f64], v: &[f64], along: &mut [f64], bend: &mut [f64]) {
         if !self.0.configuration_rate(q, v, along) {
             let n = along.len().min(v.len());
             along[..n].copy_from_slice(&v[..n]);
@@ -429,7 +429,7 @@ impl<M: SmoothMechanics + SmoothConstraints> UnilateralConstraints for Dual<M> {
         let bent = on_scratch(Dual2_64::new(0.0, 0.0, 0.0), q.len(), |point| {
             with_zeros(2 * q.len(), |scratch| {
                 let (along, bend) = scratch.split_at_mut(q.len());
-                self.path(q, v, (along, bend));
+                self.path(q, v, along, bend);
                 for i in 0..q.len() {
                     point[i] = Dual2_64::new(q[i], along[i], bend[i]);
                 }

@@ -56,14 +56,15 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     if v.iter().all(|&v| v == 0.0) {
         return;
     }
-    subtract_mass_rate(system, (q, v), force, work);
-    add_kinetic_gradient(system, (q, v), force, work);
+    subtract_mass_rate(system, q, v, force, work);
+    add_kinetic_gradient(system, q, v, force, work);
 }
 
 /// Subtracts `Ṁ v` from `force`, by a difference along `v`; `work` has `d² + d` entries.
 fn subtract_mass_rate<S: MechanicalSystem + ?Sized>(
     system: &S,
-    (q, v): (&[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
     force: &mut [f64],
     work: &mut [f64],
 ) {
@@ -87,7 +88,8 @@ fn subtract_mass_rate<S: MechanicalSystem + ?Sized>(
 /// Adds `½ ∂(vᵀ M v)/∂q` to `force`, written or by differences; `work` has `d² + d` entries.
 fn add_kinetic_gradient<S: MechanicalSystem + ?Sized>(
     system: &S,
-    (q, v): (&[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
     force: &mut [f64],
     work: &mut [f64],
 ) {
@@ -152,7 +154,7 @@ mod tests {
         for (written, found) in [(None, 1.0), (Some(1.0), 1.0), (Some(3.0), 3.0)] {
             let (bead, mut work) = (Bead { written }, [0.0; 2]);
             let mut gradient = [0.5];
-            add_kinetic_gradient(&bead, (&q, &v), &mut gradient, &mut work);
+            add_kinetic_gradient(&bead, &q, &v, &mut gradient, &mut work);
             assert!((gradient[0] - 0.5 - found * expected).abs() < 1e-8);
             let mut force = [f64::NAN];
             coriolis(&bead, &q, &v, &mut force, &mut work);

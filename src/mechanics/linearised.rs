@@ -12,25 +12,28 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::acceleration::{Fixed, Frame, How, Trouble, accelerate};
+use super::acceleration::{Fixed, Frame, Trouble, accelerate};
 use super::configuration::rate_along;
 use super::gaps::{curvature, gap_row};
 use super::kinetic::coriolis;
-use super::{MechanicalSystem, UnilateralConstraints};
+use super::motion::ClosedContacts;
+use super::{MechanicalSystem, State, UnilateralConstraints};
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::ode::difference::step_along;
 
-/// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions`, with contacts `closed`;
-/// false when there is no acceleration or the multipliers are not unique. An error only where the
-/// sizes of the system are not those of the record.
+/// Writes the derivatives of `(q̇, q̈)` at `x = (q, v)` along each of `directions`, with contacts
+/// `closed`; false when there is no acceleration or the multipliers are not unique. An error only
+/// where the sizes of the system are not those of the record.
 pub(crate) fn motion_along<S>(
-    (system, fixed): (&S, &Fixed),
-    (t, x): (f64, &[f64]),
-    closed: &[usize],
-    (directions, out): (&[f64], &mut [f64]),
-    how: How,
+    system: &S,
+    fixed: &Fixed,
+    t: f64,
+    x: &[f64],
+    closed: ClosedContacts<'_>,
+    directions: &[f64],
+    out: &mut [f64],
 ) -> Result<bool, Trouble>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
@@ -38,27 +41,27 @@ where
     let (q, v) = x.split_at(fixed.nq.min(x.len()));
     let (nq, d, dim) = (q.len(), v.len(), x.len().max(1));
     let count = directions.len() / dim;
+    let (closed, redundant) = (closed.list, closed.redundant);
     let m = closed.len();
-    let own = d + m + count * d + Residuals::size((nq, d), m);
-    with_zeros(fixed.frame_size((d, nq), m) + own, |scratch| {
+    let own = d + m + count * d + Residuals::size(nq, d, m);
+    with_zeros(fixed.frame_size(d, nq, m) + own, |scratch| {
         let mut cut = Cut(scratch);
         let (acceleration, forces) = (cut.take(d), cut.take(m));
         let efforts = cut.take(count * d);
-        let mut residuals = Residuals::new(&mut cut, (nq, d), m);
-        let mut frame = match Frame::new((system, fixed), q, closed, cut.0) {
+        let mut residuals = Residuals::new(&mut cut, nq, d, m);
+        let mut frame = match Frame::new(system, fixed, q, closed, cut.0) {
             Ok(frame) => frame,
             Err(changed @ Trouble::Sizes { .. }) => return Err(changed),
             Err(_) => return Ok(false),
         };
-        let (state, redundant) = ((t, q, v), how.redundant);
-        let written = system.effort_along(state, directions, efforts);
-        let straight = fixed.identity;
-        if written && straight && is_constant(system, state, closed, residuals.r) {
+        let state = State { t, q, v };
+        let written = system.effort_along((t, q, v), directions, efforts);
+        if written && fixed.identity && is_constant(system, state, closed, residuals.r) {
             let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
             let unique = frame.solve_gram(zeros, redundant) == Ok(true);
             let known = unique && frame.held_inverse(zeros, held);
             if known {
-                take_along(held, (directions, efforts), out);
+                take_along(held, directions, efforts, out);
             }
             return Ok(known);
         }
@@ -66,16 +69,22 @@ where
         if moved != Ok(true) {
             return Ok(false);
         }
-        let coarse = coarseness(system, (q, v), closed, residuals.work);
+        let base = Base {
+            t,
+            x,
+            closed,
+            acceleration,
+            forces,
+            has_coriolis: frame.has_coriolis,
+            coarse: coarseness(system, q, v, closed, residuals.work),
+        };
         let directions = directions.chunks_exact(dim);
         for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
             let (rate, bent) = out.split_at_mut(nq);
             let (dq, dv) = along.split_at(nq);
-            rate_along(system, (q, v), (dq, dv), rate, residuals.work);
+            rate_along(system, q, v, dq, dv, rate, residuals.work);
             let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
-            let held = (&*acceleration, &*forces);
-            let what = (effort, coarse, straight);
-            residuals.along(system, (t, x), along, closed, held, what);
+            residuals.along(system, &base, along, effort);
             frame.solve_mass(residuals.r, bent);
             for i in 0..m {
                 residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
@@ -93,18 +102,18 @@ where
 /// True when efforts are all that depends on the state; `work` has `d` entries.
 fn is_constant<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
-    state: (f64, &[f64], &[f64]),
+    State { t, q, v }: State<'_>,
     closed: &[usize],
     work: &mut [f64],
 ) -> bool {
     system.constant_mass()
         && closed.iter().all(|&j| system.constant_row(j))
-        && !system.contact_effort(state, closed, work)
+        && !system.contact_effort((t, q, v), closed, work)
 }
 
 /// The derivatives of `(q̇, q̈)` along directions, from those of the efforts, when `held` takes
 /// forces to accelerations.
-fn take_along(held: &[f64], (directions, efforts): (&[f64], &[f64]), out: &mut [f64]) {
+fn take_along(held: &[f64], directions: &[f64], efforts: &[f64], out: &mut [f64]) {
     let d = held.len().isqrt().max(1);
     let each = directions.chunks_exact(2 * d).zip(efforts.chunks_exact(d));
     for ((along, effort), out) in each.zip(out.chunks_exact_mut(2 * d)) {
@@ -112,6 +121,22 @@ fn take_along(held: &[f64], (directions, efforts): (&[f64], &[f64]), out: &mut [
         rate.copy_from_slice(&along[d..]);
         symmetric_times(held, effort, bent);
     }
+}
+
+/// The state whose residuals are differenced, with what is held.
+struct Base<'a> {
+    t: f64,
+    /// `(q, v)`.
+    x: &'a [f64],
+    closed: &'a [usize],
+    /// `a`.
+    acceleration: &'a [f64],
+    /// `λ`.
+    forces: &'a [f64],
+    /// There is a Coriolis force.
+    has_coriolis: bool,
+    /// See [`coarseness`].
+    coarse: f64,
 }
 
 /// The derivatives of `r` and `s`, and the space they need.
@@ -125,7 +150,7 @@ struct Residuals<'a> {
 }
 
 impl<'a> Residuals<'a> {
-    fn size((nq, d): (usize, usize), m: usize) -> usize {
+    fn size(nq: usize, d: usize, m: usize) -> usize {
         nq + 3 * d + 2 * m + Self::work(nq, d)
     }
 
@@ -133,7 +158,7 @@ impl<'a> Residuals<'a> {
         d * d + 2 * d + 3 * nq
     }
 
-    fn new(cut: &mut Cut<'a>, (nq, d): (usize, usize), m: usize) -> Self {
+    fn new(cut: &mut Cut<'a>, nq: usize, d: usize, m: usize) -> Self {
         Self {
             r: cut.take(d),
             s: cut.take(m),
@@ -148,14 +173,12 @@ impl<'a> Residuals<'a> {
     fn along<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         &mut self,
         system: &S,
-        (t, x): (f64, &[f64]),
+        base: &Base<'_>,
         along: &[f64],
-        closed: &[usize],
-        fixed: (&[f64], &[f64]),
-        (effort, coarse, straight): (Option<&[f64]>, f64, bool),
+        effort: Option<&[f64]>,
     ) {
-        let d = self.r.len();
-        let step = coarse * step_along(0.0, x, 0.0, along);
+        let (t, x, d) = (base.t, base.x, self.r.len());
+        let step = base.coarse * step_along(0.0, x, 0.0, along);
         let ends = [
             (step, &mut *self.r, &mut *self.s),
             (-step, &mut *self.behind.0, &mut *self.behind.1),
@@ -169,9 +192,7 @@ impl<'a> Residuals<'a> {
             if effort.is_none() {
                 system.effort(t, q, v, r);
             }
-            let has_coriolis = !(straight && system.constant_mass());
-            let fixed = (fixed.0, fixed.1, has_coriolis);
-            residuals(system, (t, q, v), closed, fixed, (r, s), self.work);
+            residuals(system, base, State { t, q, v }, r, s, self.work);
         }
         for i in 0..d {
             self.r[i] = (self.r[i] - self.behind.0[i]) / (2.0 * step);
@@ -179,7 +200,7 @@ impl<'a> Residuals<'a> {
                 self.r[i] += effort[i];
             }
         }
-        for i in 0..closed.len() {
+        for i in 0..base.closed.len() {
             self.s[i] = (self.s[i] - self.behind.1[i]) / (2.0 * step);
         }
     }
@@ -190,7 +211,8 @@ impl<'a> Residuals<'a> {
 /// five digits, curvatures by two differences eight.
 fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
-    (q, v): (&[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
     closed: &[usize],
     work: &mut [f64],
 ) -> f64 {
@@ -211,22 +233,22 @@ fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     coarse
 }
 
-/// Adds `c v − M a + Daᵀ λ` and the contact efforts to `r`, and writes `s`, with `a` and `λ` held.
+/// Adds `c v − M a + Daᵀ λ` and the contact efforts to `r`, and writes `s`, at a state beside `base`.
 /// `work` has as many entries as that of [`Residuals`].
 fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
-    (t, q, v): (f64, &[f64], &[f64]),
-    closed: &[usize],
-    (a, forces, has_coriolis): (&[f64], &[f64], bool),
-    (r, s): (&mut [f64], &mut [f64]),
+    base: &Base<'_>,
+    State { t, q, v }: State<'_>,
+    r: &mut [f64],
+    s: &mut [f64],
     work: &mut [f64],
 ) {
-    let d = r.len();
-    system.contact_effort((t, q, v), closed, r);
+    let (d, a) = (r.len(), base.acceleration);
+    system.contact_effort((t, q, v), base.closed, r);
     let mut cut = Cut(work);
     let row = cut.take(d);
     let work = cut.0;
-    if has_coriolis {
+    if base.has_coriolis {
         coriolis(system, q, v, row, work);
         let mass = &mut work[..d * d];
         system.mass(q, mass);
@@ -235,14 +257,14 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
             r[i] += row[i] - inertial;
         }
     }
-    for (i, &j) in closed.iter().enumerate() {
+    for (i, &j) in base.closed.iter().enumerate() {
         if system.constant_row(j) {
             s[i] = 0.0;
             continue;
         }
         gap_row(system, j, q, row, work);
         for k in 0..d {
-            r[k] += forces[i] * row[k];
+            r[k] += base.forces[i] * row[k];
         }
         let (bent, _) = curvature(system, j, q, v, work);
         s[i] = dot(row, a) + bent;

@@ -104,7 +104,8 @@ pub struct Phase {
 /// The contact mode sequence `ω` of the paper (definition 4): the modes in which positive time is
 /// spent, with the events that begin them.
 pub(crate) fn sequence(
-    (start, end): (f64, f64),
+    start: f64,
+    end: f64,
     initial: &[usize],
     events: &[ContactEvent],
 ) -> Vec<Phase> {

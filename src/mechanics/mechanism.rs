@@ -1,8 +1,9 @@
 //! A mechanical system with contacts, as drivers see it.
 
-use super::acceleration::{Fixed, How, Trouble, motion};
+use super::acceleration::{Fixed, Trouble};
 use super::linearised::motion_along;
-use super::{Measured, MechanicalSystem, UnilateralConstraints};
+use super::motion::{ClosedContacts, motion};
+use super::{Measured, MechanicalSystem, State, UnilateralConstraints};
 
 /// A mechanical system with contacts. Drivers take it as `dyn Mechanism`, so that they are compiled
 /// once for all systems; what is hot is a method here, compiled for each.
@@ -11,20 +12,21 @@ pub(crate) trait Mechanism: MechanicalSystem + UnilateralConstraints {
     fn motion(
         &self,
         fixed: &Fixed,
-        state: (f64, &[f64], &[f64]),
-        closed: &[usize],
-        out: (&mut [f64], Option<&mut [f64]>),
-        how: How,
+        state: State<'_>,
+        closed: ClosedContacts<'_>,
+        acceleration: &mut [f64],
+        multipliers: Option<&mut [f64]>,
     ) -> bool;
 
     /// See [`motion_along`].
     fn motion_along(
         &self,
         fixed: &Fixed,
-        at: (f64, &[f64]),
-        closed: &[usize],
-        along: (&[f64], &mut [f64]),
-        how: How,
+        t: f64,
+        x: &[f64],
+        closed: ClosedContacts<'_>,
+        directions: &[f64],
+        out: &mut [f64],
     ) -> bool;
 }
 
@@ -32,16 +34,15 @@ impl<S: MechanicalSystem + UnilateralConstraints> Mechanism for S {
     fn motion(
         &self,
         fixed: &Fixed,
-        state: (f64, &[f64], &[f64]),
-        closed: &[usize],
-        (acceleration, mut multipliers): (&mut [f64], Option<&mut [f64]>),
-        how: How,
+        state: State<'_>,
+        closed: ClosedContacts<'_>,
+        acceleration: &mut [f64],
+        mut multipliers: Option<&mut [f64]>,
     ) -> bool {
-        let out = (&mut *acceleration, multipliers.as_deref_mut());
-        match motion((self, fixed), state, closed, out, how) {
+        let forces = multipliers.as_deref_mut();
+        match motion(self, fixed, state, closed, acceleration, forces) {
             Err(Trouble::Sizes { .. }) => {
-                let out = (acceleration, multipliers);
-                motion_of_changed((self, fixed), state, closed, out, how)
+                motion_of_changed(self, fixed, state, closed, acceleration, multipliers)
             }
             done => done.unwrap_or(false),
         }
@@ -50,13 +51,14 @@ impl<S: MechanicalSystem + UnilateralConstraints> Mechanism for S {
     fn motion_along(
         &self,
         fixed: &Fixed,
-        at: (f64, &[f64]),
-        closed: &[usize],
-        (directions, out): (&[f64], &mut [f64]),
-        how: How,
+        t: f64,
+        x: &[f64],
+        closed: ClosedContacts<'_>,
+        directions: &[f64],
+        out: &mut [f64],
     ) -> bool {
-        match motion_along((self, fixed), at, closed, (directions, &mut *out), how) {
-            Err(_) => motion_along_of_changed((self, fixed), at, closed, (directions, out), how),
+        match motion_along(self, fixed, t, x, closed, directions, out) {
+            Err(_) => motion_along_of_changed(self, fixed, t, x, closed, directions, out),
             Ok(done) => done,
         }
     }
@@ -66,25 +68,28 @@ impl<S: MechanicalSystem + UnilateralConstraints> Mechanism for S {
 /// once.
 #[cold]
 fn motion_of_changed(
-    (system, fixed): (&dyn Mechanism, &Fixed),
-    state: (f64, &[f64], &[f64]),
-    closed: &[usize],
-    out: (&mut [f64], Option<&mut [f64]>),
-    how: How,
+    system: &dyn Mechanism,
+    fixed: &Fixed,
+    state: State<'_>,
+    closed: ClosedContacts<'_>,
+    acceleration: &mut [f64],
+    multipliers: Option<&mut [f64]>,
 ) -> bool {
     let system = Measured::with(system, &fixed.sizes);
-    motion((&system, fixed), state, closed, out, how).unwrap_or(false)
+    motion(&system, fixed, state, closed, acceleration, multipliers).unwrap_or(false)
 }
 
 /// See [`motion_of_changed`].
 #[cold]
 fn motion_along_of_changed(
-    (system, fixed): (&dyn Mechanism, &Fixed),
-    at: (f64, &[f64]),
-    closed: &[usize],
-    along: (&[f64], &mut [f64]),
-    how: How,
+    system: &dyn Mechanism,
+    fixed: &Fixed,
+    t: f64,
+    x: &[f64],
+    closed: ClosedContacts<'_>,
+    directions: &[f64],
+    out: &mut [f64],
 ) -> bool {
     let system = Measured::with(system, &fixed.sizes);
-    motion_along((&system, fixed), at, closed, along, how).unwrap_or(false)
+    motion_along(&system, fixed, t, x, closed, directions, out).unwrap_or(false)
 }

@@ -11,10 +11,10 @@
 //!   fills them; `contact_frames`: their normals and tangents as seen in space; `delassus`: these in
 //!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
-//! * `acceleration`: accelerations and multipliers with closed contacts (eq. 1 and 2); `redundant`:
-//!   what to do with contacts that depend on each other; `rates`: velocities with given rates of
-//!   gaps.
-//! * `configuration`: `q̇ = N(q) v`.
+//! * `acceleration`: the equations of closed contacts at a configuration (eq. 1 and 2); `motion`:
+//!   accelerations and multipliers at a state; `redundant`: what to do with contacts that depend on
+//!   each other; `rates`: velocities with given rates of gaps.
+//! * `state`: a time, a configuration and velocities; `configuration`: `q̇ = N(q) v`.
 //! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
 //!   blocks of the mass matrix.
 //! * `linearised`: the derivative of the motion with closed contacts.
@@ -44,8 +44,10 @@ pub(crate) mod measured;
 mod mechanism;
 pub(crate) mod mode_choice;
 pub(crate) mod mode_problem;
+pub(crate) mod motion;
 pub(crate) mod rates;
 mod redundant;
+mod state;
 mod system;
 pub(crate) mod trees;
 
@@ -58,4 +60,5 @@ pub use dual::{SmoothConstraints, SmoothMechanics};
 pub(crate) use measured::Measured;
 pub(crate) use mechanism::Mechanism;
 pub use redundant::Redundant;
+pub(crate) use state::State;
 pub use system::MechanicalSystem;

@@ -39,31 +39,48 @@ pub(crate) enum Settled {
     Interrupted,
 }
 
-/// Solves `0 ≤ λ ⊥ G λ + b ≥ 0`. Values up to `small`, in units of rows, count as zero; `b` may lie
-/// outside the range of `G` by `noise`. `G` is positive semidefinite, so accelerations are unique.
+/// The problem `0 ≤ λ ⊥ G λ + b ≥ 0` of forces and accelerations. `G` is positive semidefinite, so
+/// accelerations are unique.
+#[derive(Clone, Copy)]
+pub(super) struct Complementarity<'a> {
+    /// `G`.
+    pub(super) gram: &'a [f64],
+    pub(super) b: &'a [f64],
+    /// Values up to this, in units of rows, count as zero.
+    pub(super) small: f64,
+    /// `b` may lie outside the range of `G` by so much.
+    pub(super) noise: f64,
+}
+
+/// The problem of the same contacts a moment later.
+pub(super) struct Later {
+    /// `G`.
+    pub(super) gram: Vec<f64>,
+    pub(super) b: Vec<f64>,
+    /// Rounding of `b`, in units of rows.
+    pub(super) rounding: f64,
+}
+
+/// Solves a problem: which contacts stay closed.
 ///
 /// Degenerate contacts (zero force, zero acceleration) are decided by the problem at `t + step`,
 /// which `ahead` gives for the forces. A contact that is degenerate there too stays closed.
 /// `by_rows` replaces the load of a set by forces as exact as the rows; true where these push.
 pub(super) fn choose(
-    gram: &[f64],
-    b: &[f64],
-    (small, noise): (f64, f64),
+    problem: Complementarity<'_>,
     redundant: Redundant,
-    (ahead, by_rows): (
-        impl FnOnce(&[f64]) -> Option<(Vec<f64>, Vec<f64>, f64)>,
-        impl Fn(&[usize], &mut [f64]) -> bool,
-    ),
+    ahead: impl FnOnce(&[f64]) -> Option<Later>,
+    by_rows: impl Fn(&[usize], &mut [f64]) -> bool,
     interrupt: &Interrupt,
 ) -> Settled {
-    let m = b.len();
+    let (gram, small, m) = (problem.gram, problem.small, problem.b.len());
     // A row of zeros is dependent on any others.
     let dead: Vec<usize> = (0..m).filter(|&i| gram[i * m + i] == 0.0).collect();
     if !dead.is_empty() {
         return Settled::Trouble(Trouble::Dependent(0.0), dead);
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
-    let (z, w) = match forces(gram, b, noise, interrupt) {
+    let (z, w) = match forces(problem, interrupt) {
         Ok(found) => found,
         Err(lcp::LcpFailure::Interrupted) => return Settled::Interrupted,
         Err(_) => {
@@ -80,8 +97,14 @@ pub(super) fn choose(
     // The contacts that do not open: w = 0 where λ > 0.
     let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
     if set.iter().any(|&i| is_small(z[i] * unit(i))) {
-        let later = ahead(&z).map_or_else(Vec::new, |(gram, b, rounding)| {
-            opening(&gram, &b, (rounding, noise), interrupt)
+        let later = ahead(&z).map_or_else(Vec::new, |later| {
+            let later = Complementarity {
+                gram: &later.gram,
+                b: &later.b,
+                small: later.rounding,
+                noise: problem.noise,
+            };
+            opening(later, interrupt)
         });
         if interrupt.is_set() {
             return Settled::Interrupted;
@@ -99,7 +122,7 @@ pub(super) fn choose(
     if redundant == Redundant::Refuse {
         return Settled::Trouble(Trouble::Dependent(rcond), set);
     }
-    match share((gram, b), &set, (small, noise), by_rows, interrupt) {
+    match share(problem, &set, by_rows, interrupt) {
         Shared::Closed(set) => Settled::Closed(marks(m, &set)),
         Shared::NotHeld(set) => Settled::Trouble(Trouble::Dependent(rcond), set),
         Shared::Interrupted => Settled::Interrupted,
@@ -127,12 +150,17 @@ enum Shared {
 
 /// Leaves out of `set` the contact that pulls most, as long as one does, with forces of least norm.
 fn share(
-    (gram, b): (&[f64], &[f64]),
+    problem: Complementarity<'_>,
     set: &[usize],
-    (small, noise): (f64, f64),
     by_rows: impl Fn(&[usize], &mut [f64]) -> bool,
     interrupt: &Interrupt,
 ) -> Shared {
+    let Complementarity {
+        gram,
+        b,
+        small,
+        noise,
+    } = problem;
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
     let mut set = set.to_vec();
@@ -201,30 +229,24 @@ fn with_independent(gram: &[f64], m: usize, pushed: Vec<usize>, set: &[usize]) -
     kept
 }
 
-/// The contacts that open in the solution of `0 ≤ λ ⊥ G λ + b ≥ 0` by more than rounding.
-fn opening(
-    gram: &[f64],
-    b: &[f64],
-    (rounding, noise): (f64, f64),
-    interrupt: &Interrupt,
-) -> Vec<usize> {
-    let m = b.len();
-    let unit = |i: usize| gram[i * m + i].sqrt();
-    match forces(gram, b, noise, interrupt) {
-        Ok((_, w)) => (0..m).filter(|&i| w[i] > rounding * unit(i)).collect(),
+/// The contacts that open in the solution by more than is small.
+fn opening(problem: Complementarity<'_>, interrupt: &Interrupt) -> Vec<usize> {
+    let m = problem.b.len();
+    let least = |i: usize| problem.small * problem.gram[i * m + i].sqrt();
+    match forces(problem, interrupt) {
+        Ok((_, w)) => (0..m).filter(|&i| w[i] > least(i)).collect(),
         Err(_) => Vec::new(),
     }
 }
 
-/// The solution `λ` of `0 ≤ λ ⊥ G λ + b ≥ 0`, and `G λ + b`. Entries within the rounding of their
+/// The solution `λ`, and `G λ + b`. Entries within the rounding of their
 /// terms are set to zero; terms are large and cancel where forces are large (wedges, heavy bodies
 /// on light ones).
 fn forces(
-    gram: &[f64],
-    b: &[f64],
-    noise: f64,
+    problem: Complementarity<'_>,
     interrupt: &Interrupt,
 ) -> Result<(Vec<f64>, Vec<f64>), lcp::LcpFailure> {
+    let Complementarity { gram, b, noise, .. } = problem;
     let (m, interrupt) = (b.len(), Some(interrupt));
     let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, interrupt)?;
     let opening = (0..m).map(|i| {
@@ -258,14 +280,30 @@ mod tests {
     }
 
     fn chosen(gram: &[f64], b: &[f64]) -> Settled {
-        choose(
+        let small = SMALL * largest(b);
+        chosen_with(gram, b, small, Redundant::Refuse, &Interrupt::new())
+    }
+
+    /// Without loads by rows and a moment later.
+    fn chosen_with(
+        gram: &[f64],
+        b: &[f64],
+        small: f64,
+        redundant: Redundant,
+        interrupt: &Interrupt,
+    ) -> Settled {
+        let problem = Complementarity {
             gram,
             b,
-            (SMALL * largest(b), 0.0),
-            Redundant::Refuse,
-            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
-            &Interrupt::new(),
-        )
+            small,
+            noise: 0.0,
+        };
+        choose(problem, redundant, |_| None, |_, _| false, interrupt)
+    }
+
+    fn shared(gram: &[f64], b: &[f64]) -> Settled {
+        let redundant = Redundant::LeastSquares;
+        chosen_with(gram, b, SMALL, redundant, &Interrupt::new())
     }
 
     #[test]
@@ -301,14 +339,8 @@ mod tests {
         let interrupt = Interrupt::new();
         interrupt.set();
         // The second does not push: the solver pivots.
-        let settled = choose(
-            &[1.25, 0.75, 0.75, 1.25],
-            &[-1.0, -0.5],
-            (SMALL, 0.0),
-            Redundant::Refuse,
-            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
-            &interrupt,
-        );
+        let (lever, b) = ([1.25, 0.75, 0.75, 1.25], [-1.0, -0.5]);
+        let settled = chosen_with(&lever, &b, SMALL, Redundant::Refuse, &interrupt);
         assert_eq!(settled, Settled::Interrupted);
     }
 
@@ -319,15 +351,8 @@ mod tests {
             chosen(&same, &b),
             Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
         ));
-        let shared = choose(
-            &same,
-            &b,
-            (SMALL, 0.0),
-            Redundant::LeastSquares,
-            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
-            &Interrupt::new(),
-        );
-        assert_eq!(shared, Settled::Closed(vec![true, true]));
+        let both = shared(&same, &b);
+        assert_eq!(both, Settled::Closed(vec![true, true]));
     }
 
     #[test]
@@ -342,33 +367,12 @@ mod tests {
             }
         }
         let load = |x: f64, y: f64| corners.map(|c| -(1.0 + c.0 * x + c.1 * y));
-        let all = choose(
-            &gram,
-            &load(0.2, 0.1),
-            (SMALL, 0.0),
-            Redundant::LeastSquares,
-            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
-            &Interrupt::new(),
-        );
+        let all = shared(&gram, &load(0.2, 0.1));
         assert_eq!(all, Settled::Closed(vec![true; 4]));
-        let three = choose(
-            &gram,
-            &load(0.7, 0.7),
-            (SMALL, 0.0),
-            Redundant::LeastSquares,
-            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
-            &Interrupt::new(),
-        );
+        let three = shared(&gram, &load(0.7, 0.7));
         assert_eq!(three, Settled::Closed(vec![true, true, false, true]));
         // Beyond the edge it tips over two legs.
-        let two = choose(
-            &gram,
-            &load(1.5, 0.0),
-            (SMALL, 0.0),
-            Redundant::LeastSquares,
-            (|_: &[f64]| None, |_: &[usize], _: &mut [f64]| false),
-            &Interrupt::new(),
-        );
+        let two = shared(&gram, &load(1.5, 0.0));
         assert_eq!(two, Settled::Closed(vec![true, false, false, true]));
     }
 }

@@ -2,26 +2,28 @@
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
 use super::acceleration::{Bodies, Trouble, accelerate};
-use super::mode_choice::{SMALL, Settled, choose};
+use super::mode_choice::{Complementarity, Later, SMALL, Settled, choose};
 use super::redundant::Redundant;
-use super::{MechanicalSystem, UnilateralConstraints, configuration};
+use super::{MechanicalSystem, State, UnilateralConstraints, configuration};
 use crate::Interrupt;
 use crate::linalg::scratch::with_zeros;
 use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
 pub(crate) const TRY_ALL: usize = 12;
-/// Decides which of `candidates`, gaps that are zero and do not open, stay closed at `(t, q, v)`.
+/// Decides which of `candidates`, gaps that are zero and do not open, stay closed.
 pub(crate) fn settle<S>(
     bodies: &Bodies<S>,
-    (t, q, v): (f64, &[f64], &[f64]),
+    state: State<'_>,
     candidates: &[usize],
-    (redundant, rate_tolerance): (Redundant, f64),
+    redundant: Redundant,
+    rate_tolerance: f64,
     interrupt: &Interrupt,
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
+    let State { t, q, v } = state;
     let (d, m) = (v.len(), candidates.len());
     if m == 0 {
         return Settled::Closed(Vec::new());
@@ -30,37 +32,35 @@ where
         let (own, scratch) = scratch.split_at_mut(d + m);
         let (free, gaps) = own.split_at_mut(d);
         if bodies.system.contact_effort((t, q, v), &[], free) {
-            return try_all(bodies, (t, q, v), candidates, redundant, interrupt);
+            return try_all(bodies, state, candidates, redundant, interrupt);
         }
         let mut frame = match bodies.frame(q, candidates, scratch) {
             Ok(frame) => frame,
             Err(trouble) => return Settled::Trouble(trouble, candidates.to_vec()),
         };
-        frame.free_acceleration(&bodies.system, (t, q, v), &[], free);
+        frame.free_acceleration(&bodies.system, state, &[], free);
         if let Some(component) = free.iter().position(|a| !a.is_finite()) {
             return Settled::NotFinite(component);
         }
-        frame.gap_acceleration(&bodies.system, (q, v), free, gaps);
+        frame.gap_acceleration(&bodies.system, q, v, free, gaps);
         let small = frame.least_acceleration(SMALL, rate_tolerance);
-        let noise = frame.noise();
+        let problem = Complementarity {
+            gram: frame.gram,
+            b: gaps,
+            small,
+            noise: frame.noise(),
+        };
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
                 frame.push(i, force, free);
             }
-            a_moment_later(bodies, (t, q, v), free, (candidates, rate_tolerance))
+            a_moment_later(bodies, state, free, candidates, rate_tolerance)
         };
         let by_rows = |set: &[usize], force: &mut [f64]| {
             let mut factor = vec![0.0; set.len() * set.len()];
             frame.push_by_rows(set.iter().copied(), force, &mut factor)
         };
-        match choose(
-            frame.gram,
-            gaps,
-            (small, noise),
-            redundant,
-            (ahead, by_rows),
-            interrupt,
-        ) {
+        match choose(problem, redundant, ahead, by_rows, interrupt) {
             Settled::Trouble(trouble, set) => {
                 let set = set.into_iter().map(|i| candidates[i]).collect();
                 Settled::Trouble(trouble, set)
@@ -70,14 +70,14 @@ where
     })
 }
 
-/// The Gram matrix, the free accelerations of the gaps and their rounding, at `t + step` with the
-/// accelerations `a`.
+/// The Gram matrix and the free accelerations of the gaps at `t + step`, with the accelerations `a`.
 fn a_moment_later<S>(
     bodies: &Bodies<S>,
-    (t, q, v): (f64, &[f64], &[f64]),
+    State { t, q, v }: State<'_>,
     a: &[f64],
-    (candidates, rate_tolerance): (&[usize], f64),
-) -> Option<(Vec<f64>, Vec<f64>, f64)>
+    candidates: &[usize],
+    rate_tolerance: f64,
+) -> Option<Later>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
@@ -92,17 +92,26 @@ where
     let (mut free, mut gaps) = (vec![0.0; d], vec![0.0; m]);
     with_zeros(bodies.frame_size(m), |scratch| {
         let mut frame = bodies.frame(&q, candidates, scratch).ok()?;
-        frame.free_acceleration(&bodies.system, (t + step, &q, &v), &[], &mut free);
-        frame.gap_acceleration(&bodies.system, (&q, &v), &free, &mut gaps);
+        let state = State {
+            t: t + step,
+            q: &q,
+            v: &v,
+        };
+        frame.free_acceleration(&bodies.system, state, &[], &mut free);
+        frame.gap_acceleration(&bodies.system, &q, &v, &free, &mut gaps);
         let rounding = 0.1 * frame.least_acceleration(0.0, rate_tolerance);
-        Some((frame.gram.to_vec(), gaps, rounding))
+        Some(Later {
+            gram: frame.gram.to_vec(),
+            b: gaps,
+            rounding,
+        })
     })
 }
 
 /// Tries all sets, larger ones first, each with the efforts that belong to it.
 fn try_all<S>(
     bodies: &Bodies<S>,
-    state: (f64, &[f64], &[f64]),
+    state: State<'_>,
     candidates: &[usize],
     redundant: Redundant,
     interrupt: &Interrupt,
@@ -122,7 +131,7 @@ where
         if interrupt.is_set() {
             return Settled::Interrupted;
         }
-        let acceleration = match try_set(bodies, state, (candidates, set), redundant) {
+        let acceleration = match try_set(bodies, state, candidates, set, redundant) {
             Tried::Consistent(acceleration) => acceleration,
             Tried::Inconsistent => continue,
             Tried::Without(reason, chosen) => {
@@ -164,13 +173,15 @@ enum Tried {
 /// Tries the motion with the `candidates` closed whose bits are in `set`.
 fn try_set<S>(
     bodies: &Bodies<S>,
-    (t, q, v): (f64, &[f64], &[f64]),
-    (candidates, set): (&[usize], u32),
+    state: State<'_>,
+    candidates: &[usize],
+    set: u32,
     redundant: Redundant,
 ) -> Tried
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
+    let State { q, v, .. } = state;
     let (d, m) = (v.len(), candidates.len());
     let closes = |i: usize| set >> i & 1 == 1;
     let chosen = (0..m).filter(|&i| closes(i)).map(|i| candidates[i]);
@@ -181,7 +192,7 @@ where
         accelerate(
             &bodies.system,
             &mut frame,
-            (t, q, v),
+            state,
             &mut acceleration,
             &mut forces,
             redundant,
@@ -196,7 +207,7 @@ where
     let opening = with_zeros(bodies.frame_size(m), |scratch| {
         let mut frame = bodies.frame(q, candidates, scratch)?;
         let mut gaps = vec![0.0; m];
-        frame.gap_acceleration(&bodies.system, (q, v), &acceleration, &mut gaps);
+        frame.gap_acceleration(&bodies.system, q, v, &acceleration, &mut gaps);
         let units: Vec<f64> = (0..m).map(|i| frame.gram[i * m + i].sqrt()).collect();
         Ok((gaps, units, frame.size))
     });

@@ -7,7 +7,7 @@
 
 use super::failure::VariationalFailure;
 use super::runner::{Runner, Trial};
-use super::state::{Part, State};
+use super::state::{Part, PhasePoint, Step};
 use crate::linalg::dot;
 use crate::mechanics::gaps::gap_row;
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
@@ -57,7 +57,7 @@ impl Runner<'_> {
             contacts: last
                 .map(|event| event.activated.clone())
                 .unwrap_or_default(),
-            state: [&self.state.q[..], &self.step.newton.terms.v].concat(),
+            state: [&self.state.q[..], &self.stepper.newton.terms.v].concat(),
         }
     }
 
@@ -65,26 +65,26 @@ impl Runner<'_> {
     fn no_number(&self) -> VariationalFailure {
         VariationalFailure::NotFinite {
             t: self.state.t,
-            state: [&self.trial.state.q[..], &self.step.newton.terms.v].concat(),
+            state: [&self.trial.state.q[..], &self.stepper.newton.terms.v].concat(),
         }
     }
 
     /// The state after a partial step into `trial`.
     fn map(&mut self, h: f64) -> Result<(), VariationalFailure> {
-        let (t, bodies, closed) = (self.state.t, self.bodies(), &self.touches.closed);
+        let step = Step { t: self.state.t, h };
+        let (bodies, closed) = (self.bodies(), &self.touches.closed);
         let end = &mut self.trial.state;
-        end.t = t + h;
+        end.t = step.t + h;
         end.q.copy_from_slice(&self.state.q);
         end.p.copy_from_slice(&self.state.p);
-        self.step.newton.terms.closed.clone_from(closed);
-        self.step.halved = false;
+        self.stepper.newton.terms.closed.clone_from(closed);
+        self.stepper.halved = false;
+        let (q, p) = (&mut end.q, &mut end.p);
         if closed.is_empty() {
-            let (q, p) = (&mut end.q, &mut end.p);
-            self.step.advance(self.system, (t, h), q, p)
+            self.stepper.advance(self.system, step, q, p)
         } else {
-            let state = (&mut end.q[..], &mut end.p[..]);
             self.held
-                .advance(&mut self.step, bodies, (t, h), state, closed)
+                .advance(&mut self.stepper, bodies, step, q, p, closed)
         }
     }
 
@@ -102,7 +102,7 @@ impl Runner<'_> {
 
     /// Takes the trial.
     fn accept(&mut self, t: f64) {
-        if self.step.halved {
+        if self.stepper.halved {
             self.log.note_halves(self.state.t);
         }
         std::mem::swap(&mut self.state.q, &mut self.trial.state.q);
@@ -132,9 +132,9 @@ impl Runner<'_> {
             moved = true;
             let until = first.map_or(h, |(found, _)| found);
             let found = if dips {
-                self.dip(j, before, (h, end), until)?
+                self.dip(j, before, h, end, until)?
             } else {
-                self.closing(j, before, (h, end), until)?
+                self.closing(j, before, h, end, until)?
             };
             if let Some(found) = found {
                 first = Some((found, j));
@@ -163,10 +163,10 @@ impl Runner<'_> {
             return Ok(());
         }
         for (v, at) in velocities.iter_mut().zip([start, end]) {
-            self.step.velocity(system, at.t, &at.q, &at.p)?;
-            v.copy_from_slice(&self.step.newton.terms.v);
+            self.stepper.velocity(system, at.t, &at.q, &at.p)?;
+            v.copy_from_slice(&self.stepper.newton.terms.v);
         }
-        let mut rate = |j: usize, at: &State, v: &[f64]| {
+        let mut rate = |j: usize, at: &PhasePoint, v: &[f64]| {
             gap_row(system, j, &at.q, row, work);
             dot(row, v)
         };
@@ -184,7 +184,8 @@ impl Runner<'_> {
         &mut self,
         contact: usize,
         before: f64,
-        (h, end): (f64, f64),
+        h: f64,
+        end: f64,
         until: f64,
     ) -> Result<Option<f64>, VariationalFailure> {
         let (mut high, mut low) = (
@@ -230,7 +231,8 @@ impl Runner<'_> {
         &mut self,
         contact: usize,
         before: f64,
-        (h, end): (f64, f64),
+        h: f64,
+        end: f64,
         until: f64,
     ) -> Result<Option<f64>, VariationalFailure> {
         let mut failure = None;
@@ -318,9 +320,9 @@ impl Runner<'_> {
         }
         event.mode_after.clone_from(&self.touches.closed);
         event.released = released;
-        let State { t, q, p } = &self.state;
-        self.step.velocity(self.system, *t, q, p)?;
-        event.state_before = [&q[..], &self.step.newton.terms.v].concat();
+        let PhasePoint { t, q, p } = &self.state;
+        self.stepper.velocity(self.system, *t, q, p)?;
+        event.state_before = [&q[..], &self.stepper.newton.terms.v].concat();
         event.state_after.clone_from(&event.state_before);
         event.cluster = self.log.run.events.len();
         self.log.run.events.push(event);

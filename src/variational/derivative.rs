@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector, RowDVector};
 
 use super::failure::VariationalFailure;
 use super::runner::Runner;
-use super::state::{Blow, Part, State};
+use super::state::{Blow, Part, PhasePoint, Step};
 use crate::linalg::dot;
 use crate::linalg::lu::Lu;
 use crate::mechanics::gaps::{gap_row, work_size};
@@ -31,7 +31,7 @@ impl Runner<'_> {
         if let Some(&t) = self.log.run.halved.first() {
             return Err(in_halves(t));
         }
-        self.step.newton.terms.closed.clear();
+        self.stepper.newton.terms.closed.clear();
         let first = match parts.first() {
             Some(Part::Free(state, ..) | Part::Impact(state, ..) | Part::Held(state)) => {
                 state.clone()
@@ -49,15 +49,16 @@ impl Runner<'_> {
                     });
                 }
                 Part::Free(state, h, hit) => {
-                    let map =
-                        self.step
-                            .derivative(self.system, (state.t, *h), &state.q, &state.p)?;
-                    let by_time = self.by_time(state, *h, (1.0, 0.0))?;
-                    let by_length = self.by_time(state, *h, (0.0, 1.0))?;
+                    let step = Step { t: state.t, h: *h };
+                    let map = self
+                        .stepper
+                        .derivative(self.system, step, &state.q, &state.p)?;
+                    let by_time = self.by_time(state, *h, 1.0, 0.0)?;
+                    let by_length = self.by_time(state, *h, 0.0, 1.0)?;
                     whole = map * whole + (by_time - &by_length) * &shift;
                     shift.fill(0.0);
                     if let Some(contact) = hit {
-                        shift = self.shift(state, (*h, *contact), &whole, &by_length)?;
+                        shift = self.shift(state, *h, *contact, &whole, &by_length)?;
                         whole += by_length * &shift;
                     }
                 }
@@ -88,14 +89,18 @@ impl Runner<'_> {
     }
 
     /// `∂(q, p)/∂(q, v)` with `p = M(q) v`.
-    fn momenta_by_velocities(&mut self, state: &State) -> Result<DMatrix<f64>, VariationalFailure> {
+    fn momenta_by_velocities(
+        &mut self,
+        state: &PhasePoint,
+    ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = state.q.len();
-        self.step
+        self.stepper
             .velocity(self.system, state.t, &state.q, &state.p)?;
-        let newton = &mut self.step.newton;
+        let newton = &mut self.stepper.newton;
+        let still = Step { t: state.t, h: 0.0 };
         newton
             .terms
-            .evaluate(self.system, (state.t, &state.q, 0.0), &mut newton.work)?;
+            .evaluate(self.system, still, &state.q, &mut newton.work)?;
         newton
             .terms
             .linearise(self.system, false, &mut newton.work)?;
@@ -105,8 +110,8 @@ impl Runner<'_> {
             self.settings.interrupt.check()?;
             direction.fill(0.0);
             direction[k] = 1.0;
-            let along = direction.split_at(d);
-            newton.terms.along(self.system, along, &mut newton.work);
+            let (dq, dv) = direction.split_at(d);
+            newton.terms.along(self.system, dq, dv, &mut newton.work);
             for i in 0..d {
                 whole[(d + i, k)] = newton.work.dmomentum[i];
             }
@@ -117,9 +122,10 @@ impl Runner<'_> {
     /// The derivative of the end of a part by its start time and its length, by differences.
     fn by_time(
         &mut self,
-        state: &State,
+        state: &PhasePoint,
         h: f64,
-        (start, length): (f64, f64),
+        start: f64,
+        length: f64,
     ) -> Result<DVector<f64>, VariationalFailure> {
         // Efforts change little within a step, and times are rounded.
         let whole = self.settings.step;
@@ -129,8 +135,9 @@ impl Runner<'_> {
         for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
             let (mut q, mut p) = (state.q.clone(), state.p.clone());
             let (t, h) = (state.t + sign * start * step, h + sign * length * step);
-            self.step.advance(self.system, (t, h), &mut q, &mut p)?;
-            if self.step.halved {
+            self.stepper
+                .advance(self.system, Step { t, h }, &mut q, &mut p)?;
+            if self.stepper.halved {
                 // Another map: its difference from this one is not that of the times.
                 return Err(in_halves(t));
             }
@@ -143,15 +150,16 @@ impl Runner<'_> {
     /// How the time of an impact moves with the start.
     fn shift(
         &mut self,
-        state: &State,
-        (h, contact): (f64, usize),
+        state: &PhasePoint,
+        h: f64,
+        contact: usize,
         whole: &DMatrix<f64>,
         by_length: &DVector<f64>,
     ) -> Result<RowDVector<f64>, VariationalFailure> {
         let d = state.q.len();
         let (mut q, mut p) = (state.q.clone(), state.p.clone());
-        self.step
-            .advance(self.system, (state.t, h), &mut q, &mut p)?;
+        self.stepper
+            .advance(self.system, Step { t: state.t, h }, &mut q, &mut p)?;
         let (mut row, mut work) = (vec![0.0; d], vec![0.0; work_size(d, d)]);
         gap_row(self.system, contact, &q, &mut row, &mut work);
         let rate = dot(&row, &by_length.as_slice()[..d]);
@@ -173,7 +181,7 @@ impl Runner<'_> {
     /// The derivative of an impact at its configuration, by differences of the law.
     fn by_impact(
         &mut self,
-        state: &State,
+        state: &PhasePoint,
         blow: &Blow,
     ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = state.q.len();
@@ -193,7 +201,7 @@ impl Runner<'_> {
                 moved[k] += sign * step;
                 let (q, p) = moved.split_at_mut(d);
                 let mut event = ContactEvent::new(state.t, ContactEventKind::Contact);
-                self.resolve(blow, (state.t, q, p), &mut event)?;
+                self.resolve(blow, state.t, q, p, &mut event)?;
                 for i in 0..d {
                     whole[(i, k)] += sign * q[i] / (2.0 * step);
                     whole[(d + i, k)] += sign * p[i] / (2.0 * step);

@@ -12,6 +12,7 @@
 //!     p₀ = M(m) v − (h/2) F        p₁ = M(m) v + (h/2) F
 //! ```
 
+use super::state::Step;
 use crate::Interrupt;
 use crate::interrupt::Interrupted;
 use crate::linalg::dot;
@@ -68,7 +69,8 @@ impl DiscreteLagrangian {
     pub(super) fn evaluate<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
-        (t, q0, h): (f64, &[f64], f64),
+        Step { t, h }: Step,
+        q0: &[f64],
         work: &mut Work,
     ) -> Result<(), Interrupted> {
         self.interrupt.check()?;
@@ -217,12 +219,13 @@ impl DiscreteLagrangian {
     pub(super) fn along<S: MechanicalSystem + ?Sized>(
         &self,
         system: &S,
-        (dm, dv): (&[f64], &[f64]),
+        dm: &[f64],
+        dv: &[f64],
         work: &mut Work,
     ) {
         let d = dm.len();
         times(&self.mass, dv, &mut work.dmomentum);
-        self.effort_along(system, (dm, dv), work);
+        self.effort_along(system, dm, dv, work);
         if system.constant_mass() {
             return;
         }
@@ -242,7 +245,8 @@ impl DiscreteLagrangian {
     fn effort_along<S: MechanicalSystem + ?Sized>(
         &self,
         system: &S,
-        (dm, dv): (&[f64], &[f64]),
+        dm: &[f64],
+        dv: &[f64],
         work: &mut Work,
     ) {
         let d = dm.len();

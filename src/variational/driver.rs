@@ -12,7 +12,7 @@ use crate::impact::{ImpactLaw, Selection, Unilateral};
 use crate::mechanics::configuration::check_input;
 use crate::mechanics::contact_frames::check_all_frames;
 use crate::mechanics::kinetic::energy;
-use crate::mechanics::{Measured, MechanicalSystem, Mechanism, UnilateralConstraints};
+use crate::mechanics::{Measured, MechanicalSystem, Mechanism, State, UnilateralConstraints};
 use crate::{InputError, Interrupt, Start, validate};
 
 /// Most steps of a run.
@@ -81,7 +81,7 @@ where
         law: impl ImpactLaw + Send + Sync + 'static,
     ) -> Result<Self, InputError> {
         let system = Measured::checked(system)?;
-        super::midpoint::Step::new(&system)?;
+        super::midpoint::Stepper::new(&system)?;
         Ok(Self {
             settings: Settings::new(Arc::new(law)),
             system,
@@ -234,8 +234,8 @@ fn integrate(
     derive: bool,
 ) -> Result<(VariationalRun, Result<DMatrix<f64>, VariationalFailure>), VariationalFailure> {
     let d = system.dof();
-    let (t0, (q, v)) = (start.t, start.motion()?);
-    check_input((d, d), t0, q, v)?;
+    let State { t: t0, q, v } = State::of(start)?;
+    check_input(d, d, t0, q, v)?;
     validate::finite("tf", &[tf])?;
     if tf < t0 {
         return Err(InputError::TimeReversed { t0, tf }.into());

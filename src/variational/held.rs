@@ -30,14 +30,15 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::failure::VariationalFailure;
-use super::midpoint::Step;
+use super::midpoint::Stepper;
 use super::newton::Task;
+use super::state::Step;
 use crate::Interrupt;
 use crate::impact::ImpactProblem;
 use crate::impact::frictional::proximal::ConeStep;
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::dot;
-use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, Wanted};
+use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, State, Wanted};
 
 /// Most rounds in which the impulses of a step and its motion settle.
 const ROUNDS: usize = 50;
@@ -78,7 +79,8 @@ impl Bodies<'_> {
         &self,
         q: &[f64],
         list: &[usize],
-        (contacts, rows): (&mut Contacts, &mut Vec<f64>),
+        contacts: &mut Contacts,
+        rows: &mut Vec<f64>,
     ) -> Result<(), VariationalFailure> {
         let wanted = Wanted {
             friction: self.friction,
@@ -97,82 +99,84 @@ impl Held {
     /// Makes a step of `(q, p)` with the contacts of `closed`, in place. Leaves the impulses.
     pub(super) fn advance(
         &mut self,
-        step: &mut Step,
+        stepper: &mut Stepper,
         bodies: Bodies<'_>,
-        (t, h): (f64, f64),
-        (q, p): (&mut [f64], &mut [f64]),
+        step: Step,
+        q: &mut [f64],
+        p: &mut [f64],
         closed: &[usize],
     ) -> Result<(), VariationalFailure> {
-        step.velocity(bodies.system, t, q, p)?;
-        self.solve(step, bodies, (t, h), (q, p), closed)?;
+        stepper.velocity(bodies.system, step.t, q, p)?;
+        self.solve(stepper, bodies, step, q, p, closed)?;
         for (p, loaded) in p.iter_mut().zip(&self.loaded) {
             *p = *loaded;
         }
-        self.mean.clone_from(&step.newton.terms.v);
-        step.finish(h, q, p);
-        self.stop(step, bodies, (t + h, q, p), closed)
+        self.mean.clone_from(&stepper.newton.terms.v);
+        stepper.finish(step.h, q, p);
+        self.stop(stepper, bodies, step.t + step.h, q, p, closed)
     }
 
     /// Finds `y⁻` and the velocity of the step.
     fn solve(
         &mut self,
-        step: &mut Step,
+        stepper: &mut Stepper,
         bodies: Bodies<'_>,
-        (t, h): (f64, f64),
-        (q, p): (&[f64], &[f64]),
+        step: Step,
+        q: &[f64],
+        p: &[f64],
         closed: &[usize],
     ) -> Result<(), VariationalFailure> {
-        bodies.rows(q, closed, (&mut self.contacts, &mut self.rows))?;
+        bodies.rows(q, closed, &mut self.contacts, &mut self.rows)?;
         self.before.clear();
         self.before.resize(self.contacts.rows(), 0.0);
         self.loaded.clear();
         self.loaded.extend_from_slice(p);
+        let Step { t, h } = step;
         let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let (mut cone, mut end) = (None, q.to_vec());
+        let (mut made, mut end) = (None, q.to_vec());
         for _ in 0..ROUNDS {
             bodies.interrupt.check()?;
-            self.move_on(step, bodies, (t, h), q)?;
-            let v = &step.newton.terms.v;
+            self.move_on(stepper, bodies, step, q)?;
+            let v = &stepper.newton.terms.v;
             for ((end, q), v) in end.iter_mut().zip(q).zip(v) {
                 *end = q + h * v;
             }
-            let speeds = self.speeds(bodies, (h, &end, v), closed);
-            let cone = match &mut cone {
-                Some(cone) => cone,
+            let speeds = self.speeds(bodies, h, &end, v, closed);
+            let state = State { t, q, v };
+            let (problem, cone) = match &mut made {
+                Some(made) => made,
                 none => {
-                    let gram = self.gram(step);
-                    let momentum = norm_in(&step.newton.terms.mass, v).max(f64::MIN_POSITIVE);
-                    let made =
-                        self.problem((gram, &speeds), momentum, bodies.interrupt, t, (q, v))?;
-                    none.insert(made)
+                    let gram = self.gram(stepper);
+                    let momentum = norm_in(&stepper.newton.terms.mass, v).max(f64::MIN_POSITIVE);
+                    none.insert(self.problem(gram, &speeds, momentum, bodies.interrupt, state)?)
                 }
             };
-            let moved = self.settle(cone, speeds, closed.len());
-            let moved = moved.map_err(|reason| refused(reason, (t, q, v), closed))?;
+            let moved = self.settle(problem, cone, speeds, closed.len());
+            let moved = moved.map_err(|reason| refused(reason, state, closed))?;
             let enough = ENOUGH * (size(q) + h.abs() * size(v));
             if h.abs() * moved <= enough {
-                return self.move_on(step, bodies, (t, h), q);
+                return self.move_on(stepper, bodies, step, q);
             }
         }
         Err(VariationalFailure::ContactsNotSettled {
             t,
             contacts: closed.to_vec(),
             rounds: ROUNDS,
-            state: [q, &step.newton.terms.v].concat(),
+            state: [q, &stepper.newton.terms.v].concat(),
         })
     }
 
     /// The velocity of the step with the impulses so far.
     fn move_on(
         &self,
-        step: &mut Step,
+        stepper: &mut Stepper,
         bodies: Bodies<'_>,
-        (t, h): (f64, f64),
+        step: Step,
         q: &[f64],
     ) -> Result<(), VariationalFailure> {
         let p = &self.loaded;
-        let solved = step.newton.solve(bodies.system, Task { t, h, q, p });
-        solved.map_err(|fault| step.explain(fault, (t, h), q))
+        let solved = stepper.newton.solve(bodies.system, Task { step, q, p });
+        solved.map_err(|fault| stepper.explain(fault, step, q))
     }
 
     /// The speeds of the rows in a part of a step that ends at `end`: of gaps from its start to its
@@ -180,7 +184,9 @@ impl Held {
     fn speeds(
         &self,
         bodies: Bodies<'_>,
-        (h, end, v): (f64, &[f64], &[f64]),
+        h: f64,
+        end: &[f64],
+        v: &[f64],
         closed: &[usize],
     ) -> DVector<f64> {
         let (d, n) = (v.len(), closed.len());
@@ -200,7 +206,8 @@ impl Held {
     /// the speeds change at most.
     fn settle(
         &mut self,
-        (problem, cone): &mut (ImpactProblem, ConeStep),
+        problem: &ImpactProblem,
+        cone: &mut ConeStep,
         speeds: DVector<f64>,
         contacts: usize,
     ) -> Result<f64, crate::impact::ImpactFailure> {
@@ -225,15 +232,15 @@ impl Held {
     }
 
     /// `J K⁻¹ Jᵀ`, made symmetric.
-    fn gram(&mut self, step: &Step) -> DMatrix<f64> {
-        let d = step.newton.terms.v.len();
+    fn gram(&mut self, stepper: &Stepper) -> DMatrix<f64> {
+        let d = stepper.newton.terms.v.len();
         let m = self.rows.len() / d;
         let mut gram = DMatrix::zeros(m, m);
         for k in 0..m {
             self.response.clear();
             self.response
                 .extend_from_slice(&self.rows[k * d..(k + 1) * d]);
-            step.newton.response(&mut self.response);
+            stepper.newton.response(&mut self.response);
             for i in 0..m {
                 let entry = 0.5 * dot(&self.rows[i * d..(i + 1) * d], &self.response);
                 gram[(i, k)] += entry;
@@ -246,17 +253,17 @@ impl Held {
     /// The problem of closed contacts in contact space, and what solves it.
     fn problem(
         &self,
-        (gram, speeds): (DMatrix<f64>, &DVector<f64>),
+        gram: DMatrix<f64>,
+        speeds: &DVector<f64>,
         momentum: f64,
         interrupt: &Interrupt,
-        t: f64,
-        state: (&[f64], &[f64]),
+        state: State<'_>,
     ) -> Result<(ImpactProblem, ConeStep), VariationalFailure> {
         let parameters = self.contacts.all_parameters();
         let friction = parameters.iter().map(|of| of.friction).collect();
         let problem = ImpactProblem::of_motion(gram, speeds.clone(), friction, momentum);
         let list: Vec<usize> = parameters.iter().map(|of| of.contact).collect();
-        let problem = problem.map_err(|reason| refused(reason, (t, state.0, state.1), &list))?;
+        let problem = problem.map_err(|reason| refused(reason, state, &list))?;
         let cone = ConeStep::new(&problem);
         Ok((problem.with_interrupt(interrupt), cone))
     }
@@ -310,15 +317,17 @@ impl Held {
     /// Finds `y⁺`: an inelastic impact of the contacts of `closed` at `(q, p)`, in place.
     pub(super) fn stop(
         &mut self,
-        step: &mut Step,
+        stepper: &mut Stepper,
         bodies: Bodies<'_>,
-        (t, q, p): (f64, &[f64], &mut [f64]),
+        t: f64,
+        q: &[f64],
+        p: &mut [f64],
         closed: &[usize],
     ) -> Result<(), VariationalFailure> {
-        step.velocity(bodies.system, t, q, p)?;
-        bodies.rows(q, closed, (&mut self.contacts, &mut self.rows))?;
+        stepper.velocity(bodies.system, t, q, p)?;
+        bodies.rows(q, closed, &mut self.contacts, &mut self.rows)?;
         let (d, m, n) = (q.len(), self.contacts.rows(), closed.len());
-        let terms = &step.newton.terms;
+        let terms = &stepper.newton.terms;
         // `velocity` leaves the factor of the mass matrix.
         let mut gram = DMatrix::zeros(m, m);
         let mut response = vec![0.0; m * d];
@@ -328,8 +337,9 @@ impl Held {
         let rows = self.rows.chunks_exact(d);
         let speeds = DVector::from_iterator(m, rows.map(|row| dot(row, &terms.v)));
         let momentum = dot(p, &terms.v).max(0.0).sqrt();
-        let state = (q, &terms.v[..]);
-        let made = self.problem((gram, &speeds), momentum, bodies.interrupt, t, state)?;
+        let v = &terms.v[..];
+        let state = State { t, q, v };
+        let made = self.problem(gram, &speeds, momentum, bodies.interrupt, state)?;
         let (problem, mut cone) = made;
         self.after.clear();
         self.after.resize(m, 0.0);
@@ -343,7 +353,7 @@ impl Held {
         );
         found
             .and_then(|_| self.turn(&problem, &mut cone, &speeds))
-            .map_err(|reason| refused(reason, (t, q, &terms.v), closed))?;
+            .map_err(|reason| refused(reason, state, closed))?;
         for (y, row) in self.after.iter().zip(self.rows.chunks_exact(d)) {
             for (p, entry) in p.iter_mut().zip(row) {
                 *p += y * entry;
@@ -362,7 +372,7 @@ fn pair(of: &DVector<f64>, row: usize) -> [f64; 2] {
 #[cold]
 pub(super) fn refused(
     reason: crate::impact::ImpactFailure,
-    (t, q, v): (f64, &[f64], &[f64]),
+    State { t, q, v }: State<'_>,
     contacts: &[usize],
 ) -> VariationalFailure {
     match reason {

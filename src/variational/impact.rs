@@ -8,7 +8,7 @@ use crate::impact::{ImpactLaw, Occasion, Selection, Unilateral};
 use crate::linalg::dot;
 use crate::mechanics::delassus::{Mass, impact_problem};
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
-use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+use crate::mechanics::{ContactSet, ContactSource, Contacts, State, Wanted};
 use crate::{InputError, validate};
 
 /// A rebound below this part of the approach is rounding.
@@ -19,10 +19,10 @@ impl Runner<'_> {
     pub(super) fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), VariationalFailure> {
         self.state.t = t;
         self.state.q.copy_from_slice(q);
-        self.system.mass(q, &mut self.step.newton.terms.mass);
-        super::discrete_lagrangian::times(&self.step.newton.terms.mass, v, &mut self.state.p);
+        self.system.mass(q, &mut self.stepper.newton.terms.mass);
+        super::discrete_lagrangian::times(&self.stepper.newton.terms.mass, v, &mut self.state.p);
         // The mass matrix is checked here.
-        self.step.velocity(self.system, t, q, &self.state.p)?;
+        self.stepper.velocity(self.system, t, q, &self.state.p)?;
         for j in 0..self.touches.each.len() {
             let gap = self.system.gap(j, q);
             validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
@@ -90,7 +90,7 @@ impl Runner<'_> {
         };
         let before = self.state.clone();
         let mut p = before.p.clone();
-        self.resolve(&blow, (before.t, &before.q, &mut p), event)?;
+        self.resolve(&blow, before.t, &before.q, &mut p, event)?;
         self.state.p = p;
         if !blow.plastic.is_empty() {
             event.kind = ContactEventKind::ZenoAbsorbed;
@@ -145,14 +145,14 @@ impl Runner<'_> {
     /// The state `(q, v)`, and the rates of gaps.
     fn rates(&mut self, contacts: &[usize]) -> Result<(Vec<f64>, Vec<f64>), VariationalFailure> {
         let (t, q, p) = (self.state.t, &self.state.q, &self.state.p);
-        self.step.velocity(self.system, t, q, p)?;
-        let v = &self.step.newton.terms.v;
+        self.stepper.velocity(self.system, t, q, p)?;
+        let v = &self.stepper.newton.terms.v;
         let (mut list, mut rows) = (Contacts::new(), Vec::new());
         let plain = super::held::Bodies {
             friction: false,
             ..self.bodies()
         };
-        plain.rows(q, contacts, (&mut list, &mut rows))?;
+        plain.rows(q, contacts, &mut list, &mut rows)?;
         let rates = rows.chunks_exact(v.len()).map(|row| dot(row, v)).collect();
         Ok(([&q[..], v].concat(), rates))
     }
@@ -163,7 +163,7 @@ impl Runner<'_> {
             return Vec::new();
         };
         let time = rule.time.unwrap_or(self.settings.step);
-        let (q, v) = (&self.state.q, &self.step.newton.terms.v);
+        let (q, v) = (&self.state.q, &self.stepper.newton.terms.v);
         let chatters = |j: &usize| {
             let touch = self.touches.each[*j];
             // Impacts of one contact without loss do not accumulate, however long the step is.
@@ -177,14 +177,16 @@ impl Runner<'_> {
     pub(super) fn resolve(
         &mut self,
         blow: &Blow,
-        (t, q, p): (f64, &[f64], &mut [f64]),
+        t: f64,
+        q: &[f64],
+        p: &mut [f64],
         event: &mut ContactEvent,
     ) -> Result<(), VariationalFailure> {
         let (settings, system) = (self.settings, self.system);
         // Leaves the factor of the mass matrix.
-        self.step.velocity(system, t, q, p)?;
-        let v = self.step.newton.terms.v.clone();
-        let fail = |reason| refused(reason, (t, q, &v), &blow.touching);
+        self.stepper.velocity(system, t, q, p)?;
+        let v = self.stepper.newton.terms.v.clone();
+        let fail = |reason| refused(reason, State { t, q, v: &v }, &blow.touching);
         let (law, selection): (&dyn ImpactLaw, _) = if blow.plastic.is_empty() {
             (&*settings.law, &settings.selection)
         } else {
@@ -216,8 +218,8 @@ impl Runner<'_> {
         }
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
-        let mass = Mass::Factor(&self.step.newton.terms.mass);
-        let problem = impact_problem(&contacts, &mass, (&v, momentum), &mut response)
+        let mass = Mass::Factor(&self.stepper.newton.terms.mass);
+        let problem = impact_problem(&contacts, &mass, &v, momentum, &mut response)
             .and_then(|problem| problem.with_restitutions(&restitution))
             .and_then(|problem| problem.with_new_contacts(&blow.fresh))
             .map_err(fail)?

@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 use super::discrete_lagrangian::times;
 use super::failure::VariationalFailure;
 use super::newton::{Fault, ITERATIONS, Newton, Task};
+use super::state::Step;
 use crate::mechanics::configuration::{check_input, is_identity};
 use crate::mechanics::{Measured, MechanicalSystem};
 use crate::{InputError, Interrupt, validate};
@@ -40,7 +41,7 @@ use crate::{InputError, Interrupt, validate};
 #[derive(Clone, Debug)]
 pub struct Midpoint<S> {
     system: Measured<S>,
-    step: Step,
+    stepper: Stepper,
     halvings: usize,
 }
 
@@ -52,10 +53,10 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// coordinates: [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`].
     pub fn new(system: S) -> Result<Self, InputError> {
         let system = Measured::free(system)?;
-        let step = Step::new(&system)?;
+        let stepper = Stepper::new(&system)?;
         Ok(Self {
             system,
-            step,
+            stepper,
             halvings: 0,
         })
     }
@@ -64,7 +65,7 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// or less, but not within a factorisation.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
-        self.step.newton.terms.interrupt = interrupt.clone();
+        self.stepper.newton.terms.interrupt = interrupt.clone();
         self
     }
 
@@ -94,9 +95,9 @@ impl<S: MechanicalSystem> Midpoint<S> {
         p: &mut [f64],
     ) -> Result<(), VariationalFailure> {
         self.check(t, h, q, p)?;
-        self.step.newton.forget();
-        self.step.advance(&self.system, (t, h), q, p)?;
-        self.halvings += usize::from(self.step.halved);
+        self.stepper.newton.forget();
+        self.stepper.advance(&self.system, Step { t, h }, q, p)?;
+        self.halvings += usize::from(self.stepper.halved);
         Ok(())
     }
 
@@ -121,8 +122,8 @@ impl<S: MechanicalSystem> Midpoint<S> {
         p: &[f64],
     ) -> Result<DMatrix<f64>, VariationalFailure> {
         self.check(t, h, q, p)?;
-        self.step.newton.forget();
-        self.step.derivative(&self.system, (t, h), q, p)
+        self.stepper.newton.forget();
+        self.stepper.derivative(&self.system, Step { t, h }, q, p)
     }
 
     /// `p = M(q) v`.
@@ -131,10 +132,10 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// [`InputError::WrongLength`], [`InputError::NotFinite`].
     pub fn momentum(&mut self, q: &[f64], v: &[f64]) -> Result<Vec<f64>, InputError> {
         let d = self.system.dof();
-        check_input((d, d), 0.0, q, v)?;
+        check_input(d, d, 0.0, q, v)?;
         let mut p = vec![0.0; d];
-        self.system.mass(q, &mut self.step.newton.terms.mass);
-        times(&self.step.newton.terms.mass, v, &mut p);
+        self.system.mass(q, &mut self.stepper.newton.terms.mass);
+        times(&self.stepper.newton.terms.mass, v, &mut p);
         Ok(p)
     }
 
@@ -144,8 +145,8 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// [`VariationalFailure::Input`] for wrong lengths and numbers that are not finite, [`VariationalFailure::Mass`].
     pub fn velocity(&mut self, q: &[f64], p: &[f64]) -> Result<Vec<f64>, VariationalFailure> {
         self.check(0.0, 0.0, q, p)?;
-        self.step.velocity(&self.system, 0.0, q, p)?;
-        Ok(self.step.newton.terms.v.clone())
+        self.stepper.velocity(&self.system, 0.0, q, p)?;
+        Ok(self.stepper.newton.terms.v.clone())
     }
 
     fn check(&self, t: f64, h: f64, q: &[f64], p: &[f64]) -> Result<(), InputError> {
@@ -161,7 +162,7 @@ impl<S: MechanicalSystem> Midpoint<S> {
 
 /// Steps with the memory that they need.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct Stepper {
     pub(super) newton: Newton,
     /// The last step was made in two halves.
     pub(super) halved: bool,
@@ -169,7 +170,7 @@ pub(super) struct Step {
     between: [Vec<f64>; 2],
 }
 
-impl Step {
+impl Stepper {
     /// Refuses systems without coordinates, and `q̇ = N(q) v`.
     pub(super) fn new<S: MechanicalSystem + ?Sized>(system: &S) -> Result<Self, InputError> {
         let d = system.dof();
@@ -194,27 +195,27 @@ impl Step {
         q: &[f64],
         p: &[f64],
     ) -> Result<(), VariationalFailure> {
-        let found = self.newton.guess(system, (q, p));
-        found.map_err(|fault| self.explain(fault, (t, 0.0), q))
+        let found = self.newton.guess(system, q, p);
+        found.map_err(|fault| self.explain(fault, Step { t, h: 0.0 }, q))
     }
 
     /// A step, in two halves where Newton's method fails or leaves the domain of the system.
     pub(super) fn advance<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
-        (t, h): (f64, f64),
+        step: Step,
         q: &mut [f64],
         p: &mut [f64],
     ) -> Result<(), VariationalFailure> {
         self.halved = false;
-        self.velocity(system, t, q, p)?;
-        match self.newton.solve(system, Task { t, h, q, p }) {
+        self.velocity(system, step.t, q, p)?;
+        match self.newton.solve(system, Task { step, q, p }) {
             Ok(()) => {
-                self.finish(h, q, p);
+                self.finish(step.h, q, p);
                 Ok(())
             }
-            Err(Fault::Diverged(_) | Fault::NotFinite) => self.halves(system, (t, h), q, p),
-            Err(fault) => Err(self.explain(fault, (t, h), q)),
+            Err(Fault::Diverged(_) | Fault::NotFinite) => self.halves(system, step, q, p),
+            Err(fault) => Err(self.explain(fault, step, q)),
         }
     }
 
@@ -231,7 +232,7 @@ impl Step {
     fn halves<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
-        (t, h): (f64, f64),
+        step: Step,
         q: &mut [f64],
         p: &mut [f64],
     ) -> Result<(), VariationalFailure> {
@@ -242,22 +243,25 @@ impl Step {
             half.extend_from_slice(whole);
         }
         let mut made = Ok(());
-        for start in [t, t + 0.5 * h] {
-            let half = 0.5 * h;
+        let length = 0.5 * step.h;
+        for start in [step.t, step.t + length] {
             made = self.velocity(system, start, &at, &with).and_then(|()| {
-                let task = Task {
+                let half = Step {
                     t: start,
-                    h: half,
+                    h: length,
+                };
+                let task = Task {
+                    step: half,
                     q: &at,
                     p: &with,
                 };
                 let solved = self.newton.solve(system, task);
-                solved.map_err(|fault| self.explain(fault, (t, h), q))
+                solved.map_err(|fault| self.explain(fault, step, q))
             });
             if made.is_err() {
                 break;
             }
-            self.finish(half, &mut at, &mut with);
+            self.finish(length, &mut at, &mut with);
         }
         if made.is_ok() {
             self.halved = true;
@@ -272,17 +276,17 @@ impl Step {
     pub(super) fn derivative<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
-        (t, h): (f64, f64),
+        step: Step,
         q: &[f64],
         p: &[f64],
     ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = q.len();
-        self.velocity(system, t, q, p)?;
-        let task = Task { t, h, q, p };
+        self.velocity(system, step.t, q, p)?;
+        let (h, task) = (step.h, Task { step, q, p });
         let newton = &mut self.newton;
         let solved = newton.solve(system, task);
         let factored = solved.and_then(|()| newton.factorise(system, task, true));
-        factored.map_err(|fault| self.explain(fault, (t, h), q))?;
+        factored.map_err(|fault| self.explain(fault, step, q))?;
         let newton = &mut self.newton;
         let mut whole = DMatrix::zeros(2 * d, 2 * d);
         let (mut dq, mut dm, mut dv) = (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
@@ -297,7 +301,7 @@ impl Step {
             }
             // ∂R/∂v dv = dp₀ − ∂R/∂q₀ dq₀
             dv.fill(0.0);
-            newton.terms.along(system, (&dq, &dv), &mut newton.work);
+            newton.terms.along(system, &dq, &dv, &mut newton.work);
             for i in 0..d {
                 dv[i] = dp[i] - newton.work.dmomentum[i] + 0.5 * h * newton.work.dforce[i];
             }
@@ -305,7 +309,7 @@ impl Step {
             for i in 0..d {
                 dm[i] = dq[i] + 0.5 * h * dv[i];
             }
-            newton.terms.along(system, (&dm, &dv), &mut newton.work);
+            newton.terms.along(system, &dm, &dv, &mut newton.work);
             for i in 0..d {
                 whole[(i, k)] = dq[i] + h * dv[i];
                 whole[(d + i, k)] = dp[i] + h * newton.work.dforce[i];
@@ -318,7 +322,7 @@ impl Step {
     pub(super) fn explain(
         &self,
         fault: Fault,
-        (t, step): (f64, f64),
+        Step { t, h }: Step,
         q: &[f64],
     ) -> VariationalFailure {
         let state = [q, &self.newton.terms.v].concat();
@@ -328,7 +332,7 @@ impl Step {
             Fault::Interrupted => VariationalFailure::Interrupted,
             Fault::Diverged(correction) => VariationalFailure::NewtonFailed {
                 t,
-                step,
+                step: h,
                 contacts: self.newton.terms.closed.clone(),
                 iterations: ITERATIONS,
                 correction,

@@ -44,7 +44,8 @@
 //!
 //! * `discrete_lagrangian`: the derivatives of the discrete Lagrangian; `newton`: the equations of
 //!   a step; `midpoint`: a step without contacts, [`Midpoint`], and its derivative.
-//! * `settings`, `state`: what a run reads, and what it changes; `runner`: a run under way.
+//! * `settings`, `state`: what a run reads, what it changes and the step to be made; `runner`: a run
+//!   under way.
 //! * `held`: a step with closed contacts; `impact`: an impact; `advance`: a step with the impacts
 //!   inside it; `driver`: [`Variational`] and its loop.
 //! * `derivative`: the derivative of a run.

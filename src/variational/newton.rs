@@ -10,6 +10,7 @@
 //! whole ones, new at each iteration that asks for them.
 
 use super::discrete_lagrangian::{DiscreteLagrangian, Work};
+use super::state::Step;
 use crate::interrupt::Interrupted;
 use crate::linalg::cholesky;
 use crate::linalg::lu::Lu;
@@ -97,11 +98,10 @@ impl Correction {
     }
 }
 
-/// A step to be made.
+/// A step to be made from a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
-    pub(super) t: f64,
-    pub(super) h: f64,
+    pub(super) step: Step,
     pub(super) q: &'a [f64],
     /// `p₀` with the impulses at the start of the step.
     pub(super) p: &'a [f64],
@@ -133,7 +133,8 @@ impl Newton {
     pub(super) fn guess<S: MechanicalSystem + ?Sized>(
         &mut self,
         system: &S,
-        (q, p): (&[f64], &[f64]),
+        q: &[f64],
+        p: &[f64],
     ) -> Result<(), Fault> {
         let d = p.len();
         system.mass(q, &mut self.terms.mass);
@@ -158,7 +159,7 @@ impl Newton {
         task: Task<'_>,
     ) -> Result<(), Fault> {
         // With a constant mass new factors are whole.
-        let may_improve = self.fits(task.h) || !system.constant_mass();
+        let may_improve = self.fits(task.step.h) || !system.constant_mass();
         self.start.copy_from_slice(&self.terms.v);
         match self.iterate(system, task, false) {
             Err(Fault::Diverged(_) | Fault::NotFinite) if may_improve => {
@@ -182,7 +183,7 @@ impl Newton {
         task: Task<'_>,
         whole: bool,
     ) -> Result<(), Fault> {
-        let h = task.h;
+        let h = task.step.h;
         let (mut last, mut was_fresh) = (f64::INFINITY, false);
         self.moves.fill(f64::INFINITY);
         // Whether a lack of progress is not the fault of the factors.
@@ -208,7 +209,7 @@ impl Newton {
             if correction.part <= ENOUGH || is_rounding {
                 // The terms belong to the velocity before a correction below the tolerance.
                 self.terms
-                    .evaluate(system, (task.t, task.q, h), &mut self.work)?;
+                    .evaluate(system, task.step, task.q, &mut self.work)?;
                 self.check()?;
                 return self.check_end(task);
             }
@@ -232,11 +233,11 @@ impl Newton {
         task: Task<'_>,
     ) -> Result<(), Fault> {
         self.terms
-            .evaluate(system, (task.t, task.q, task.h), &mut self.work)?;
+            .evaluate(system, task.step, task.q, &mut self.work)?;
         self.check()?;
         let (momentum, force) = (&self.terms.momentum, &self.terms.force);
         for i in 0..task.p.len() {
-            self.delta[i] = task.p[i] - momentum[i] + 0.5 * task.h * force[i];
+            self.delta[i] = task.p[i] - momentum[i] + 0.5 * task.step.h * force[i];
         }
         Ok(())
     }
@@ -253,7 +254,10 @@ impl Newton {
     /// Refuses ends that are not finite.
     fn check_end(&self, task: Task<'_>) -> Result<(), Fault> {
         let is_finite = |i: usize| {
-            let (q, p) = (task.h * self.terms.v[i], task.h * self.terms.force[i]);
+            let (q, p) = (
+                task.step.h * self.terms.v[i],
+                task.step.h * self.terms.force[i],
+            );
             (task.q[i] + q).is_finite() && (task.p[i] + p).is_finite()
         };
         if (0..task.p.len()).all(is_finite) {
@@ -266,7 +270,7 @@ impl Newton {
     /// What the rounding of the sums of the equations adds to the size of each coordinate, by
     /// [`SUMS`] and the inverse.
     fn measure(&mut self, task: Task<'_>) {
-        let (h, terms, d) = (task.h.abs(), &self.terms, task.p.len());
+        let (h, terms, d) = (task.step.h.abs(), &self.terms, task.p.len());
         self.rounded.fill(0.0);
         let masses = terms.mass.chunks_exact(d);
         let columns = self.inverse.chunks_exact(d);
@@ -283,7 +287,7 @@ impl Newton {
     /// what rounding adds: one that is large makes no other one large, unless the equations join
     /// them.
     fn correct(&mut self, task: Task<'_>) -> Correction {
-        let h = task.h;
+        let h = task.step.h;
         let mut most = Correction {
             moved: 0.0,
             part: 0.0,
@@ -336,7 +340,7 @@ impl Newton {
         task: Task<'_>,
         whole: bool,
     ) -> Result<(), Fault> {
-        let h = task.h;
+        let h = task.step.h;
         self.terms.linearise(system, whole, &mut self.work)?;
         for k in 0..task.p.len() {
             self.terms.interrupt.check()?;
@@ -345,7 +349,7 @@ impl Newton {
             self.unit[k] = 1.0;
             self.half[k] = 0.5 * h;
             self.terms
-                .along(system, (&self.half, &self.unit), &mut self.work);
+                .along(system, &self.half, &self.unit, &mut self.work);
             let column = self.factors.column(k);
             for i in 0..column.len() {
                 column[i] = self.work.dmomentum[i] - 0.5 * h * self.work.dforce[i];

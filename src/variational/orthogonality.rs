@@ -8,7 +8,8 @@ use super::held::refused;
 use crate::impact::{ImpactProblem, Uniqueness, uniqueness};
 use crate::linalg::decompose::cholesky;
 use crate::mechanics::{
-    ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, UnilateralConstraints, Wanted,
+    ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, State, UnilateralConstraints,
+    Wanted,
 };
 use crate::ode::difference::CENTRAL;
 use crate::{InputError, Interrupt, validate};
@@ -150,9 +151,9 @@ where
         for iterations in 0..=ITERATIONS {
             let residual = residual_of(&at, size);
             if residual.amax() <= ENOUGH {
-                return Ok(finish(&z, d, (before, at), iterations));
+                return Ok(finish(&z, d, before, at, iterations));
             }
-            let jacobian = self.jacobian(&z, at, (d, size), &free)?;
+            let jacobian = self.jacobian(&z, at, d, size, &free)?;
             let better = self
                 .correction(&z, &free, &jacobian, residual)
                 .and_then(|delta| {
@@ -176,7 +177,7 @@ where
                 Some((moved, there)) => (z, at) = (moved, there),
                 // Rounding keeps the residual from falling.
                 None if residual.amax() <= ACCEPTED => {
-                    return Ok(finish(&z, d, (before, at), iterations));
+                    return Ok(finish(&z, d, before, at, iterations));
                 }
                 None => break,
             }
@@ -256,7 +257,8 @@ where
         let mut mass = DMatrix::zeros(dof, dof);
         system.mass(q, mass.as_mut_slice());
         let problem = ImpactProblem::from_contacts(&contacts, &mass, &DVector::zeros(dof));
-        let problem = problem.map_err(|reason| refused(reason, (0.0, q, &[]), &self.contacts))?;
+        let posture = State { t: 0.0, q, v: &[] };
+        let problem = problem.map_err(|reason| refused(reason, posture, &self.contacts))?;
         let gap = |i: usize| contacts.parameters(i).map_or(f64::NAN, |of| of.gap);
         Ok(Meeting {
             gaps: [gap(0), gap(1)],
@@ -270,7 +272,8 @@ where
         &self,
         z: &[f64],
         here: Meeting,
-        (d, size): (usize, f64),
+        d: usize,
+        size: f64,
         free: &[bool],
     ) -> Result<Vec<Vector3<f64>>, VariationalFailure> {
         let mut columns = vec![Vector3::zeros(); z.len()];
@@ -355,7 +358,8 @@ fn residual_of(at: &Meeting, size: f64) -> Vector3<f64> {
 fn finish(
     z: &[f64],
     d: usize,
-    (before, after): (Meeting, Meeting),
+    before: Meeting,
+    after: Meeting,
     iterations: usize,
 ) -> OrthogonalDesign {
     OrthogonalDesign {

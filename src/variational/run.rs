@@ -71,7 +71,7 @@ impl VariationalRun {
     /// The contact mode sequence: modes in which positive time is spent.
     pub fn modes(&self) -> Vec<Phase> {
         let start = self.times.first().copied().unwrap_or(f64::NAN);
-        sequence((start, self.t()), &self.initial, &self.events)
+        sequence(start, self.t(), &self.initial, &self.events)
     }
 
     /// Why the run ended early; none when it reached its end.

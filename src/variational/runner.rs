@@ -2,10 +2,10 @@
 
 use super::failure::VariationalFailure;
 use super::held::{Bodies, Held};
-use super::midpoint::Step;
+use super::midpoint::Stepper;
 use super::run::VariationalRun;
 use super::settings::Settings;
-use super::state::{Part, State, Touches};
+use super::state::{Part, PhasePoint, Touches};
 use crate::mechanics::Mechanism;
 use crate::mechanics::gaps::work_size;
 use crate::mechanics::log::ContactEvent;
@@ -14,9 +14,9 @@ use crate::mechanics::log::ContactEvent;
 pub(super) struct Runner<'a> {
     pub(super) settings: &'a Settings,
     pub(super) system: &'a dyn Mechanism,
-    pub(super) step: Step,
+    pub(super) stepper: Stepper,
     pub(super) held: Held,
-    pub(super) state: State,
+    pub(super) state: PhasePoint,
     pub(super) touches: Touches,
     pub(super) trial: Trial,
     pub(super) log: Log,
@@ -25,7 +25,7 @@ pub(super) struct Runner<'a> {
 /// A part of a step that is not accepted yet, and the search for the first impact in it.
 pub(super) struct Trial {
     /// Its end.
-    pub(super) state: State,
+    pub(super) state: PhasePoint,
     /// The gaps there.
     pub(super) ends: Vec<f64>,
     /// Which of them may have been closed in between.
@@ -56,7 +56,7 @@ impl<'a> Runner<'a> {
         derive: bool,
     ) -> Result<Self, VariationalFailure> {
         let (d, contacts) = (system.dof(), system.contacts());
-        let state = State {
+        let state = PhasePoint {
             t: 0.0,
             q: vec![0.0; d],
             p: vec![0.0; d],
@@ -79,12 +79,12 @@ impl<'a> Runner<'a> {
             guaranteed: true,
             halved: Vec::new(),
         };
-        let mut step = Step::new(system)?;
-        step.newton.terms.interrupt = settings.interrupt.clone();
+        let mut stepper = Stepper::new(system)?;
+        stepper.newton.terms.interrupt = settings.interrupt.clone();
         Ok(Self {
             settings,
             system,
-            step,
+            stepper,
             held: Held::default(),
             state,
             touches: Touches::open(contacts),
@@ -110,9 +110,9 @@ impl<'a> Runner<'a> {
 
     /// Notes the state as the end of a step.
     pub(super) fn record(&mut self) -> Result<(), VariationalFailure> {
-        let State { t, q, p } = &self.state;
-        self.step.velocity(self.system, *t, q, p)?;
-        let v = &self.step.newton.terms.v;
+        let PhasePoint { t, q, p } = &self.state;
+        self.stepper.velocity(self.system, *t, q, p)?;
+        let v = &self.stepper.newton.terms.v;
         self.log.record(*t, [q, v, p], self.settings.max_memory)
     }
 

@@ -1,8 +1,17 @@
-//! States of a run: of the bodies, of contacts, and the parts between impacts.
+//! States of a run: of the bodies, of contacts, the parts between impacts; and a step to be made.
 
-/// A state of the bodies.
+/// A step from a time on, for so long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// Its start (s).
+    pub(super) t: f64,
+    /// Its length (s).
+    pub(super) h: f64,
+}
+
+/// A state of the bodies: coordinates and momenta at a time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct PhasePoint {
     pub(super) t: f64,
     pub(super) q: Vec<f64>,
     pub(super) p: Vec<f64>,
@@ -72,9 +81,9 @@ pub(super) struct Blow {
 pub(super) enum Part {
     /// From this state on for so long (s), without closed contacts. At its end a contact closes, or
     /// a step is complete.
-    Free(State, f64, Option<usize>),
+    Free(PhasePoint, f64, Option<usize>),
     /// An impact at this state, of so many new contacts.
-    Impact(State, Blow, usize),
+    Impact(PhasePoint, Blow, usize),
     /// A step with closed contacts.
-    Held(State),
+    Held(PhasePoint),
 }

@@ -183,7 +183,7 @@ impl Core {
         self.sizes = Arc::new(Sizes::by_trees(system)?);
         let system = &Measured::with(system, &self.sizes);
         check_trees(system, system.dof())?;
-        check_input((system.coordinates(), system.dof()), t, q, v)?;
+        check_input(system.coordinates(), system.dof(), t, q, v)?;
         check_configuration(system, q, v)?;
         self.check()?;
         for (i, term) in self.settings.terms.iter().enumerate() {

@@ -16,7 +16,7 @@ use crate::compliant::{Problem, Softness, Solver, StepSolution};
 use crate::mechanics::kinetic::energy;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
-use crate::mechanics::{ContactSource, Contacts, Measured, MechanicalSystem};
+use crate::mechanics::{ContactSource, Contacts, Measured, MechanicalSystem, State};
 use crate::{InputError, Interrupt, Start, validate};
 
 /// The compliant driver: implicit steps of one length with compliant contacts and friction. Any
@@ -197,8 +197,8 @@ where
     /// # Errors
     /// [`CompliantFailure::Input`].
     pub fn start(&mut self, start: &Start<'_>) -> Result<(), CompliantFailure> {
-        let (q, v) = start.motion()?;
-        self.core.start(&self.system, start.t, q, v)
+        let State { t, q, v } = State::of(start)?;
+        self.core.start(&self.system, t, q, v)
     }
 
     /// Makes one step of the length [`time_step`](Self::time_step).
@@ -355,7 +355,7 @@ impl Core {
         mut columns: Option<&mut DMatrix<f64>>,
     ) -> Result<StepRun, CompliantFailure> {
         validate::finite("tf", &[tf])?;
-        let (t0, (q, v)) = (start.t, start.motion()?);
+        let State { t: t0, q, v } = State::of(start)?;
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf }.into());
         }

@@ -41,7 +41,8 @@ impl Model<'_> {
     /// every contact of `open` open.
     pub(crate) fn outcome_in_order(
         &self,
-        (t, x): (f64, &[f64]),
+        t: f64,
+        x: &[f64],
         open: &Mode,
         order: &[usize],
     ) -> Result<OrderOutcome, Breakdown> {
@@ -110,7 +111,7 @@ impl Model<'_> {
             mode.set(contact, guard.side_after());
             let crossed = [CrossedGuard { guard, rate }];
             let crossed = Crossed::new(&crossed).of_transition(word.len());
-            self.resolve_event(t, &crossed, (&mut state, &mut mode), &mut event)?;
+            self.resolve_event(t, &crossed, &mut state, &mut mode, &mut event)?;
             rates = self.approach(&state, order);
             word.push(contact);
         }

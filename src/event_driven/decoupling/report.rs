@@ -3,7 +3,7 @@
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use std::f64::consts::PI;
 
 use nalgebra::{DMatrix, DVector};
@@ -142,16 +142,16 @@ impl Model<'_> {
         let open = self.mode(&[]);
         let outcomes: Vec<OrderOutcome> = orders(contacts)
             .iter()
-            .map(|order| self.outcome_in_order((t, &x), &open, order))
+            .map(|order| self.outcome_in_order(t, &x, &open, order))
             .collect::<Result<_, _>>()?;
         let velocity_at_once = self.velocity_at_once(t, &x, contacts)?;
         let mut equal = self.rounding(q, v);
         if outcomes.iter().any(|o| self.collapses(q, o, contacts)) {
-            self.allow_for_collapses((&gram, &lift), largest_cosine, &mut equal);
+            self.allow_for_collapses(&gram, &lift, largest_cosine, &mut equal);
         }
         let spread = Spread::of(&outcomes, &velocity_at_once, &equal);
         let limbs = self.limbs(q, contacts)?;
-        let effort_coupling = self.effort_coupling((t, q, v), limbs.as_deref());
+        let effort_coupling = self.effort_coupling(State { t, q, v }, limbs.as_deref());
         let verdict = if spread.jumps {
             InertialCoupling::Discontinuous { jump: spread.state }
         } else if spread.isolated {
@@ -159,7 +159,7 @@ impl Model<'_> {
         } else if largest_cosine > SMALL {
             // Impacts that feel each other have a different map for each order, even where the
             // outcomes agree.
-            InertialCoupling::ContinuousOnly(self.class((t, q, v), contacts)?)
+            InertialCoupling::ContinuousOnly(self.class(State { t, q, v }, contacts)?)
         } else if !spread.same_map {
             InertialCoupling::PiecewiseSmooth
         } else if limbs.is_some() && effort_coupling == 0.0 {
@@ -195,7 +195,8 @@ impl Model<'_> {
     /// contacts approach no faster than the tolerance.
     fn allow_for_collapses(
         &self,
-        (gram, lift): (&DMatrix<f64>, &DMatrix<f64>),
+        gram: &DMatrix<f64>,
+        lift: &DMatrix<f64>,
         largest_cosine: f64,
         equal: &mut DVector<f64>,
     ) {
@@ -283,7 +284,7 @@ impl Model<'_> {
     /// Why impacts that feel each other have one outcome here.
     fn class(
         &self,
-        (t, q, v): (f64, &[f64], &[f64]),
+        State { t, q, v }: State<'_>,
         contacts: &[usize],
     ) -> Result<ContinuityClass, Breakdown> {
         let all = |value: f64| {
@@ -300,7 +301,7 @@ impl Model<'_> {
         let still = vec![0.0; v.len()];
         let mut response = vec![0.0; values.rows() * v.len()];
         let problem = self
-            .impact_problem((q, &still), &values, 0.0, &mut response)
+            .impact_problem(q, &still, &values, 0.0, &mut response)
             .map_err(|trouble| explain(trouble, q, contacts))?
             .map_err(|reason| Breakdown::of_impact(reason, contacts, t, [q, v].concat()))?;
         let cosines = problem.cosines();

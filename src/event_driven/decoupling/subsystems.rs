@@ -3,7 +3,7 @@
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
-use crate::mechanics::MechanicalSystem;
+use crate::mechanics::{MechanicalSystem, State};
 use nalgebra::DMatrix;
 
 /// Entries of the mass matrix below this part of the largest count as zero.
@@ -64,7 +64,7 @@ impl Model<'_> {
     /// [`DecouplingReport::effort_coupling`](crate::event_driven::DecouplingReport::effort_coupling).
     pub(crate) fn effort_coupling(
         &self,
-        (t, q, v): (f64, &[f64], &[f64]),
+        State { t, q, v }: State<'_>,
         limbs: Option<&[Vec<usize>]>,
     ) -> f64 {
         let (Some(limbs), true) = (limbs, self.bodies.fixed.identity) else {

@@ -96,11 +96,11 @@ impl Series {
     /// The limit of the impacts, if its error bounds are at most `tolerance`, or this `part` of the
     /// last interval.
     pub(super) fn limit(&self, tolerance: f64, part: f64) -> Option<Limit> {
-        (1..=CYCLE).find_map(|cycle| self.limit_of_each(cycle, (tolerance, part)))
+        (1..=CYCLE).find_map(|cycle| self.limit_of_each(cycle, tolerance, part))
     }
 
     /// The limit of the last impact and those whole cycles before it.
-    fn limit_of_each(&self, cycle: usize, tolerance: (f64, f64)) -> Option<Limit> {
+    fn limit_of_each(&self, cycle: usize, tolerance: f64, part: f64) -> Option<Limit> {
         let first = self.impacts.len().checked_sub(cycle * (VALUES - 1) + 1)?;
         let each = self.impacts[first..].iter().step_by(cycle);
         let values = |of: fn(&Impact) -> f64| each.clone().map(of).collect::<Vec<_>>();
@@ -108,11 +108,11 @@ impl Series {
         let noise = values(|impact| impact.noise)
             .into_iter()
             .fold(0.0, f64::max);
-        let (t, bound_t, ratio) = limit_of(&times, noise, tolerance)?;
+        let (t, bound_t, ratio) = limit_of(&times, noise, tolerance, part)?;
         // arclength goes on with time, and faster
         let span = |of: &[f64]| of.last().zip(of.first()).map_or(0.0, |(b, a)| b - a);
         let pace = span(&arclengths) / span(&times);
-        let (s, bound_s, _) = limit_of(&arclengths, pace * noise, tolerance)?;
+        let (s, bound_s, _) = limit_of(&arclengths, pace * noise, tolerance, part)?;
         let impacts = &self.impacts[first..];
         let strikes = |j: &usize| impacts.iter().filter(|i| i.contacts.contains(j)).count();
         // Contacts that are struck once each do not accumulate.
@@ -137,7 +137,7 @@ impl Series {
 }
 
 /// The limit of rising values, the bound of its error, and the ratio of intervals in the end.
-fn limit_of(values: &[f64], noise: f64, (tolerance, part): (f64, f64)) -> Option<(f64, f64, f64)> {
+fn limit_of(values: &[f64], noise: f64, tolerance: f64, part: f64) -> Option<(f64, f64, f64)> {
     let intervals: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let ratios: Vec<f64> = intervals.windows(2).map(|pair| pair[1] / pair[0]).collect();
     let (&last, &interval) = (values.last()?, intervals.last()?);

@@ -2,13 +2,13 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Refuses what a run cannot begin with; gives the state on the manifold of the coordinates.
 pub(super) fn check_start(
     model: &Model<'_>,
-    (t, q, v): (f64, &[f64], &[f64]),
+    State { t, q, v }: State<'_>,
 ) -> Result<Vec<f64>, Breakdown> {
     model.check_options()?;
     let (system, tangents) = (model.system(), model.row_tangents());
@@ -27,7 +27,7 @@ pub(super) fn check_start(
     let rule = "must not depend on closed contacts where these have friction";
     validate::unless(!depends, "contact_effort", 1.0, rule)?;
     for j in 0..system.contacts() {
-        check_inelastic(model, j, (q, v))?;
+        check_inelastic(model, j, q, v)?;
         validate::not_negative("coefficient of friction", &[model.friction(j)])
             .map_err(validate::counted_from(j))?;
         let gap = system.gap(j, q);
@@ -47,7 +47,8 @@ pub(super) fn check_start(
 pub(super) fn check_inelastic(
     model: &Model<'_>,
     contact: usize,
-    (q, v): (&[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
 ) -> Result<(), InputError> {
     let restitution = model.system().restitution(contact, q, v);
     let rule = "must be 0: impacts of a timeline are inelastic";

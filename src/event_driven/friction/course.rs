@@ -5,14 +5,14 @@ use super::accumulation::Series;
 use super::frame::{Frame, hold_rows};
 use super::motion::{Motion, contact_mode, slip_sign};
 use super::options::Options;
-use super::stretches::{Stretch, StretchKind};
+use super::stretches::{End, Stretch, StretchKind};
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::impact::frictional::modes::{Known, UNKNOWN};
 use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Guard, Integrator, Start, Status, Stop, Trajectory};
 
 /// Of a contact that stays closed where that makes no difference.
@@ -46,9 +46,11 @@ pub(super) struct Course<'a> {
 impl<'a> Course<'a> {
     /// At a start; `watched` and `unwatched` carry smooth stretches.
     pub(super) fn new(
-        (model, options): (&'a Model<'a>, &'a Options),
+        model: &'a Model<'a>,
+        options: &'a Options,
         [watched, unwatched]: [Integrator<Motion<'a>>; 2],
-        (t, state): (f64, &[f64]),
+        t: f64,
+        state: &[f64],
     ) -> Self {
         Self {
             model,
@@ -99,7 +101,7 @@ impl<'a> Course<'a> {
         let (q, v) = model.parts_mut(&mut self.state);
         let (q, m) = (&*q, touching.len());
         with_zeros(Frame::size(model, m), |scratch| {
-            let frame = Frame::new(model, (self.t, q, v), touching, scratch)
+            let frame = Frame::new(model, State { t: self.t, q, v }, touching, scratch)
                 .map_err(|trouble| explain(trouble, q, touching))?;
             let (mut candidates, mut known, mut rows) = (Vec::new(), Vec::new(), Vec::new());
             for (i, &j) in touching.iter().enumerate() {
@@ -146,15 +148,21 @@ impl<'a> Course<'a> {
         let (n, first) = (self.model.system().contacts(), before.len());
         let sums = &path.state().as_slice()[first..];
         let (impulses, tangential) = (sums[..n].to_vec(), sums[n..].to_vec());
-        let end = path.t();
-        let s = self.s + (end - self.t) + impulses.iter().sum::<f64>();
-        if end > self.t {
+        let t = path.t();
+        let s = self.s + (t - self.t) + impulses.iter().sum::<f64>();
+        if t > self.t {
             let late = if guards.is_empty() {
                 0.0
             } else {
                 self.lateness(&path, modes)
             };
-            self.push(kind, &before, (end, s), (impulses, tangential), Some(path));
+            let end = End {
+                t,
+                s,
+                impulses,
+                tangential,
+            };
+            self.push(kind, &before, end, Some(path));
             if let Some(stretch) = self.stretches.last_mut() {
                 stretch.late = late;
             }
@@ -238,8 +246,7 @@ impl<'a> Course<'a> {
         &mut self,
         kind: StretchKind,
         before: &[f64],
-        (t, s): (f64, f64),
-        (impulses, tangential): (Vec<f64>, Vec<f64>),
+        end: End,
         path: Option<Trajectory>,
     ) {
         let nq = self.model.bodies.fixed.nq;
@@ -253,17 +260,17 @@ impl<'a> Course<'a> {
         }
         self.stretches.push(Stretch {
             kind,
-            t: [self.t, t],
-            s: [self.s, s],
+            t: [self.t, end.t],
+            s: [self.s, end.s],
             q: [from.0, to.0],
             v: [from.1, to.1],
-            impulses,
-            tangential,
+            impulses: end.impulses,
+            tangential: end.tangential,
             late: 0.0,
             path,
             first_impulse: before.len(),
         });
-        (self.t, self.s) = (t, s);
+        (self.t, self.s) = (end.t, end.s);
     }
 
     /// For how long, at the end of a smooth stretch, loads that redundant contacts hold have been

@@ -2,12 +2,12 @@
 
 use super::checks::check_inelastic;
 use super::course::{Course, STAYS};
-use super::stretches::StretchKind;
+use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::Breakdown;
-use crate::event_driven::impact::Event;
+use crate::event_driven::impact::{Event, ImpactRule};
 use crate::event_driven::projection;
 use crate::impact::frictional::modes::Known;
-use crate::impact::{Contacting, ImpactLaw, Routh, Selection};
+use crate::impact::{Contacting, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
 use crate::{At, Guard, Mode, Stop};
 
@@ -137,14 +137,18 @@ impl Course<'_> {
     ) -> Result<(), Breakdown> {
         let (model, occasion) = (self.model, self.occasion());
         let before = self.state.clone();
+        let (q, v) = model.parts(&before);
         for &j in &touching {
-            check_inelastic(model, j, model.parts(&before))?;
+            check_inelastic(model, j, q, v)?;
         }
         let mut event = Event::of(&touching, new);
         if without_collision {
             let law = Routh::new().without_collision();
-            let by = (&law as &dyn ImpactLaw, &Selection::Single);
-            model.apply_impact_with(by, occasion, &mut self.state, &mut event)?;
+            let rule = ImpactRule {
+                law: &law,
+                selection: &Selection::Single,
+            };
+            model.apply_impact_with(rule, occasion, &mut self.state, &mut event)?;
         } else {
             model.apply_impact(occasion, &mut self.state, &mut event)?;
         }
@@ -157,7 +161,6 @@ impl Course<'_> {
         let s = self.s + impulses.iter().sum::<f64>();
         let struck = (0..n).filter(|&j| impulses[j] > 0.0);
         // A gap is known to the rounding of the configuration, and its time to that over its rate.
-        let (q, _) = model.parts(&before);
         let size = q.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
         let fastest = event.approach.iter().fold(0.0, |most: f64, u| most.max(-u));
         let noise = GAP_ROUNDING * size / fastest;
@@ -167,7 +170,13 @@ impl Course<'_> {
             without_collision,
             outcomes: event.outcomes,
         };
-        self.push(kind, &before, (self.t, s), (impulses, tangential), None);
+        let end = End {
+            t: self.t,
+            s,
+            impulses,
+            tangential,
+        };
+        self.push(kind, &before, end, None);
         Ok(())
     }
 
@@ -180,7 +189,7 @@ impl Course<'_> {
     ) -> Result<(), Breakdown> {
         let pressed = self
             .model
-            .pressed_down(self.t, &self.state, (candidates, known))?;
+            .pressed_down(self.t, &self.state, candidates, known)?;
         let [contact] = pressed[..] else {
             return Err(Breakdown::NoConsistentMode {
                 contacts: candidates.to_vec(),

@@ -11,7 +11,7 @@ use crate::mechanics::delassus::delassus;
 use crate::mechanics::gaps::{curvature, gap_row, work_size};
 use crate::mechanics::kinetic::coriolis;
 use crate::mechanics::{Measured, Mechanism};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference;
 
 /// Contacts at a state. Rows come as in an impact problem: normals first, then tangents.
@@ -40,10 +40,10 @@ impl<'a> Frame<'a> {
         d * d + 2 * r * d + r * r + 2 * d + r + work
     }
 
-    /// Evaluates at `(t, q, v)`; scratch of [`size`](Self::size) zeros.
+    /// Evaluates at a state; scratch of [`size`](Self::size) zeros.
     pub(super) fn new(
         model: &'a Model<'_>,
-        (t, q, v): (f64, &[f64], &[f64]),
+        State { t, q, v }: State<'_>,
         contacts: &'a [usize],
         scratch: &'a mut [f64],
     ) -> Result<Self, Trouble> {
@@ -74,7 +74,7 @@ impl<'a> Frame<'a> {
             bends[i] = dot(&rows[i * d..(i + 1) * d], free) + curvature(system, j, q, v, work).0;
             if k > 0 {
                 let row = &rows[(m + i) * d..(m + i + 1) * d];
-                bends[m + i] = dot(row, free) + tangent_curvature(system, j, (q, v), work);
+                bends[m + i] = dot(row, free) + tangent_curvature(system, j, q, v, work);
             }
         }
         Ok(Self {
@@ -139,7 +139,8 @@ pub(super) fn hold_rows(frame: &Frame<'_>, rows: &[usize], v: &mut [f64], least:
 fn tangent_curvature(
     system: &Measured<dyn Mechanism + '_>,
     j: usize,
-    (q, v): (&[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
     work: &mut [f64],
 ) -> f64 {
     if v.iter().all(|&v| v == 0.0) {

@@ -12,7 +12,7 @@ use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::impact::frictional::modes::{Known, MOST_CONTACTS, Modes};
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::{State, UnilateralConstraints};
 
 impl Model<'_> {
     /// The mode of all contacts, of which `candidates` touch and do not part. `known` has the sign
@@ -86,7 +86,7 @@ impl Model<'_> {
     ) -> Result<Result<ImpactProblem, ImpactFailure>, Breakdown> {
         let (q, v) = self.parts(state);
         with_zeros(Frame::size(self, candidates.len()), |scratch| {
-            let frame = Frame::new(self, (t, q, v), candidates, scratch)
+            let frame = Frame::new(self, State { t, q, v }, candidates, scratch)
                 .map_err(|trouble| explain(trouble, q, candidates))?;
             let gram = DMatrix::from_column_slice(frame.r, frame.r, frame.gram);
             let bends = DVector::from_column_slice(frame.bends);
@@ -103,12 +103,13 @@ impl Model<'_> {
         &self,
         t: f64,
         state: &[f64],
-        (candidates, known): (&[usize], &[Known]),
+        candidates: &[usize],
+        known: &[Known],
     ) -> Result<Vec<usize>, Breakdown> {
         let (q, v) = self.parts(state);
         let m = candidates.len();
         with_zeros(Frame::size(self, m), |scratch| {
-            let frame = Frame::new(self, (t, q, v), candidates, scratch)
+            let frame = Frame::new(self, State { t, q, v }, candidates, scratch)
                 .map_err(|trouble| explain(trouble, q, candidates))?;
             let presses = |i: &usize| {
                 let (mu, slip) = (self.friction(candidates[*i]), f64::from(known[*i].slip));
@@ -144,7 +145,7 @@ impl Model<'_> {
         let (q, v) = self.parts_mut(state);
         let m = closed.len();
         let held = with_zeros(Frame::size(self, m), |scratch| {
-            let Ok(frame) = Frame::new(self, (0.0, q, v), closed, scratch) else {
+            let Ok(frame) = Frame::new(self, State { t: 0.0, q, v }, closed, scratch) else {
                 return false;
             };
             let rows: Vec<usize> = (0..frame.r)

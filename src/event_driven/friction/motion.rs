@@ -25,7 +25,7 @@ use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::configuration;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{EventFunction, Flow, Mode, Watch};
 
 /// Part of the loads by which forces and margins are raised.
@@ -106,7 +106,8 @@ impl Motion<'_> {
     /// Accelerations and forces in a mode; NaN where there are none.
     fn solve(
         &self,
-        (t, x): (f64, &[f64]),
+        t: f64,
+        x: &[f64],
         mode: &Mode,
         acceleration: &mut [f64],
         forces: &mut Forces<'_>,
@@ -123,7 +124,7 @@ impl Motion<'_> {
             }
             let closed = &space[..m];
             with_zeros(Frame::size(self.model, m), |scratch| {
-                if let Ok(frame) = Frame::new(self.model, (t, q, v), closed, scratch) {
+                if let Ok(frame) = Frame::new(self.model, State { t, q, v }, closed, scratch) {
                     self.balance(&frame, mode, acceleration, forces);
                 } else {
                     acceleration.fill(f64::NAN);
@@ -151,7 +152,7 @@ impl Motion<'_> {
             self.set_up(frame, mode, matrix, unknowns);
             if !elimination::solve(matrix, unknowns) {
                 self.set_up(frame, mode, matrix, unknowns);
-                forces.distance = Some(self.hold(frame, mode, (matrix, unknowns), forces));
+                forces.distance = Some(self.hold(frame, mode, matrix, unknowns, forces));
                 least_norm(matrix, unknowns);
             }
             let is_unique = forces.distance.is_none();
@@ -201,7 +202,7 @@ impl Motion<'_> {
                 raised,
                 distance: None,
             };
-            self.solve((t, x), mode, acceleration, &mut forces);
+            self.solve(t, x, mode, acceleration, &mut forces);
             forces.distance
         })
     }
@@ -257,7 +258,8 @@ impl Motion<'_> {
         &self,
         frame: &Frame<'_>,
         mode: &Mode,
-        (matrix, right): (&[f64], &[f64]),
+        matrix: &[f64],
+        right: &[f64],
         forces: &mut Forces<'_>,
     ) -> f64 {
         let (m, size) = (frame.contacts.len(), right.len());
@@ -363,7 +365,7 @@ impl Flow for Motion<'_> {
                 raised,
                 distance: None,
             };
-            self.solve((t, x), mode, dv, &mut forces);
+            self.solve(t, x, mode, dv, &mut forces);
         });
     }
 
@@ -425,7 +427,7 @@ impl EventFunction for Motion<'_> {
                 raised,
                 distance: None,
             };
-            self.solve((t, x), mode, acceleration, &mut forces);
+            self.solve(t, x, mode, acceleration, &mut forces);
             let distance = forces.distance;
             for j in 0..n {
                 let of = contact_mode(mode, j);

@@ -3,13 +3,13 @@
 use super::accumulation::Limit;
 use super::course::Course;
 use super::frame::Frame;
-use super::stretches::StretchKind;
+use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::projection;
 use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::{State, UnilateralConstraints};
 
 /// Errors of smooth stretches over their lengths, in units of the relative tolerance: an estimate.
 const SMOOTH: f64 = 10.0;
@@ -44,21 +44,27 @@ impl Course<'_> {
             }
             Some(broken) => return Err(broken),
         }
-        let end = (limit.t.max(self.t), limit.s.max(self.s));
+        let (t, s) = (limit.t.max(self.t), limit.s.max(self.s));
         // What the sum was formed from is as good as the smooth stretches before.
         let rtol = (0..self.state.len()).map(|i| self.options.rtol.get(i));
         let part = SMOOTH * rtol.fold(0.0, f64::max);
         let start = self
             .stretches
             .first()
-            .map_or(end, |first| (first.t[0], first.s[0]));
-        let smooth = [end.0 - start.0, end.1 - start.1].map(|length| part * length);
+            .map_or((t, s), |first| (first.t[0], first.s[0]));
+        let smooth = [t - start.0, s - start.1].map(|length| part * length);
         let kind = StretchKind::Rest {
             contacts: limit.contacts.clone(),
             ratio: limit.ratio,
             bounds: [limit.bounds[0] + smooth[0], limit.bounds[1] + smooth[1]],
         };
-        self.push(kind, &before, end, (Vec::new(), Vec::new()), None);
+        let end = End {
+            t,
+            s,
+            impulses: Vec::new(),
+            tangential: Vec::new(),
+        };
+        self.push(kind, &before, end, None);
         Ok(())
     }
 
@@ -70,7 +76,7 @@ impl Course<'_> {
         let (q, m) = (&*q, contacts.len());
         let mut modes = vec![Contacting::Open; model.system().contacts()];
         with_zeros(Frame::size(model, m), |scratch| {
-            let mut frame = Frame::new(model, (self.t, q, v), contacts, scratch)
+            let mut frame = Frame::new(model, State { t: self.t, q, v }, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
             let fastest = (0..m)
                 .map(|i| dot(frame.row(i), v).abs())

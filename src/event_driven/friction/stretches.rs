@@ -72,6 +72,18 @@ pub struct Stretch {
     pub(super) first_impulse: usize,
 }
 
+/// How a stretch ends.
+pub(super) struct End {
+    /// Time (s).
+    pub(super) t: f64,
+    /// Arclength.
+    pub(super) s: f64,
+    /// Normal impulses of all contacts in the stretch (N s); empty where they are not known.
+    pub(super) impulses: Vec<f64>,
+    /// Likewise along the tangents.
+    pub(super) tangential: Vec<f64>,
+}
+
 impl Stretch {
     /// The sum of all normal impulses in this stretch (N s).
     pub fn normal_impulse(&self) -> f64 {
@@ -186,7 +198,7 @@ impl TimelineRun {
     /// # Errors
     /// [`InputError::OutsideTrajectory`].
     pub fn at(&self, t: f64) -> Result<DVector<f64>, InputError> {
-        check(t, (self.start.0, self.t()))?;
+        check(t, self.start.0, self.t())?;
         let place = self.stretches.partition_point(|stretch| stretch.t[1] <= t);
         let Some(stretch) = self.stretches.get(place) else {
             return Ok(self.state());
@@ -205,7 +217,7 @@ impl TimelineRun {
     /// # Errors
     /// [`InputError::OutsideTrajectory`], with the arclengths in place of times.
     pub fn at_arclength(&self, s: f64) -> Result<(f64, DVector<f64>), InputError> {
-        check(s, (0.0, self.s()))?;
+        check(s, 0.0, self.s())?;
         let place = self.stretches.partition_point(|stretch| stretch.s[1] < s);
         Ok(match self.stretches.get(place) {
             Some(stretch) => stretch.at_arclength(s),
@@ -214,7 +226,7 @@ impl TimelineRun {
     }
 }
 
-fn check(value: f64, (start, end): (f64, f64)) -> Result<(), InputError> {
+fn check(value: f64, start: f64, end: f64) -> Result<(), InputError> {
     if (start..=end).contains(&value) {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use super::options::Options;
 use super::stretches::TimelineRun;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::{EventDriven, Model};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, Integrator, Interrupt, Start, validate};
 #[cfg(doc)]
 use crate::{
@@ -168,9 +168,9 @@ fn integrate(
     tf: f64,
 ) -> Result<TimelineRun, Breakdown> {
     validate::finite("tf", &[tf])?;
-    let (t0, (q, v)) = (start.t, start.motion()?);
+    let start = State::of(start)?;
     validate::positive("zeno_tolerance", &[options.zeno_tolerance])?;
-    let state = check_start(model, (t0, q, v))?;
+    let (t0, state) = (start.t, check_start(model, start)?);
     if tf < t0 {
         return Err(Breakdown::Input(InputError::TimeReversed { t0, tf }));
     }
@@ -178,7 +178,7 @@ fn integrate(
         integrator(model, options, true)?,
         integrator(model, options, false)?,
     ];
-    let mut course = Course::new((model, options), motions, (t0, &state));
+    let mut course = Course::new(model, options, motions, t0, &state);
     let breakdown = course.run(tf).err();
     Ok(TimelineRun {
         stretches: course.stretches,

@@ -105,7 +105,7 @@ where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     let system = &Measured::checked(system)?;
-    let point = Point::new((system, interrupt), t, q, v)?;
+    let point = Point::new(system, interrupt, t, q, v)?;
     point.check_mass()?;
     point.check_effort(v)?;
     let mut report = DerivativeReport::default();
@@ -142,7 +142,8 @@ where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     fn new(
-        (system, interrupt): (&'a S, &'a Interrupt),
+        system: &'a S,
+        interrupt: &'a Interrupt,
         t: f64,
         q: &'a [f64],
         v: &[f64],
@@ -151,7 +152,7 @@ where
         if dof == 0 {
             return Err(Stop::Input(InputError::EmptySystem));
         }
-        check_input((system.coordinates(), dof), t, q, v)?;
+        check_input(system.coordinates(), dof, t, q, v)?;
         check_configuration(system, q, v)?;
         common_tangents(system, system.contacts())?;
         let point = Self {

@@ -1,0 +1,61 @@
+//! Accelerations and multipliers at a state with closed contacts.
+
+use super::acceleration::{Fixed, Frame, Trouble, accelerate, same_size};
+use super::{MechanicalSystem, Redundant, State, UnilateralConstraints};
+use crate::linalg::scratch::with_zeros;
+
+/// The contacts that are closed, and how the motion with them is computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClosedContacts<'a> {
+    /// The contacts, in rising order.
+    pub(crate) list: &'a [usize],
+    /// What to do with contacts that depend on each other.
+    pub(crate) redundant: Redundant,
+    /// Adds the rounding to the multipliers, so that a contact without a force stays closed; the
+    /// tolerance of rates (m/s).
+    pub(crate) lifted: Option<f64>,
+}
+
+/// Writes `q̈` at a state with contacts `closed`, and the multipliers of all contacts, zero for
+/// those that are open; NaN where there are none. True when they are unique. Nothing is written
+/// where the sizes of the system are not those of the record.
+#[inline]
+pub(crate) fn motion<S>(
+    system: &S,
+    fixed: &Fixed,
+    state: State<'_>,
+    closed: ClosedContacts<'_>,
+    acceleration: &mut [f64],
+    multipliers: Option<&mut [f64]>,
+) -> Result<bool, Trouble>
+where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    let nq = same_size(fixed.nq, system.coordinates())?;
+    let (d, m) = (fixed.dof(system)?, closed.list.len());
+    with_zeros(fixed.frame_size(d, nq, m) + m, |scratch| {
+        let (forces, scratch) = scratch.split_at_mut(m);
+        let frame = Frame::new(system, fixed, state.q, closed.list, scratch);
+        let done = frame.and_then(|mut frame| {
+            let redundant = closed.redundant;
+            let unique = accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
+            if let Some(tolerance) = closed.lifted {
+                for (i, force) in forces.iter_mut().enumerate() {
+                    *force += frame.idle_force(i, tolerance);
+                }
+            }
+            Ok(unique)
+        });
+        if done.is_err() {
+            acceleration.fill(f64::NAN);
+            forces.fill(f64::NAN);
+        }
+        if let Some(multipliers) = multipliers {
+            multipliers.fill(0.0);
+            for (&j, &force) in closed.list.iter().zip(&*forces) {
+                multipliers[j] = force;
+            }
+        }
+        done
+    })
+}
