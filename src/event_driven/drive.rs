@@ -135,12 +135,12 @@ impl Drive<'_> {
         settings.max_events = left(max_events, statistics.crossings);
         settings.first_transition = recorder.transitions;
         let model = self.model;
-        let observed =
-            self.driver
-                .observe_with(model, run_to_end, (t, &state, tf), |_, settings| {
-                    let watcher = Watcher::new(model, settings, (grazing, max_memory));
-                    (&mut *recorder, watcher)
-                });
+        let observed = self
+            .driver
+            .observe_with(model, run_to_end, t, &state, tf, |_, settings| {
+                let watcher = Watcher::new(model, settings, (grazing, max_memory));
+                (&mut *recorder, watcher)
+            });
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {
                 Status::Refused(Stop::TooManySteps { limit, .. }) => *limit = max_steps,

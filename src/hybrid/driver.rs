@@ -71,7 +71,9 @@ impl<B: Buffer> Driver<B> {
         &'a mut self,
         system: &S,
         engine: Engine<S, B>,
-        (t0, x0, tf): (f64, &[f64], f64),
+        t0: f64,
+        x0: &[f64],
+        tf: f64,
         make: impl FnOnce(&'a Rearm, &'a Settings) -> O,
     ) -> Result<(Summary, O), InputError> {
         self.check_input(system, t0, x0, tf)?;

@@ -81,7 +81,8 @@ impl<B: Buffer> Cascade<B> {
         &mut self,
         settings: &Settings,
         crossings: usize,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         set: &[CrossedGuard],
     ) -> Result<(), Stop> {
         let allowed = settings.max_events.saturating_sub(crossings);
@@ -124,7 +125,8 @@ impl<B: Buffer> Cascade<B> {
     fn step<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         cluster: &mut Cluster,
     ) -> Result<Reset, Stop> {
         let Context { system, rearm, .. } = *context;
@@ -139,13 +141,15 @@ impl<B: Buffer> Cascade<B> {
         } = &mut *state;
         let GuardTable { arming, sign, .. } = &mut *guards;
         let (x, field) = (x.get_mut(), ode.first_stage());
-        let place = Place { x, mode, arming };
-        let (set, scratch, at) = (&cluster.set[..], &mut self.scratch, (*t, self.index));
-        let reset = transition::step((system, rearm), at, set, place, scratch, |x, mode, k| {
+        let t = *t;
+        let place = Place { t, x, mode, arming };
+        let (set, scratch) = (&cluster.set[..], &mut self.scratch);
+        let flipped = |x: &[f64], mode: &Mode, k: usize| {
             sign[k] = Guard::ahead(k, mode.contains(k)).sign();
             // Keeps the field up to date when the user offers `flip`.
-            fresh = fresh && context.flip(*t, x, mode, k, field);
-        })?;
+            fresh = fresh && context.flip(t, x, mode, k, field);
+        };
+        let reset = transition::step(system, rearm, self.index, set, place, scratch, flipped)?;
         if reset.any() {
             fresh = false;
             context.counts.resets.add(1);
@@ -161,10 +165,10 @@ impl<B: Buffer> Cascade<B> {
             guards.follow(&state.mode);
         }
         guards.forget_terms(context);
-        refresh(context, (state, guards), cluster, (fresh, reset))?;
+        refresh(context, state, guards, cluster, fresh, reset)?;
         // Most event functions that may read the mode do not: then no value is another one.
         self.jumped = reset.any() || (reads_mode && self.h_before != guards.h);
-        self.mark_ready(context, (state, guards), cluster)?;
+        self.mark_ready(context, state, guards, cluster)?;
         let alone = cluster.near.len() <= cluster.set.len();
         if self.jumped || reads_mode || matches!(rearm, Rearm::Matrix(_)) || !alone {
             cluster.ranking = None;
@@ -178,7 +182,8 @@ impl<B: Buffer> Cascade<B> {
     fn mark_ready<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         cluster: &Cluster,
     ) -> Result<(), Stop> {
         for c in &cluster.set {
@@ -242,9 +247,11 @@ impl<B: Buffer> Cascade<B> {
     fn check<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         set: &[CrossedGuard],
-        (reset, arrival): (Reset, Arrival),
+        reset: Reset,
+        arrival: Arrival,
     ) -> Result<(), Stop> {
         let changes = Changes {
             reset,
@@ -252,21 +259,21 @@ impl<B: Buffer> Cascade<B> {
             h_before: &self.h_before,
         };
         if !reset.mode && arrival != Arrival::Jumped {
-            let found = not_live_after((state, guards), context.rearm, set, changes);
-            self.refuse((state, guards), found)?;
+            let found = not_live_after(state, guards, context.rearm, set, changes);
+            self.refuse(state, guards, found)?;
         }
         let by_flow = !reset.any() && arrival != Arrival::Jumped;
         if by_flow && set.len() > 1 {
-            let other = (&mut self.mode, self.field.get_mut());
-            let found = not_live_last(context, (state, guards), set, other)?;
-            self.refuse((state, guards), found)?;
+            let (mode, field) = (&mut self.mode, self.field.get_mut());
+            let found = not_live_last(context, state, guards, set, mode, field)?;
+            self.refuse(state, guards, found)?;
         }
         // After a reset such a guard fires instead.
         if matches!(context.rearm, Rearm::Matrix(_))
             && !reset.any()
             && let Some(found) = armed_beyond(guards, set, &mut self.scratch)
         {
-            undo((state, guards), &self.scratch);
+            undo(state, guards, &self.scratch);
             return Err(Stop::ArmedBeyond {
                 guard: found.guard,
                 by: found.by,
@@ -279,13 +286,14 @@ impl<B: Buffer> Cascade<B> {
 
     fn refuse(
         &self,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         found: Option<NotLive>,
     ) -> Result<(), Stop> {
         let Some(found) = found else {
             return Ok(());
         };
-        undo((state, guards), &self.scratch);
+        undo(state, guards, &self.scratch);
         Err(guards.not_live(state, found.guard, found.before, found.after))
     }
 
@@ -351,7 +359,7 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     } = run;
     observer.settled(state.t, state.x.get(), &state.mode);
     if cascade.was_reset {
-        check_admissible(context, (state, guards), Some(&cascade.h_before_resets))?;
+        check_admissible(context, state, guards, Some(&cascade.h_before_resets))?;
     }
     steps.note_crossing();
     if context.settings.restart_at_events {
@@ -369,8 +377,13 @@ fn cross<S: System + ?Sized, B: Buffer>(
     arrival: Arrival,
 ) -> Result<bool, Stop> {
     let crossings = context.counts.crossings.get();
-    let known = (&run.state, &mut run.guards);
-    (run.cascade).allow(context.settings, crossings, known, &run.cluster.set)?;
+    run.cascade.allow(
+        context.settings,
+        crossings,
+        &run.state,
+        &mut run.guards,
+        &run.cluster.set,
+    )?;
     run.turned.note_closest(&run.guards, arrival);
     let mark = run.doubts.mark();
     let speed_before = if context.system.resets() {
@@ -382,7 +395,7 @@ fn cross<S: System + ?Sized, B: Buffer>(
         Ok(made) => made,
         Err(error) => {
             let scratch = &run.cascade.scratch;
-            undo((&mut run.state, &mut run.guards), scratch);
+            undo(&mut run.state, &mut run.guards, scratch);
             if matches!(error, Stop::Interrupted) {
                 // No refusal: it is as if the run had never come here.
                 run.guards.unfire(&run.cluster.set, &scratch.arming_before);
@@ -394,7 +407,7 @@ fn cross<S: System + ?Sized, B: Buffer>(
     let (state, wants) = (&run.state, context.wants_segments);
     run.trial
         .commit(wants, observer, state, &run.cascade.scratch);
-    tell(context, run, observer, (arrival, time_error));
+    tell(context, run, observer, arrival, time_error);
     if reset.state {
         run.search.note_reset(speed_before, run.state.speed());
     }
@@ -421,17 +434,17 @@ fn make<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    let reset = cascade.step(context, (state, guards), cluster)?;
+    let reset = cascade.step(context, state, guards, cluster)?;
     if reset.any() {
         // The model has acted: this landing stands.
         trial.commit(context.wants_segments, observer, state, &cascade.scratch);
     }
-    cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
+    cascade.check(context, state, guards, &cluster.set, reset, arrival)?;
     let (mut latest, mut time_error): (f64, f64) = (0.0, 0.0);
     let (part_of_steps, residual_time) = (state.part_of_steps(), cluster.residual_time);
-    for &CrossedGuard { guard, rate } in &cluster.set {
-        let arrived = (arrival, cluster.bend);
-        let error = doubts.of_crossing(context, (state, guards), (guard, rate), arrived)?;
+    for &crossed in &cluster.set {
+        let CrossedGuard { guard, rate } = crossed;
+        let error = doubts.of_crossing(context, state, guards, crossed, arrival, cluster.bend)?;
         latest = latest.max(error);
         // What is left of it in speeds shifts each flight to come. That all of them are shifted
         // hides no order of crossings: doubts take the error of this one alone.
@@ -445,14 +458,15 @@ fn make<S: System + ?Sized, B: Buffer>(
     if reset.any() || arrival == Arrival::Jumped {
         turned.forget_flown();
     } else {
-        turned.by_order(context, (state, guards, doubts), &cluster.set, latest)?;
+        turned.by_order(context, state, guards, doubts, &cluster.set, latest)?;
     }
     Ok((reset, time_error))
 }
 
 /// Back to the state and mode on the guard, for a crossing that is refused.
 pub(crate) fn undo<B: Buffer>(
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
     before: &Scratch<B>,
 ) {
     state.x.get_mut().copy_from_slice(before.x_before.get());
@@ -464,9 +478,11 @@ pub(crate) fn undo<B: Buffer>(
 #[inline]
 fn refresh<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
     cluster: &Cluster,
-    (fresh, reset): (bool, Reset),
+    fresh: bool,
+    reset: Reset,
 ) -> Result<(), Stop> {
     if fresh {
         crate::hybrid::evaluate::check_flow(state.field(), state.t, state.x.get(), &state.mode)?;
@@ -490,7 +506,8 @@ fn tell<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-    (arrival, time_error): (Arrival, f64),
+    arrival: Arrival,
+    time_error: f64,
 ) {
     let Run {
         state,
