@@ -3,11 +3,11 @@
 
 use std::convert::Infallible;
 
-use super::repeat::{After, Rates, reset_at};
+use super::repeated_reset::RepeatedReset;
 use crate::hybrid::evaluate::Point;
 use crate::ode::difference::{Line, step_along};
 use crate::ode::resolved_difference::resolved_along;
-use crate::{Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, NoDerivative, Record};
+use crate::{Crossed, Crossing, EventFunction, Flow, Mode, NoDerivative, Record};
 
 /// The reset of a crossing, to be repeated at nearby states.
 pub(super) struct Reset<'a> {
@@ -18,9 +18,7 @@ pub(super) struct Reset<'a> {
     /// After it.
     mode_after: Mode,
     mode_trial: Mode,
-    rated: Vec<CrossedGuard>,
-    field: Vec<f64>,
-    row: Vec<f64>,
+    resets: RepeatedReset,
 }
 
 impl<'a> Reset<'a> {
@@ -53,9 +51,11 @@ impl<'a> Reset<'a> {
             sides,
             mode_after,
             mode_trial: sides.clone(),
-            rated: Vec::new(),
-            field: after,
-            row: vec![0.0; x.len()],
+            resets: RepeatedReset {
+                rated: Vec::new(),
+                field: after,
+                row: vec![0.0; x.len()],
+            },
         })
     }
 
@@ -68,17 +68,8 @@ impl<'a> Reset<'a> {
         after: &mut [f64],
     ) -> Result<(), NoDerivative> {
         let mode = &self.before;
-        let rates = Rates {
-            rated: &mut self.rated,
-            field: &mut self.field,
-            row: &mut self.row,
-        };
-        let behind = After {
-            x: after,
-            mode: &mut self.mode_trial,
-        };
-        let point = Point { t, x, mode };
-        reset_at(model, point, self.crossed, self.sides, rates, behind)?;
+        let (point, mode_after) = (Point { t, x, mode }, &mut self.mode_trial);
+        (self.resets).at(&model, point, self.crossed, self.sides, after, mode_after)?;
         if self.mode_trial == self.mode_after {
             return Ok(());
         }
@@ -112,7 +103,7 @@ pub(super) fn along(
         Ok::<(), Infallible>(())
     };
     let trials = [out, &mut half[..], &mut beside[..]];
-    let line = Line { t, x, dt: 0.0, dx };
+    let line = Line::at_time(t, x, dx);
     let Ok(unknown) = resolved_along(g, line, trials, &mut point, &mut behind);
     unknown.is_none()
 }

@@ -6,6 +6,7 @@
 //! by differences.
 
 use super::context::Context;
+use super::repeated_reset::RepeatedReset;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
@@ -62,9 +63,7 @@ pub(crate) struct Repeat {
     behind: Vec<f64>,
     /// Differences over other steps.
     trials: [Vec<f64>; 2],
-    field: Vec<f64>,
-    row: Vec<f64>,
-    rated: Vec<CrossedGuard>,
+    resets: RepeatedReset,
     /// Sensitivities before a reset.
     columns: Vec<f64>,
 }
@@ -76,7 +75,6 @@ impl Repeat {
         Self {
             set: Vec::with_capacity(count),
             met: Vec::with_capacity(count),
-            rated: Vec::with_capacity(count),
             index: 0,
             before: Scratch::new(dim, mode),
             mode_trial: mode.clone(),
@@ -84,8 +82,11 @@ impl Repeat {
             trial: state(),
             behind: state(),
             trials: [state(), state()],
-            field: state(),
-            row: state(),
+            resets: RepeatedReset {
+                rated: Vec::with_capacity(count),
+                field: state(),
+                row: state(),
+            },
             columns: Vec::new(),
         }
     }
@@ -96,8 +97,9 @@ impl Repeat {
         &self.met
     }
 
-    /// Crosses a guard, with its rate there, at `place`, together with the guards that its reset carries the state across, or puts it on ([`Self::met`]). Leaves the place after it
-    /// in `place` and carries tangents along.
+    /// Crosses a guard, with its rate there, at `place`, together with the guards that its reset
+    /// carries the state across, or puts it on ([`Self::met`]). Leaves the place after it in `place`
+    /// and carries tangents along.
     pub(crate) fn cross(
         &mut self,
         context: Context<'_>,
@@ -165,7 +167,7 @@ impl Repeat {
         place: Place<'_>,
     ) -> Result<(), NoDerivative> {
         let system = context.system;
-        let (field, row) = (&mut self.field, &mut self.row);
+        let RepeatedReset { field, row, .. } = &mut self.resets;
         system.flow(place.t, place.x, place.mode, field);
         self.set.clear();
         for &CrossedGuard { guard, .. } in set {
@@ -246,17 +248,10 @@ impl Repeat {
                 let here = self.before.x_before[i];
                 self.point[i] = here + sign * here.abs().max(1.0) * self.behind[i];
             }
-            let rates = Rates {
-                rated: &mut self.rated,
-                field: &mut self.field,
-                row: &mut self.row,
-            };
-            let after = After {
-                x: &mut self.trial,
-                mode: &mut self.mode_trial,
-            };
             let (x, mode) = (&self.point[..], &self.before.mode_before);
-            reset_at(system, Point { t, x, mode }, crossed, sides, rates, after)?;
+            let (after, mode_after) = (&mut self.trial, &mut self.mode_trial);
+            let point = Point { t, x, mode };
+            (self.resets).at(system, point, crossed, sides, after, mode_after)?;
             if self.trial != self.point || !self.mode_trial.is(&self.before.mode_after) {
                 return Ok(false);
             }
@@ -275,13 +270,11 @@ impl Repeat {
         let Self {
             index,
             before,
-            rated,
             mode_trial,
             point,
             trial,
             behind,
-            field,
-            row,
+            resets,
             trials: [half, beside],
             ..
         } = self;
@@ -295,19 +288,14 @@ impl Repeat {
         } = before;
         let mut map = |t: f64, x: &[f64], out: &mut [f64]| {
             let mode = &*mode_before;
-            let rates = Rates { rated, field, row };
-            let after = After {
-                x: out,
-                mode: mode_trial,
-            };
             let set = Crossed::new(counted).of_transition(*index);
-            reset_at(
+            resets.at(
                 system,
                 Point { t, x, mode },
                 set,
                 mode_crossed,
-                rates,
-                after,
+                out,
+                mode_trial,
             )?;
             if mode_trial.is(mode_after) {
                 Ok(())
@@ -347,7 +335,8 @@ impl Repeat {
         guard: Guard,
     ) -> Result<(), Stop> {
         let Point { t, x, mode } = point;
-        let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
+        let RepeatedReset { field, row, .. } = &mut self.resets;
+        let k = guard.event;
         system.flow(t, x, mode, field);
         let rate = evaluate::rate(system, k, point, field, row).value;
         self.before.counted.clear();
@@ -421,12 +410,12 @@ impl Repeat {
     ) -> Result<(), NoDerivative> {
         let (system, here) = (context.system, place.point());
         let Point { t, x, mode } = here;
-        system.flow(t, x, mode, &mut self.field);
-        evaluate::check_flow(&self.field, t, x, mode)?;
+        let RepeatedReset { field, row, .. } = &mut self.resets;
+        system.flow(t, x, mode, field);
+        evaluate::check_flow(field, t, x, mode)?;
         // The place before is still needed while the scratch marks the guards of the last set.
         self.behind.copy_from_slice(&self.before.x_before);
         self.mode_trial.copy_from(&self.before.mode_before);
-        let (field, row) = (&self.field, &mut self.row);
         let (x_before, mode_before) = (&self.behind, &self.mode_trial);
         let (set, field_before, known) = (&mut self.set, &mut self.trial, self.met.len());
         let (arming, met) = (&*place.arming, &mut self.met);
@@ -477,48 +466,4 @@ impl Repeat {
         }
         Ok(())
     }
-}
-
-/// Room for the rates of the guards that a reset is made for.
-pub(crate) struct Rates<'a> {
-    pub(crate) rated: &'a mut Vec<CrossedGuard>,
-    pub(crate) field: &'a mut [f64],
-    pub(crate) row: &'a mut [f64],
-}
-
-/// State and mode behind a reset.
-pub(crate) struct After<'a> {
-    pub(crate) x: &'a mut [f64],
-    pub(crate) mode: &'a mut Mode,
-}
-
-/// The reset of the guards in `crossed`, with their rates, at a point before the crossing: writes
-/// state and mode after it into `after`. `sides` is the mode with the sides of the guards crossed.
-pub(crate) fn reset_at(
-    system: &dyn System,
-    point: Point<'_>,
-    crossed: Crossed<'_>,
-    sides: &Mode,
-    Rates { rated, field, row }: Rates<'_>,
-    After {
-        x: after,
-        mode: mode_after,
-    }: After<'_>,
-) -> Result<(), Stop> {
-    let Point { t, x, mode } = point;
-    system.flow(t, x, mode, field);
-    rated.clear();
-    for &CrossedGuard { guard, .. } in crossed.guards() {
-        let rate = evaluate::rate(system, guard.event, point, field, row).value;
-        rated.push(CrossedGuard { guard, rate });
-    }
-    after.copy_from_slice(x);
-    mode_after.copy_from(sides);
-    system.on_crossing(&mut Crossing {
-        t,
-        crossed: Crossed::new(rated).of_transition(crossed.transition()),
-        x: after,
-        mode: mode_after,
-        record: &mut Record::default(),
-    })
 }

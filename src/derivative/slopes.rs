@@ -71,11 +71,6 @@ pub(super) fn along_column(
         system.flow(t, x, mode, dx);
         Ok(())
     };
-    let line = Line {
-        t,
-        x,
-        dt: 0.0,
-        dx: v,
-    };
+    let line = Line::at_time(t, x, v);
     vector_within(part, flow, line, out, moved, behind)
 }

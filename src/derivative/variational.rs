@@ -384,12 +384,7 @@ impl Columns {
             } else {
                 let Ok(()) = along(start, found);
             }
-            let line = Line {
-                t,
-                x,
-                dt: 0.0,
-                dx: column,
-            };
+            let line = Line::at_time(t, x, column);
             let sizes = Parts::along(start, line, size);
             let Ok(step) = resolve(sizes, along, floor, [found, half, beside]);
             if let Some(component) = step.unknown {

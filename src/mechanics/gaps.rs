@@ -101,12 +101,7 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
             system.gap_row(j, q, row);
             dot(row, v)
         };
-        let line = Line {
-            t: 0.0,
-            x: q,
-            dt: 0.0,
-            dx: along,
-        };
+        let line = Line::at_time(0.0, q, along);
         let bent = difference::scalar_along(rate, line, moved);
         let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
         let rounding = ROUNDING * terms / difference::step_along(0.0, q, 0.0, along);

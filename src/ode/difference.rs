@@ -33,13 +33,20 @@ pub(crate) fn step_along(t: f64, x: &[f64], dt: f64, dx: &[f64]) -> f64 {
     state.min(time)
 }
 
-/// A straight line from `(t, x)` on, along `(dt, dx)`.
+/// A straight line through `(t, x)`, along `(dt, dx)`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) t: f64,
     pub(crate) x: &'a [f64],
     pub(crate) dt: f64,
     pub(crate) dx: &'a [f64],
+}
+
+impl<'a> Line<'a> {
+    /// A line along which time stands still.
+    pub(crate) fn at_time(t: f64, x: &'a [f64], dx: &'a [f64]) -> Self {
+        Self { t, x, dt: 0.0, dx }
+    }
 }
 
 /// Derivative of the scalar `g` along a line; two evaluations. `point` is overwritten.
@@ -58,7 +65,8 @@ pub(crate) fn scalar_along(
     (at(s) - at(-s)) / (2.0 * s)
 }
 
-/// Derivative of the map `g(t, x, out)` along a line with a `part` of the step; two evaluations. `point` and `behind` are overwritten.
+/// Derivative of the map `g(t, x, out)` along a line with a `part` of the step; two evaluations.
+/// `point` and `behind` are overwritten.
 pub(crate) fn vector_within<E>(
     part: f64,
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
@@ -158,12 +166,8 @@ mod tests {
         // A length in millimetres and an angle, along a direction that moves both.
         let g = |_: f64, x: &[f64]| 1e-3 * x[0] + x[1].sin();
         for size in [1e2, 1e3, 1e4] {
-            let line = Line {
-                t: 0.0,
-                x: &[size, 0.4],
-                dt: 0.0,
-                dx: &[1.0, 1.0],
-            };
+            let x = [size, 0.4];
+            let line = Line::at_time(0.0, &x, &[1.0, 1.0]);
             let d = scalar_along(g, line, &mut [0.0; 2]);
             let exact = 1e-3 + 0.4f64.cos();
             assert!(

@@ -115,7 +115,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Those along a line; `size(i)` is what is small in component `i`.
+    /// Parts along a line; `size(i)` is what is small in component `i`.
     pub(crate) fn along(
         start: f64,
         Line { t, x, dt, dx }: Line<'_>,
@@ -136,9 +136,9 @@ impl Parts {
     }
 }
 
-/// Derivative of the map `g(t, x, out)`, from states to states, along a line, with a step that is shortened until `g` is straight along it, into the first of three vectors; an
-/// entry of it that is known along no step, if there is one. Four evaluations where no step is
-/// shortened.
+/// Derivative of the map `g(t, x, out)`, from states to states, along a line, with a step that is
+/// shortened until `g` is straight along it, into the first of three vectors; an entry of it that
+/// is known along no step, if there is one. Four evaluations where no step is shortened.
 pub(crate) fn resolved_along<E>(
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
     line: Line<'_>,

@@ -121,7 +121,7 @@ impl<'a> SystemAt<'a> {
         })
     }
 
-    /// The same; what takes long ends when `interrupt` is set.
+    /// Ends what takes long when `interrupt` is set.
     pub(crate) fn until(self, interrupt: &'a Interrupt) -> Self {
         let interrupt = Some(interrupt);
         Self { interrupt, ..self }
@@ -136,7 +136,8 @@ impl<'a> SystemAt<'a> {
     /// asked for a few at once.
     pub(crate) fn written_jacobian(&self) -> Result<Option<DMatrix<f64>>, Stop> {
         const AT_ONCE: usize = 64;
-        let dim = self.point.x.len();
+        let Point { t, x, mode } = self.point;
+        let dim = x.len();
         validate::entries("entries of the Jacobian", dim, dim)?;
         let mut jacobian = DMatrix::zeros(dim, dim);
         for first in (0..dim).step_by(AT_ONCE) {
@@ -146,7 +147,7 @@ impl<'a> SystemAt<'a> {
             let out = &mut jacobian.as_mut_slice()[first * dim..][..count * dim];
             out.fill(f64::NAN);
             let (system, v) = (self.system, axes.as_slice());
-            if !system.jacobian_times_each(self.point.t, self.point.x, self.point.mode, v, out) {
+            if !system.jacobian_times_each(t, x, mode, v, out) {
                 return Ok(None);
             }
         }
@@ -155,35 +156,25 @@ impl<'a> SystemAt<'a> {
 
     /// `D_x f · v` as the user wrote it, entries unchecked; `None` when it is not written.
     pub(crate) fn written_product(&self, v: &[f64]) -> Option<DVector<f64>> {
-        let mut product = DVector::from_element(self.point.x.len(), f64::NAN);
+        let Point { t, x, mode } = self.point;
+        let mut product = DVector::from_element(x.len(), f64::NAN);
         self.system
-            .jacobian_times(
-                self.point.t,
-                self.point.x,
-                self.point.mode,
-                v,
-                product.as_mut_slice(),
-            )
+            .jacobian_times(t, x, mode, v, product.as_mut_slice())
             .then_some(product)
     }
 
     /// `D_x f` by central differences.
     pub(crate) fn difference_jacobian(&self) -> Result<DMatrix<f64>, Stop> {
-        let dim = self.point.x.len();
+        let Point { t, x, mode } = self.point;
+        let dim = x.len();
         let mut jacobian = DMatrix::zeros(dim, dim);
         for column in 0..dim {
             self.check_interrupt()?;
             let [(behind, below), (ahead, above)] = self.neighbours(column);
-            let change =
-                self.flow(&above, self.point.mode)? - self.flow(&below, self.point.mode)?;
+            let change = self.flow(&above, mode)? - self.flow(&below, mode)?;
             let slope = change / (ahead - behind);
             if let Some(component) = slope.iter().position(|entry| !entry.is_finite()) {
-                return Err(not_finite(
-                    Quantity::Jacobian { component },
-                    self.point.t,
-                    self.point.x,
-                    self.point.mode,
-                ));
+                return Err(not_finite(Quantity::Jacobian { component }, t, x, mode));
             }
             jacobian.set_column(column, &slope);
         }
@@ -193,40 +184,30 @@ impl<'a> SystemAt<'a> {
     /// The gradient row of event function `k` and its time part as the user wrote them, unchecked;
     /// `None` when not written.
     pub(crate) fn written_row(&self, k: usize) -> Option<(DVector<f64>, f64)> {
-        let mut row = DVector::from_element(self.point.x.len(), f64::NAN);
-        let rate = self.system.gradient(
-            k,
-            self.point.t,
-            self.point.x,
-            self.point.mode,
-            row.as_mut_slice(),
-        )?;
+        let Point { t, x, mode } = self.point;
+        let mut row = DVector::from_element(x.len(), f64::NAN);
+        let rate = self.system.gradient(k, t, x, mode, row.as_mut_slice())?;
         Some((row, rate))
     }
 
     /// The gradient row of event function `k` and its time part by central differences.
     pub(crate) fn difference_row(&self, k: usize) -> Result<(DVector<f64>, f64), Stop> {
-        let mut row = DVector::zeros(self.point.x.len());
-        for column in 0..self.point.x.len() {
+        let Point { t, x, mode } = self.point;
+        let mut row = DVector::zeros(x.len());
+        for column in 0..x.len() {
             self.check_interrupt()?;
             let [(behind, below), (ahead, above)] = self.neighbours(column);
-            let change =
-                self.event(k, self.point.t, &above)? - self.event(k, self.point.t, &below)?;
+            let change = self.event(k, t, &above)? - self.event(k, t, &below)?;
             row[column] = change / (ahead - behind);
         }
-        let step = step_along(self.point.t, &[], 1.0, &[]);
-        let (behind, ahead) = (self.point.t - step, self.point.t + step);
-        let change = self.event(k, ahead, self.point.x)? - self.event(k, behind, self.point.x)?;
+        let step = step_along(t, &[], 1.0, &[]);
+        let (behind, ahead) = (t - step, t + step);
+        let change = self.event(k, ahead, x)? - self.event(k, behind, x)?;
         let rate = change / (ahead - behind);
         if rate.is_finite() && row.iter().all(|entry| entry.is_finite()) {
             Ok((row, rate))
         } else {
-            Err(not_finite(
-                Quantity::Gradient { event: k },
-                self.point.t,
-                self.point.x,
-                self.point.mode,
-            ))
+            Err(not_finite(Quantity::Gradient { event: k }, t, x, mode))
         }
     }
 
@@ -243,9 +224,10 @@ impl<'a> SystemAt<'a> {
         mode: &Mode,
         k: usize,
     ) -> Option<DVector<f64>> {
+        let Point { t, x, .. } = self.point;
         let mut dx = from.clone();
         self.system
-            .flip(self.point.t, self.point.x, mode, k, dx.as_mut_slice())
+            .flip(t, x, mode, k, dx.as_mut_slice())
             .then_some(dx)
     }
 
@@ -263,30 +245,22 @@ impl<'a> SystemAt<'a> {
     }
 
     fn flow(&self, x: &[f64], mode: &Mode) -> Result<DVector<f64>, Stop> {
+        let t = self.point.t;
         let mut dx = DVector::from_element(x.len(), f64::NAN);
-        self.system.flow(self.point.t, x, mode, dx.as_mut_slice());
+        self.system.flow(t, x, mode, dx.as_mut_slice());
         match dx.iter().position(|entry| !entry.is_finite()) {
             None => Ok(dx),
-            Some(component) => Err(not_finite(
-                Quantity::Flow { component },
-                self.point.t,
-                x,
-                mode,
-            )),
+            Some(component) => Err(not_finite(Quantity::Flow { component }, t, x, mode)),
         }
     }
 
     fn event(&self, k: usize, t: f64, x: &[f64]) -> Result<f64, Stop> {
-        let value = self.system.event(k, t, x, self.point.mode);
+        let mode = self.point.mode;
+        let value = self.system.event(k, t, x, mode);
         if value.is_finite() {
             Ok(value)
         } else {
-            Err(not_finite(
-                Quantity::Event { event: k },
-                t,
-                x,
-                self.point.mode,
-            ))
+            Err(not_finite(Quantity::Event { event: k }, t, x, mode))
         }
     }
 }

@@ -152,12 +152,7 @@ fn tangent_curvature(
         system.tangent_rows(j, q, row);
         dot(row, v)
     };
-    let line = Line {
-        t: 0.0,
-        x: q,
-        dt: 0.0,
-        dx: along,
-    };
+    let line = Line::at_time(0.0, q, along);
     difference::scalar_along(slip, line, point)
 }
 

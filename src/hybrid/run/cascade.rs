@@ -1,11 +1,7 @@
-//! The crossings of one instant: transitions one after another, as long as resets carry guards
-//! across; what is known of the guards behind each, and what observers are told.
+//! The transitions of one instant: what is known of the guards behind each, and what it must fulfil.
 
-use super::Run;
 use super::cluster::Cluster;
-use super::transversality::{
-    Changes, NotLive, armed_beyond, check_admissible, not_live_after, not_live_last,
-};
+use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
@@ -13,7 +9,7 @@ use crate::hybrid::room_for;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
-use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Observer, Rearm, Transition};
+use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Rearm};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};
 
@@ -29,8 +25,8 @@ pub(crate) struct Cascade<B> {
     /// Event functions before it.
     h_before: Vec<f64>,
     /// A transition of the present instant made a reset; event functions before the first of them.
-    was_reset: bool,
-    h_before_resets: Vec<f64>,
+    pub(super) was_reset: bool,
+    pub(super) h_before_resets: Vec<f64>,
     /// Whose guards it crossed, while guards are marked ready.
     is_crossed: Vec<bool>,
     /// It made event functions jump: by a reset, or because they read the mode.
@@ -40,9 +36,9 @@ pub(crate) struct Cascade<B> {
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,
     /// Transitions made so far.
-    index: usize,
+    pub(super) index: usize,
     /// A crossing as observers are told of it.
-    told: GuardCrossing,
+    pub(super) told: GuardCrossing,
     /// Scratch: another mode, and the field in it.
     mode: Mode,
     field: B,
@@ -77,7 +73,7 @@ impl<B: Buffer> Cascade<B> {
 
     /// Refuses too many crossings, and a second one of a guard at the same time.
     #[inline]
-    fn allow(
+    pub(super) fn allow(
         &mut self,
         settings: &Settings,
         crossings: usize,
@@ -122,7 +118,7 @@ impl<B: Buffer> Cascade<B> {
 
     /// Makes the transition, and brings field, event functions and rates up to date.
     #[inline]
-    fn step<S: System + ?Sized>(
+    pub(super) fn step<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &mut State<B>,
@@ -244,7 +240,7 @@ impl<B: Buffer> Cascade<B> {
 
     /// Refuses a crossing that is not transversal, or that arms guards beyond their surface; the
     /// run is back before it then.
-    fn check<S: System + ?Sized>(
+    pub(super) fn check<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
         state: &mut State<B>,
@@ -299,7 +295,7 @@ impl<B: Buffer> Cascade<B> {
 
     /// Collects the armed guards that the last crossing carried across their surface into `set`;
     /// false when there are none.
-    fn carried_across(
+    pub(super) fn carried_across(
         &mut self,
         guards: &GuardTable<B>,
         set: &mut Vec<CrossedGuard>,
@@ -324,147 +320,8 @@ impl<B: Buffer> Cascade<B> {
     }
 }
 
-/// Fires the guards of the cluster's set, which are zero at the present state, and all that cross
-/// at the same instant in consequence. `true` when one of them ends the run. After an error state and mode are those
-/// before the crossing that was refused, or interrupted; but those that resets left where these are
-/// refused ([`Stop::Inadmissible`]).
-pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    arrival: Arrival,
-) -> Result<bool, Stop> {
-    let (mut arrival, mut crossed_some) = (arrival, false);
-    run.cascade.was_reset = false;
-    loop {
-        match cross(context, run, observer, arrival) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                if crossed_some {
-                    let State { t, x, mode, .. } = &run.state;
-                    observer.settled(*t, x.get(), mode);
-                }
-                return Err(error);
-            }
-        }
-        (arrival, crossed_some) = (Arrival::Jumped, true);
-    }
-    let Run {
-        state,
-        guards,
-        steps,
-        cascade,
-        ..
-    } = run;
-    observer.settled(state.t, state.x.get(), &state.mode);
-    if cascade.was_reset {
-        check_admissible(context, state, guards, Some(&cascade.h_before_resets))?;
-    }
-    steps.note_crossing();
-    if context.settings.restart_at_events {
-        steps.choose(context, state);
-    }
-    Ok(!run.cascade.stopping.is_empty() || observer.is_done())
-}
-
-/// Crosses the guards of the set once; true when more were carried across, which are the set then.
-#[inline]
-fn cross<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    arrival: Arrival,
-) -> Result<bool, Stop> {
-    let crossings = context.counts.crossings.get();
-    run.cascade.allow(
-        context.settings,
-        crossings,
-        &run.state,
-        &mut run.guards,
-        &run.cluster.set,
-    )?;
-    run.turned.note_closest(&run.guards, arrival);
-    let mark = run.doubts.mark();
-    let speed_before = if context.system.resets() {
-        run.state.speed()
-    } else {
-        0.0
-    };
-    let (reset, time_error) = match make(context, run, observer, arrival) {
-        Ok(made) => made,
-        Err(error) => {
-            let scratch = &run.cascade.scratch;
-            undo(&mut run.state, &mut run.guards, scratch);
-            if matches!(error, Stop::Interrupted) {
-                // No refusal: it is as if the run had never come here.
-                run.guards.unfire(&run.cluster.set, &scratch.arming_before);
-                run.doubts.take_back(mark);
-            }
-            return Err(error);
-        }
-    };
-    let (state, wants) = (&run.state, context.wants_segments);
-    run.trial
-        .commit(wants, observer, state, &run.cascade.scratch);
-    tell(context, run, observer, arrival, time_error);
-    if reset.state {
-        run.search.note_reset(speed_before, run.state.speed());
-    }
-    run.cascade
-        .carried_across(&run.guards, &mut run.cluster.set, reset)
-}
-
-/// Makes the transition, and checks it; nobody is told. What it reset, and the error of its time
-/// (s).
-#[inline]
-fn make<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    arrival: Arrival,
-) -> Result<(Reset, f64), Stop> {
-    let Run {
-        state,
-        guards,
-        cluster,
-        trial,
-        cascade,
-        turned,
-        doubts,
-        ..
-    } = run;
-    let reset = cascade.step(context, state, guards, cluster)?;
-    if reset.any() {
-        // The model has acted: this landing stands.
-        trial.commit(context.wants_segments, observer, state, &cascade.scratch);
-    }
-    cascade.check(context, state, guards, &cluster.set, reset, arrival)?;
-    let (mut latest, mut time_error): (f64, f64) = (0.0, 0.0);
-    let (part_of_steps, residual_time) = (state.part_of_steps(), cluster.residual_time);
-    for &crossed in &cluster.set {
-        let CrossedGuard { guard, rate } = crossed;
-        let error = doubts.of_crossing(context, state, guards, crossed, arrival, cluster.bend)?;
-        latest = latest.max(error);
-        // What is left of it in speeds shifts each flight to come. That all of them are shifted
-        // hides no order of crossings: doubts take the error of this one alone.
-        let own = state.error * guards.spreads.of_run(guard.event) / rate.abs();
-        let kept = &mut guards.kept[guard.event];
-        let with_shift = own + residual_time + kept.shift;
-        kept.shift += part_of_steps * own + residual_time;
-        kept.time_error = with_shift;
-        time_error = time_error.max(with_shift);
-    }
-    if reset.any() || arrival == Arrival::Jumped {
-        turned.forget_flown();
-    } else {
-        turned.by_order(context, state, guards, doubts, &cluster.set, latest)?;
-    }
-    Ok((reset, time_error))
-}
-
 /// Back to the state and mode on the guard, for a crossing that is refused.
-pub(crate) fn undo<B: Buffer>(
+pub(super) fn undo<B: Buffer>(
     state: &mut State<B>,
     guards: &mut GuardTable<B>,
     before: &Scratch<B>,
@@ -498,58 +355,4 @@ fn refresh<S: System + ?Sized, B: Buffer>(
     } else {
         guards.renew_near(context, state, &cluster.near)
     }
-}
-
-/// Reports the set to the observer and counts it.
-#[inline]
-fn tell<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    arrival: Arrival,
-    time_error: f64,
-) {
-    let Run {
-        state,
-        guards,
-        cluster,
-        cascade,
-        doubts,
-        ..
-    } = run;
-    let scratch = &cascade.scratch;
-    context.counts.crossings.add(scratch.counted.len());
-    doubts.tell(observer);
-    observer.transition(&Transition {
-        t: state.t,
-        guards: &cluster.set,
-        min_rates: &guards.min_rate,
-        arrival,
-        arming_before: &scratch.arming_before,
-        index: cascade.index,
-        record: &scratch.record,
-        state_before: scratch.x_before.get(),
-        mode_before: &scratch.mode_before,
-        state: state.x.get(),
-        mode: &state.mode,
-        time_error,
-    });
-    for &CrossedGuard { guard, rate } in &scratch.counted {
-        let k = guard.event;
-        if guards.kept[k].watch.stop {
-            cascade.stopping.push(guard);
-        }
-        let told = &mut cascade.told;
-        told.t = state.t;
-        told.guard = guard;
-        told.state.copy_from_slice(scratch.x_before.get());
-        told.rate_before = rate;
-        told.rate_after = guards.rate[k];
-        told.min_rate = guards.min_rate[k];
-        told.arrival = arrival;
-        told.time_error = guards.kept[k].time_error;
-        observer.crossing(told);
-    }
-    cascade.index += 1;
-    cluster.bend = (0, 0.0);
 }

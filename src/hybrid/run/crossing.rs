@@ -2,7 +2,7 @@
 //! finding.
 
 use super::Run;
-use super::cascade::fire;
+use super::fire::fire;
 use super::project::Landing;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};

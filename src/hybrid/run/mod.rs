@@ -5,11 +5,13 @@
 //!   guard that [`search`](super::search) finds in it.
 //! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
 //!   the event variable (listing 1).
-//! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
+//! * `fire`: the crossings of one instant; `cascade`: their transitions; `transversality`: what they
+//!   must fulfil.
 
 mod cascade;
 mod cluster;
 mod crossing;
+mod fire;
 mod initial;
 mod project;
 mod smooth;

@@ -1,8 +1,8 @@
 //! The smooth phase: one step of the stepper in a frozen mode, up to the first guard it passes.
 
 use super::Run;
-use super::cascade::fire;
 use super::cluster::Cluster;
+use super::fire::fire;
 use super::steps::SHORTER;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
