@@ -2,10 +2,10 @@
 //! the run.
 
 use crate::hybrid::System;
-use crate::hybrid::evaluate;
+use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::options::Settings;
 use crate::ode::resolved_difference;
-use crate::{Guard, Interrupt, Mode, NoDerivative, Quantity, Rearm};
+use crate::{Guard, Interrupt, NoDerivative, Quantity, Rearm};
 
 /// The system and the settings of a run, or of a question outside of runs.
 #[derive(Clone, Copy)]
@@ -78,9 +78,9 @@ impl Context<'_> {
     pub(crate) fn row(
         &self,
         k: usize,
-        (t, x): (f64, &[f64]),
-        mode: &Mode,
-        (row, scratch): (&mut [f64], &mut [f64]),
+        Point { t, x, mode }: Point<'_>,
+        row: &mut [f64],
+        scratch: &mut [f64],
     ) -> Result<f64, NoDerivative> {
         let system = self.system;
         if let Some(moving) = system.gradient(k, t, x, mode, row) {
@@ -88,7 +88,7 @@ impl Context<'_> {
         }
         let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
         let moving =
-            resolved_difference::resolved_gradient(h, (t, x), |i| self.size(i), row, scratch);
+            resolved_difference::resolved_gradient(h, t, x, |i| self.size(i), row, scratch);
         moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
             quantity: Quantity::Gradient { event: k },
             t,

@@ -9,7 +9,7 @@
 //!   directions carried along a run.
 //! * `variational`: smooth parts, with their `slopes`; `defect`: the error of the run.
 //! * `context`: the system and settings that all of these use; `repeat`, `saltation`: one crossing
-//!   with its reset; `corner`: several guards at one instant.
+//!   with its reset, `repeated_reset`: that nearby; `corner`: several guards at one instant.
 //! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`,
 //!   `parameter_differences`: parameters as states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
@@ -32,6 +32,7 @@ mod parameters;
 mod pieces;
 mod recorder;
 mod repeat;
+mod repeated_reset;
 mod saltation;
 mod sensitivities;
 mod slopes;

@@ -12,6 +12,7 @@ use super::corner::bouligand::CornerDerivative;
 use super::corner::explorer::Explorer;
 use super::corner::piece::transposed_times;
 use super::recorder::{Recorder, check_size};
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
 use crate::{
@@ -132,15 +133,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (summary, (_, mut recorder)) = {
             let path = &mut path;
             let (system, driver, engine) = self.parts();
-            driver.observe_with(system, engine, (start, tf), |rearm, settings| {
+            driver.observe_with(system, engine, start, tf, |rearm, settings| {
                 let context = Context::of_run(system, rearm, settings);
                 (path, Recorder::new(context, settings, sizes))
             })?
         };
         let status = recorder.status(path.status(summary.status), &path);
         let trajectory = Trajectory::new(path, status, summary.statistics);
-        let (state, mode) = (trajectory.state().as_slice(), trajectory.mode());
-        recorder.finish(trajectory.status(), (trajectory.t(), tf), state, mode);
+        recorder.finish(trajectory.status(), end_of(&trajectory), tf);
         let Recorder {
             chain,
             verdict,
@@ -300,9 +300,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
 
     /// Refuses a derivative that overflows.
     pub(crate) fn check_finite(&self, entries: &[f64]) -> Result<(), NoDerivative> {
-        let (t, x) = (self.trajectory.t(), self.trajectory.state());
-        let mode = self.trajectory.mode();
-        check_derivative(entries, x.len(), (t, x.as_slice()), mode)?;
+        let point = end_of(&self.trajectory);
+        check_derivative(entries, point.x.len(), point)?;
         Ok(())
     }
 
@@ -333,5 +332,14 @@ impl<S: Flow + EventFunction> Derivative<S> {
         validate::length("v", self.trajectory.state().len(), v.len())?;
         validate::finite("v", v)?;
         self.check_failure()
+    }
+}
+
+/// Where a run ended.
+fn end_of(trajectory: &Trajectory) -> Point<'_> {
+    Point {
+        t: trajectory.t(),
+        x: trajectory.state().as_slice(),
+        mode: trajectory.mode(),
     }
 }

@@ -3,22 +3,22 @@
 
 use std::convert::Infallible;
 
-use super::repeat::reset_at;
-use crate::ode::difference::step_along;
+use super::repeated_reset::RepeatedReset;
+use crate::hybrid::evaluate::Point;
+use crate::ode::difference::{Line, step_along};
 use crate::ode::resolved_difference::resolved_along;
-use crate::{Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, NoDerivative, Record};
+use crate::{Crossed, Crossing, EventFunction, Flow, Mode, NoDerivative, Record};
 
 /// The reset of a crossing, to be repeated at nearby states.
 pub(super) struct Reset<'a> {
     crossed: Crossed<'a>,
-    /// Before the crossing, and with its sides crossed.
-    modes: (Mode, &'a Mode),
+    /// The mode before the crossing, and that with its sides crossed.
+    before: Mode,
+    sides: &'a Mode,
     /// After it.
     mode_after: Mode,
     mode_trial: Mode,
-    rated: Vec<CrossedGuard>,
-    field: Vec<f64>,
-    row: Vec<f64>,
+    resets: RepeatedReset,
 }
 
 impl<'a> Reset<'a> {
@@ -47,12 +47,15 @@ impl<'a> Reset<'a> {
             .ok()?;
         Some(Self {
             crossed: *crossed,
-            modes: (before, sides),
+            before,
+            sides,
             mode_after,
             mode_trial: sides.clone(),
-            rated: Vec::new(),
-            field: after,
-            row: vec![0.0; x.len()],
+            resets: RepeatedReset {
+                rated: Vec::new(),
+                field: after,
+                row: vec![0.0; x.len()],
+            },
         })
     }
 
@@ -64,10 +67,9 @@ impl<'a> Reset<'a> {
         x: &[f64],
         after: &mut [f64],
     ) -> Result<(), NoDerivative> {
-        let modes = (&self.modes.0, self.modes.1);
-        let rates = (&mut self.rated, &mut self.field[..], &mut self.row[..]);
-        let behind = (&mut *after, &mut self.mode_trial);
-        reset_at(model, (t, x), self.crossed, modes, rates, behind)?;
+        let mode = &self.before;
+        let (point, mode_after) = (Point { t, x, mode }, &mut self.mode_trial);
+        (self.resets).at(&model, point, self.crossed, self.sides, after, mode_after)?;
         if self.mode_trial == self.mode_after {
             return Ok(());
         }
@@ -85,7 +87,8 @@ pub(super) fn own_step(p: f64) -> f64 {
 /// Derivative of `g(t, x, out)` along `dx`, by a central difference; false where it is not known.
 pub(super) fn along(
     mut g: impl FnMut(f64, &[f64], &mut [f64]),
-    at: (f64, &[f64]),
+    t: f64,
+    x: &[f64],
     dx: &[f64],
     out: &mut [f64],
 ) -> bool {
@@ -100,6 +103,7 @@ pub(super) fn along(
         Ok::<(), Infallible>(())
     };
     let trials = [out, &mut half[..], &mut beside[..]];
-    let Ok(unknown) = resolved_along(g, at, (0.0, dx), trials, (&mut point, &mut behind));
+    let line = Line::at_time(t, x, dx);
+    let Ok(unknown) = resolved_along(g, line, trials, &mut point, &mut behind);
     unknown.is_none()
 }

@@ -4,6 +4,8 @@
 use std::ops::RangeInclusive;
 
 use super::parameter_differences::{Reset, along, own_step};
+use crate::hybrid::evaluate::Point;
+use crate::ode::difference::Line;
 use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
 use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
 
@@ -100,12 +102,13 @@ where
         let (out, rest) = out.split_at_mut(x.len());
         if !model.jacobian_times(t, x, mode, vx, out) {
             let flow = |t: f64, x: &[f64], dx: &mut [f64]| model.flow(t, x, mode, dx);
-            if !along(flow, (t, x), vx, out) {
+            if !along(flow, t, x, vx, out) {
                 return false;
             }
         }
         rest.fill(0.0);
-        self.add_flow_by_parameters((t, state), mode, vp, out)
+        let point = Point { t, x: state, mode };
+        self.add_flow_by_parameters(point, vp, out)
     }
 
     fn jacobian_times_each(
@@ -129,7 +132,8 @@ where
             let (out, rest) = out.split_at_mut(split);
             out.copy_from_slice(&along[j * split..(j + 1) * split]);
             rest.fill(0.0);
-            self.add_flow_by_parameters((t, state), mode, &v[split..], out)
+            let point = Point { t, x: state, mode };
+            self.add_flow_by_parameters(point, &v[split..], out)
         })
     }
 
@@ -168,8 +172,7 @@ where
     /// Adds the derivative of the flow along `vp` of the parameters to `out`; true.
     fn add_flow_by_parameters(
         &self,
-        (t, state): (f64, &[f64]),
-        mode: &Mode,
+        Point { t, x: state, mode }: Point<'_>,
         vp: &[f64],
         out: &mut [f64],
     ) -> bool {
@@ -185,10 +188,10 @@ where
     /// differs.
     fn reset_by_state(
         &self,
-        (t, state): (f64, &[f64]),
+        Point { t, x: state, mode }: Point<'_>,
         crossed: &Crossed<'_>,
-        mode: &Mode,
-        (dt, vx): (f64, &[f64]),
+        dt: f64,
+        vx: &[f64],
         out: &mut [f64],
     ) -> bool {
         let (model, x) = self.model(state);
@@ -209,8 +212,8 @@ where
         };
         let (mut half, mut beside) = (point.clone(), point.clone());
         let trials = [&mut *out, &mut half[..], &mut beside[..]];
-        let scratch = (&mut point[..], &mut behind[..]);
-        let found = resolved_along(moved, (t, x), (dt, vx), trials, scratch);
+        let line = Line { t, x, dt, dx: vx };
+        let found = resolved_along(moved, line, trials, &mut point, &mut behind);
         let done = matches!(found, Ok(None));
         // Components that the reset does not change have no rounding of a difference.
         for i in (0..x.len()).filter(|&i| !is_moved[i]) {
@@ -223,9 +226,8 @@ where
     /// refuses it or the mode after it differs.
     fn add_reset_by_parameters(
         &self,
-        (t, state): (f64, &[f64]),
+        Point { t, x: state, mode }: Point<'_>,
         crossed: &Crossed<'_>,
-        mode: &Mode,
         vp: &[f64],
         out: &mut [f64],
     ) -> bool {
@@ -307,7 +309,7 @@ where
         let moving = model.gradient(k, t, x, mode, dx).or_else(|| {
             let h = |t: f64, x: &[f64]| model.event(k, t, x, mode);
             let size = |_| 1.0;
-            resolved_gradient(h, (t, x), size, dx, &mut vec![0.0; x.len()])
+            resolved_gradient(h, t, x, size, dx, &mut vec![0.0; x.len()])
         })?;
         let mut p = state[x.len()..].to_vec();
         for i in 0..p.len() {
@@ -384,8 +386,9 @@ where
         let (vx, vp) = v.split_at(self.split());
         let (out, rest) = out.split_at_mut(self.split());
         rest.copy_from_slice(vp);
-        self.reset_by_state((t, state), crossed, mode, (dt, vx), out)
-            && self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
+        let point = Point { t, x: state, mode };
+        self.reset_by_state(point, crossed, dt, vx, out)
+            && self.add_reset_by_parameters(point, crossed, vp, out)
     }
 
     fn reset_times_each(
@@ -411,7 +414,8 @@ where
             let (out, rest) = out.split_at_mut(split);
             out.copy_from_slice(&along[j * split..(j + 1) * split]);
             rest.copy_from_slice(vp);
-            self.add_reset_by_parameters((t, state), crossed, mode, vp, out)
+            let point = Point { t, x: state, mode };
+            self.add_reset_by_parameters(point, crossed, vp, out)
         })
     }
 }

@@ -14,7 +14,7 @@ use super::corner::lone::Lone;
 use super::corner::possible::{CloseGuards, LeftOut};
 use super::defect::RunError;
 use super::variational::Columns;
-use crate::hybrid::evaluate;
+use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::hybrid::path::Path;
@@ -319,8 +319,9 @@ impl<'a> Recorder<'a> {
         self.kept > self.settings.max_memory
     }
 
-    /// Ends the recording of a run that ended with `status` at `(t, x; mode)`.
-    pub(crate) fn finish(&mut self, status: &Status, (t, tf): (f64, f64), x: &[f64], mode: &Mode) {
+    /// Ends the recording of a run to `tf` that ended with `status` at a point.
+    pub(crate) fn finish(&mut self, status: &Status, point: Point<'_>, tf: f64) {
+        let t = point.t;
         let last = self.group.rule.is_open.then(|| {
             let point = &self.group.point;
             (point.guards.first().copied(), point.t)
@@ -345,7 +346,7 @@ impl<'a> Recorder<'a> {
                     }
                 }
                 if self.failure.is_none() {
-                    self.look_for_edge(t, x, mode);
+                    self.look_for_edge(point);
                 }
             }
             Status::Stopped { guards } => {
@@ -366,7 +367,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// Looks for a guard on which the run starts or ends.
-    fn look_for_edge(&mut self, t: f64, x: &[f64], mode: &Mode) {
+    fn look_for_edge(&mut self, point: Point<'_>) {
+        let Point { t, x, mode } = point;
         let system = self.context.system;
         let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         let mut field_scratch = vec![0.0; x.len()];
@@ -376,7 +378,7 @@ impl<'a> Recorder<'a> {
             if !self.context.follows(guard) {
                 continue;
             }
-            let rate = evaluate::rate(system, k, (t, x), mode, &field, &mut row);
+            let rate = evaluate::rate(system, k, point, &field, &mut row);
             let (own, zero) = (
                 guard.sign() * system.event(k, t, x, mode),
                 self.context.zero(k, t, rate),
@@ -387,8 +389,8 @@ impl<'a> Recorder<'a> {
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
             if own.abs() <= zero && !leaves {
                 self.verdict.worsen(Verdict::OneSided { guard, t });
-                let rows = (&mut row[..], &mut field_scratch[..]);
-                if let Err(error) = self.context.row(k, (t, x), mode, rows) {
+                let moving = (self.context).row(k, point, &mut row, &mut field_scratch);
+                if let Err(error) = moving {
                     return self.fail(error);
                 }
                 let own_row = guard.sign() * DVector::from_column_slice(&row);
@@ -409,7 +411,8 @@ impl Observer for Recorder<'_> {
         self.columns.begin(self.settings);
         self.error.begin(self.settings);
         self.columns.set_identity();
-        self.look_for_edge(t, state, mode);
+        let x = state;
+        self.look_for_edge(Point { t, x, mode });
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {
@@ -466,7 +469,7 @@ impl Observer for Recorder<'_> {
     fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
         self.columns.changed();
         let (system, modes) = (self.context.system, [&self.mode, mode]);
-        if let Err(error) = check_sides(system, (t, state), modes) {
+        if let Err(error) = check_sides(system, t, state, modes) {
             self.fail(error);
         }
         self.mode.copy_from(mode);

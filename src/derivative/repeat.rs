@@ -6,11 +6,12 @@
 //! by differences.
 
 use super::context::Context;
+use super::repeated_reset::RepeatedReset;
 use crate::hybrid::System;
-use crate::hybrid::evaluate;
-use crate::hybrid::model::rearm::Arming;
+use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
-use crate::ode::resolved_difference;
+use crate::ode::difference::Line;
+use crate::ode::resolved_difference::resolved_along;
 use crate::{
     At, Crossed, CrossedGuard, Crossing, Guard, Mode, NoDerivative, Quantity, Record, Stop,
 };
@@ -62,9 +63,7 @@ pub(crate) struct Repeat {
     behind: Vec<f64>,
     /// Differences over other steps.
     trials: [Vec<f64>; 2],
-    field: Vec<f64>,
-    row: Vec<f64>,
-    rated: Vec<CrossedGuard>,
+    resets: RepeatedReset,
     /// Sensitivities before a reset.
     columns: Vec<f64>,
 }
@@ -76,7 +75,6 @@ impl Repeat {
         Self {
             set: Vec::with_capacity(count),
             met: Vec::with_capacity(count),
-            rated: Vec::with_capacity(count),
             index: 0,
             before: Scratch::new(dim, mode),
             mode_trial: mode.clone(),
@@ -84,8 +82,11 @@ impl Repeat {
             trial: state(),
             behind: state(),
             trials: [state(), state()],
-            field: state(),
-            row: state(),
+            resets: RepeatedReset {
+                rated: Vec::with_capacity(count),
+                field: state(),
+                row: state(),
+            },
             columns: Vec::new(),
         }
     }
@@ -96,13 +97,13 @@ impl Repeat {
         &self.met
     }
 
-    /// Crosses `guard`, which has `rate` there, at `(t, x; mode)`, together with the guards that
-    /// its reset carries the state across, or puts it on ([`Self::met`]). Leaves the place after it
-    /// in `place` and carries tangents along.
+    /// Crosses a guard, with its rate there, at `place`, together with the guards that its reset
+    /// carries the state across, or puts it on ([`Self::met`]). Leaves the place after it in `place`
+    /// and carries tangents along.
     pub(crate) fn cross(
         &mut self,
         context: Context<'_>,
-        (t, index): (f64, usize),
+        index: usize,
         crossed: CrossedGuard,
         place: Place<'_>,
         mut carried: Carried<'_>,
@@ -116,20 +117,12 @@ impl Repeat {
         self.set.clear();
         self.set.push(crossed);
         self.met.clear();
-        let Place { x, mode, arming } = place;
+        let Place { t, x, mode, arming } = place;
         // Resets that carry the state across more guards than there are do not end.
         for step in 0..=2 * mode.len() {
             self.index = index + step;
-            let place = Place { x, mode, arming };
-            let (rule, before) = ((system, context.rearm), &mut self.before);
-            let reset = transition::step(
-                rule,
-                (t, self.index),
-                &self.set,
-                place,
-                before,
-                |_, _, _| {},
-            )?;
+            let place = Place { t, x, mode, arming };
+            let reset = self.step(context, place)?;
             if let (Some(met), true) = (self.met.last(), reset.state) {
                 // Where neighbours have such a guard before them, its reset comes later.
                 let (guard, by) = (met.guard, crossed.guard);
@@ -152,7 +145,8 @@ impl Repeat {
             if !reset.any() && system.ignores_mode() {
                 return Ok(done);
             }
-            self.carried_across(context, t, (x, mode, arming), reset)?;
+            let place = Place { t, x, mode, arming };
+            self.carried_across(context, &place, reset)?;
             if self.set.is_empty() {
                 return Ok(done);
             }
@@ -168,22 +162,28 @@ impl Repeat {
     pub(crate) fn cross_together(
         &mut self,
         context: Context<'_>,
-        (t, index): (f64, usize),
+        index: usize,
         set: &[CrossedGuard],
         place: Place<'_>,
     ) -> Result<(), NoDerivative> {
         let system = context.system;
-        let (field, row) = (&mut self.field, &mut self.row);
-        system.flow(t, place.x, place.mode, field);
+        let RepeatedReset { field, row, .. } = &mut self.resets;
+        system.flow(place.t, place.x, place.mode, field);
         self.set.clear();
         for &CrossedGuard { guard, .. } in set {
-            let at = (t, &*place.x);
-            let rate = evaluate::rate(system, guard.event, at, place.mode, field, row).value;
+            let rate = evaluate::rate(system, guard.event, place.point(), field, row).value;
             self.set.push(CrossedGuard { guard, rate });
         }
-        let (rule, before) = ((system, context.rearm), &mut self.before);
-        transition::step(rule, (t, index), &self.set, place, before, |_, _, _| {})?;
+        self.index = index;
+        self.step(context, place)?;
         Ok(())
+    }
+
+    /// The guards of `set` cross at `place`.
+    fn step(&mut self, context: Context<'_>, place: Place<'_>) -> Result<Reset, Stop> {
+        let (system, rearm) = (context.system, context.rearm);
+        let (set, before) = (&self.set[..], &mut self.before);
+        transition::step(system, rearm, self.index, set, place, before, |_, _, _| {})
     }
 
     /// Carries tangents through the reset of the last transition.
@@ -200,14 +200,13 @@ impl Repeat {
         self.columns.extend_from_slice(carried.dx);
         // Entries that are left unwritten are detected.
         carried.dx.fill(f64::NAN);
-        let directions = (carried.dt, &*self.columns);
-        let all_written = self.each_written(system, t, directions, carried.dx);
+        let all_written = self.each_written(system, t, carried.dt, &self.columns, carried.dx);
         for (j, dx) in carried.dx.chunks_exact_mut(dim).enumerate() {
             if !all_written {
                 let column = &self.columns[j * dim..(j + 1) * dim];
                 self.point.copy_from_slice(column);
                 dx.fill(f64::NAN);
-                if !self.written(system, t, (carried.dt, &self.point), dx) {
+                if !self.written(system, t, carried.dt, &self.point, dx) {
                     done.tangents = Passed::ByDifference;
                     self.difference(system, t, carried.dt, dx)?;
                 }
@@ -249,12 +248,10 @@ impl Repeat {
                 let here = self.before.x_before[i];
                 self.point[i] = here + sign * here.abs().max(1.0) * self.behind[i];
             }
-            let (modes, rates) = (
-                (&self.before.mode_before, &self.before.mode_crossed),
-                (&mut self.rated, &mut self.field[..], &mut self.row[..]),
-            );
-            let after = (&mut self.trial[..], &mut self.mode_trial);
-            reset_at(system, (t, &self.point), crossed, modes, rates, after)?;
+            let (x, mode) = (&self.point[..], &self.before.mode_before);
+            let (after, mode_after) = (&mut self.trial, &mut self.mode_trial);
+            let point = Point { t, x, mode };
+            (self.resets).at(system, point, crossed, sides, after, mode_after)?;
             if self.trial != self.point || !self.mode_trial.is(&self.before.mode_after) {
                 return Ok(false);
             }
@@ -273,13 +270,11 @@ impl Repeat {
         let Self {
             index,
             before,
-            rated,
             mode_trial,
             point,
             trial,
             behind,
-            field,
-            row,
+            resets,
             trials: [half, beside],
             ..
         } = self;
@@ -292,11 +287,16 @@ impl Repeat {
             ..
         } = before;
         let mut map = |t: f64, x: &[f64], out: &mut [f64]| {
-            let modes = (&*mode_before, &*mode_crossed);
-            let rates = (&mut *rated, &mut field[..], &mut row[..]);
-            let after = (&mut *out, &mut *mode_trial);
+            let mode = &*mode_before;
             let set = Crossed::new(counted).of_transition(*index);
-            reset_at(system, (t, x), set, modes, rates, after)?;
+            resets.at(
+                system,
+                Point { t, x, mode },
+                set,
+                mode_crossed,
+                out,
+                mode_trial,
+            )?;
             if mode_trial.is(mode_after) {
                 Ok(())
             } else {
@@ -304,11 +304,14 @@ impl Repeat {
                 Err(NoDerivative::NotRepeatable { t, state })
             }
         };
-        let (at, direction) = ((t, &x_before[..]), (dt, &point[..]));
-        let scratch = (&mut trial[..], &mut behind[..]);
+        let line = Line {
+            t,
+            x: x_before,
+            dt,
+            dx: point,
+        };
         let trials = [dx, &mut half[..], &mut beside[..]];
-        let unknown =
-            resolved_difference::resolved_along(&mut map, at, direction, trials, scratch)?;
+        let unknown = resolved_along(&mut map, line, trials, trial, behind)?;
         let Some(component) = unknown else {
             return Ok(());
         };
@@ -323,18 +326,19 @@ impl Repeat {
         })
     }
 
-    /// Prepares the reset of `guard` alone at `(t, x; mode)`, for [`Self::written`] and
+    /// Prepares the reset of `guard` alone at a point, for [`Self::written`] and
     /// [`Self::by_difference`].
     pub(crate) fn stand_before(
         &mut self,
         system: &dyn System,
-        (t, x): (f64, &[f64]),
-        mode: &Mode,
+        point: Point<'_>,
         guard: Guard,
     ) -> Result<(), Stop> {
-        let (k, field, row) = (guard.event, &mut self.field, &mut self.row);
+        let Point { t, x, mode } = point;
+        let RepeatedReset { field, row, .. } = &mut self.resets;
+        let k = guard.event;
         system.flow(t, x, mode, field);
-        let rate = evaluate::rate(system, k, (t, x), mode, field, row).value;
+        let rate = evaluate::rate(system, k, point, field, row).value;
         self.before.counted.clear();
         self.before.counted.push(CrossedGuard { guard, rate });
         self.before.x_before.copy_from_slice(x);
@@ -359,12 +363,13 @@ impl Repeat {
         &self,
         system: &dyn System,
         t: f64,
-        direction: (f64, &[f64]),
+        dt: f64,
+        dx: &[f64],
         out: &mut [f64],
     ) -> bool {
         let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
-        system.reset_times(t, &crossed, x, sides, direction, out)
+        system.reset_times(t, &crossed, x, sides, (dt, dx), out)
     }
 
     /// The same along several directions at once.
@@ -372,12 +377,13 @@ impl Repeat {
         &self,
         system: &dyn System,
         t: f64,
-        directions: (f64, &[f64]),
+        dt: f64,
+        dx: &[f64],
         out: &mut [f64],
     ) -> bool {
         let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
-        system.reset_times_each(t, &crossed, x, sides, directions, out)
+        system.reset_times_each(t, &crossed, x, sides, (dt, dx), out)
     }
 
     /// The derivative of that reset along a direction by a central difference.
@@ -385,7 +391,8 @@ impl Repeat {
         &mut self,
         system: &dyn System,
         t: f64,
-        (dt, dx): (f64, &[f64]),
+        dt: f64,
+        dx: &[f64],
         out: &mut [f64],
     ) -> Result<(), NoDerivative> {
         self.point.copy_from_slice(dx);
@@ -398,20 +405,20 @@ impl Repeat {
     fn carried_across(
         &mut self,
         context: Context<'_>,
-        t: f64,
-        (x, mode, arming): (&[f64], &Mode, &[Arming]),
+        place: &Place<'_>,
         reset: Reset,
     ) -> Result<(), NoDerivative> {
-        let system = context.system;
-        system.flow(t, x, mode, &mut self.field);
-        evaluate::check_flow(&self.field, t, x, mode)?;
+        let (system, here) = (context.system, place.point());
+        let Point { t, x, mode } = here;
+        let RepeatedReset { field, row, .. } = &mut self.resets;
+        system.flow(t, x, mode, field);
+        evaluate::check_flow(field, t, x, mode)?;
         // The place before is still needed while the scratch marks the guards of the last set.
         self.behind.copy_from_slice(&self.before.x_before);
         self.mode_trial.copy_from(&self.before.mode_before);
-        let (field, row) = (&self.field, &mut self.row);
         let (x_before, mode_before) = (&self.behind, &self.mode_trial);
         let (set, field_before, known) = (&mut self.set, &mut self.trial, self.met.len());
-        let met = &mut self.met;
+        let (arming, met) = (&*place.arming, &mut self.met);
         transition::carried_across(reset, arming, set, &mut self.before, |k, armed_by| {
             let guard = Guard::ahead(k, mode.contains(k));
             let after = guard.sign() * system.event(k, t, x, mode);
@@ -426,7 +433,7 @@ impl Repeat {
             if after < before.min(0.0) / FAR {
                 return Ok(None);
             }
-            let rate = evaluate::rate(system, k, (t, x), mode, field, row);
+            let rate = evaluate::rate(system, k, here, field, row);
             let zero = context.zero(k, t, rate);
             let crossing = CrossedGuard {
                 guard,
@@ -438,8 +445,12 @@ impl Repeat {
             if reset.state && after >= -zero && before < -FAR * zero {
                 // A rate that is none says nothing: the run held it against those that it saw.
                 system.flow(t, x_before, mode_before, field_before);
-                let at = (t, &x_before[..]);
-                let seen = evaluate::rate(system, k, at, mode_before, field_before, row).value;
+                let there = Point {
+                    t,
+                    x: x_before,
+                    mode: mode_before,
+                };
+                let seen = evaluate::rate(system, k, there, field_before, row).value;
                 let least = system.min_rate(k);
                 let least = least.unwrap_or(evaluate::PART_OF_RATE * seen.abs());
                 if guard.sign() * rate.value >= least && rate.value != 0.0 {
@@ -455,31 +466,4 @@ impl Repeat {
         }
         Ok(())
     }
-}
-
-/// The reset of the guards in `crossed`, with their rates, at `(t, x)`: writes state and mode after
-/// it into `after`. The modes are those before the crossing, and with its sides crossed.
-pub(crate) fn reset_at(
-    system: &dyn System,
-    (t, x): (f64, &[f64]),
-    crossed: Crossed<'_>,
-    (before, sides): (&Mode, &Mode),
-    (rated, field, row): (&mut Vec<CrossedGuard>, &mut [f64], &mut [f64]),
-    (after, mode): (&mut [f64], &mut Mode),
-) -> Result<(), Stop> {
-    system.flow(t, x, before, field);
-    rated.clear();
-    for &CrossedGuard { guard, .. } in crossed.guards() {
-        let rate = evaluate::rate(system, guard.event, (t, x), before, field, row).value;
-        rated.push(CrossedGuard { guard, rate });
-    }
-    after.copy_from_slice(x);
-    mode.copy_from(sides);
-    system.on_crossing(&mut Crossing {
-        t,
-        crossed: Crossed::new(rated).of_transition(crossed.transition()),
-        x: after,
-        mode,
-        record: &mut Record::default(),
-    })
 }

@@ -3,11 +3,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::check::jacobian::check_derivative;
+use super::check::jacobian::{SystemAt, check_derivative};
 use super::context::Context;
 use super::corner::explorer::Explorer;
 use super::corner::point::CornerPoint;
 use crate::hybrid::System;
+use crate::hybrid::evaluate::Point;
 use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivative, Rearm};
 
 /// The effect of a single crossing on displacements of the state, to first order.
@@ -86,7 +87,8 @@ where
     S: Flow + EventFunction + ?Sized,
 {
     let system: &dyn System = &system;
-    super::check::jacobian::Point::new(system, t, x, mode)?;
+    let point = Point { t, x, mode };
+    SystemAt::new(system, point)?;
     let count = mode.len();
     if let Some(&guard) = order.iter().find(|guard| guard.event >= count) {
         return Err(NoDerivative::Input(InputError::NoSuch {
@@ -103,7 +105,7 @@ where
         interrupt: &Interrupt::new(),
     };
     let mut explorer = Explorer::new(x.len(), mode);
-    explorer.begin(context, &point_of(order, (t, x), mode))?;
+    explorer.begin(context, &point_of(order, point))?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
     let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));
     for (place, &guard) in order.iter().enumerate() {
@@ -123,8 +125,8 @@ where
             node = explorer.graph().edge(edge).to;
         }
     }
-    check_derivative(matrix.as_slice(), x.len(), (t, x), mode)?;
-    check_derivative(time_shift.as_slice(), x.len(), (t, x), mode)?;
+    check_derivative(matrix.as_slice(), x.len(), point)?;
+    check_derivative(time_shift.as_slice(), x.len(), point)?;
     let after = explorer.graph().node(node);
     Ok(Saltation {
         matrix,
@@ -136,7 +138,7 @@ where
 
 /// The corner at which the guards of `order` are met. One that comes again is found again when a
 /// reset has thrown the state at it.
-fn point_of(order: &[Guard], (t, x): (f64, &[f64]), mode: &Mode) -> CornerPoint {
+fn point_of(order: &[Guard], Point { t, x, mode }: Point<'_>) -> CornerPoint {
     let mut guards: Vec<Guard> = Vec::with_capacity(order.len());
     for guard in order {
         if !guards.contains(guard) {

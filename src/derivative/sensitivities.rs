@@ -160,7 +160,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         let (system, driver, engine) = self.parts();
         let sizes = driver.mode().sizes();
         let (summary, (_, mut carrier)) =
-            driver.observe_with(system, engine, (start, tf), |rearm, settings| {
+            driver.observe_with(system, engine, start, tf, |rearm, settings| {
                 tangents.begin(settings, sizes);
                 let context = Context::of_run(system, rearm, settings);
                 let carrier = Carrier {
@@ -257,7 +257,7 @@ impl Observer for Carrier<'_, '_> {
         let tangents = &mut *self.tangents;
         tangents.columns.changed();
         let (system, modes) = (self.context.system, [&tangents.mode, mode]);
-        if let Err(error) = check_sides(system, (t, state), modes) {
+        if let Err(error) = check_sides(system, t, state, modes) {
             tangents.fail(error);
         }
         tangents.mode.copy_from(mode);

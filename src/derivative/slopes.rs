@@ -3,9 +3,9 @@
 
 use std::convert::Infallible;
 
-use crate::Mode;
 use crate::hybrid::System;
-use crate::ode::difference::vector_within;
+use crate::hybrid::evaluate::Point;
+use crate::ode::difference::{Line, vector_within};
 
 /// How slopes are found, and the workspace for it.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Slopes {
     pub(super) parts: Vec<f64>,
     /// Differences over other steps.
     pub(super) trials: [Vec<f64>; 3],
-    pub(super) scratch: (Vec<f64>, Vec<f64>),
+    pub(super) scratch: [Vec<f64>; 2],
 }
 
 impl Slopes {
@@ -25,7 +25,7 @@ impl Slopes {
             by_differences: false,
             parts: vec![1.0; count],
             trials: [0, 1, 2].map(|_| vec![0.0; dim]),
-            scratch: (vec![0.0; dim], vec![0.0; dim]),
+            scratch: [0, 1].map(|_| vec![0.0; dim]),
         }
     }
 
@@ -33,11 +33,11 @@ impl Slopes {
     pub(super) fn find(
         &mut self,
         system: &dyn System,
-        (t, x): (f64, &[f64]),
-        mode: &Mode,
+        point: Point<'_>,
         v: &[f64],
         out: &mut [f64],
     ) -> Option<usize> {
+        let Point { t, x, mode } = point;
         let dim = x.len();
         let written = system.jacobian_times_each(t, x, mode, v, out);
         let directions = if written { 0 } else { v.len() / dim };
@@ -48,8 +48,8 @@ impl Slopes {
                 out.fill(0.0);
                 continue;
             }
-            let how = (self.parts[j], &mut self.scratch);
-            let Ok(()) = along_column(system, (t, x), mode, v, out, how);
+            let (part, scratch) = (self.parts[j], &mut self.scratch);
+            let Ok(()) = along_column(system, point, v, out, part, scratch);
         }
         if out.iter().sum::<f64>().is_finite() {
             return None;
@@ -61,15 +61,16 @@ impl Slopes {
 /// The slope of one column by a central difference with a part of the usual step.
 pub(super) fn along_column(
     system: &dyn System,
-    at: (f64, &[f64]),
-    mode: &Mode,
+    Point { t, x, mode }: Point<'_>,
     v: &[f64],
     out: &mut [f64],
-    (part, (point, behind)): (f64, &mut (Vec<f64>, Vec<f64>)),
+    part: f64,
+    [moved, behind]: &mut [Vec<f64>; 2],
 ) -> Result<(), Infallible> {
     let flow = |t: f64, x: &[f64], dx: &mut [f64]| {
         system.flow(t, x, mode, dx);
         Ok(())
     };
-    vector_within(part, flow, at, (0.0, v), out, (point, behind))
+    let line = Line::at_time(t, x, v);
+    vector_within(part, flow, line, out, moved, behind)
 }

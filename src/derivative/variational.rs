@@ -8,8 +8,10 @@
 use super::context::Context;
 use super::slopes::{Slopes, along_column};
 use crate::hybrid::System;
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
 use crate::ode::adaptive::{LAST, Proposal};
+use crate::ode::difference::Line;
 use crate::ode::resolved_difference::{Parts, resolve};
 use crate::ode::{Adaptive, ROUNDING, Tolerance, Tsitouras, greater, lesser};
 use crate::{At, NoDerivative, Quantity, Segment, Stop};
@@ -142,7 +144,7 @@ impl Columns {
                 };
             } else {
                 rejections += 1;
-                self.reject(step, error, (t, rejections), segment)?;
+                self.reject(step, error, t, rejections, segment)?;
             }
         }
         Ok(())
@@ -172,9 +174,13 @@ impl Columns {
         for i in 0..self.delta.len() {
             self.again[i] = self.delta[i] + length * slope[i];
         }
-        let (at, out) = ((segment.t, segment.state), self.ode.last_stage());
-        let (system, columns) = (context.system, &self.again);
-        let bad = (self.slopes).find(system, at, segment.mode, columns, out);
+        let end = Point {
+            t: segment.t,
+            x: segment.state,
+            mode: segment.mode,
+        };
+        let (columns, out) = (&self.again, self.ode.last_stage());
+        let bad = (self.slopes).find(context.system, end, columns, out);
         if bad.is_some() {
             return Ok(false);
         }
@@ -235,7 +241,8 @@ impl Columns {
         let mut bad = None;
         let mut slope = |t: f64, v: &[f64], out: &mut [f64]| {
             path.at(t, point);
-            let wrong = slopes.find(system, (t, point), mode, v, out);
+            let x = &point[..];
+            let wrong = slopes.find(system, Point { t, x, mode }, v, out);
             bad = bad.or(wrong);
         };
         self.ode.begin(&mut slope, t, &self.delta, step);
@@ -256,8 +263,9 @@ impl Columns {
             return Ok(());
         }
         segment.interpolant.at(t, &mut self.point);
-        let (at, slope) = ((t, &self.point[..]), self.ode.first_stage());
-        let bad = (self.slopes).find(system, at, segment.mode, &self.delta, slope);
+        let (x, mode) = (&self.point[..], segment.mode);
+        let slope = self.ode.first_stage();
+        let bad = (self.slopes).find(system, Point { t, x, mode }, &self.delta, slope);
         (self.has_slope, self.is_measured) = (bad.is_none(), false);
         bad.map_or(Ok(()), |component| {
             Err(self.not_finite(component, t, segment))
@@ -276,8 +284,8 @@ impl Columns {
         for x in &mut self.point {
             *x += SHIFT * x.abs().max(1.0);
         }
-        let (at, again) = ((t, &self.point[..]), &mut self.again);
-        let bad = (self.slopes).find(system, at, segment.mode, &self.delta, again);
+        let (x, mode, again) = (&self.point[..], segment.mode, &mut self.again);
+        let bad = (self.slopes).find(system, Point { t, x, mode }, &self.delta, again);
         if let Some(component) = bad {
             return Err(self.not_finite(component, t, segment));
         }
@@ -301,7 +309,8 @@ impl Columns {
         &mut self,
         step: f64,
         error: f64,
-        (t, rejections): (f64, usize),
+        t: f64,
+        rejections: usize,
         segment: &Segment<'_>,
     ) -> Result<(), NoDerivative> {
         self.lengths.reject(step, error);
@@ -356,7 +365,7 @@ impl Columns {
         if !*by_differences {
             return Ok(());
         }
-        let slope_is_known = *has_slope;
+        let (slope_is_known, x) = (*has_slope, &point[..]);
         for (j, column) in delta.chunks_exact(*dim).enumerate() {
             if column.iter().all(|&v| v == 0.0) {
                 continue;
@@ -366,16 +375,17 @@ impl Columns {
             let small = SMALL * column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
             let length = segment.t - t;
             let floor = |i: usize, _: f64| UNSEEN * column[i].abs().max(small) / length;
-            let mut along = |part: f64, out: &mut [f64]| {
-                along_column(system, (t, point), mode, column, out, (part, scratch))
-            };
+            let (at, size) = (Point { t, x, mode }, |i: usize| context.size(i));
+            let mut along =
+                |part: f64, out: &mut [f64]| along_column(system, at, column, out, part, scratch);
             let start = (2.0 * parts[j]).min(1.0);
             if slope_is_known && parts[j] >= start {
                 found.copy_from_slice(&ode.slope_at_start()[j * *dim..(j + 1) * *dim]);
             } else {
                 let Ok(()) = along(start, found);
             }
-            let sizes = Parts::along(start, (t, point), (0.0, column), |i| context.size(i));
+            let line = Line::at_time(t, x, column);
+            let sizes = Parts::along(start, line, size);
             let Ok(step) = resolve(sizes, along, floor, [found, half, beside]);
             if let Some(component) = step.unknown {
                 return Err(NoDerivative::DifferencesDisagree {

@@ -139,7 +139,7 @@ impl Drive<'_> {
         let start = Start::at(t).x(&state).mode(&place.mode);
         let observed = self
             .driver
-            .observe_with(model, run_to_end, (&start, tf), |_, settings| {
+            .observe_with(model, run_to_end, &start, tf, |_, settings| {
                 let watcher = Watcher::new(model, settings, grazing, max_memory);
                 (&mut *recorder, watcher)
             });

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 
+use super::evaluate::Point;
 use super::options::Settings;
 use super::{EventFunction, Flow, Mode, Rearm, Statistics, evaluate};
 use crate::Stop;
@@ -167,13 +168,12 @@ impl<S: System + ?Sized> Context<'_, S> {
     pub(crate) fn rate_by_row(
         &self,
         k: usize,
-        at: (f64, &[f64]),
-        mode: &Mode,
+        point: Point<'_>,
         field: &[f64],
         row: &mut [f64],
     ) -> Option<evaluate::Rate> {
         self.counts.gradient.add(1);
-        evaluate::rate_by_row(self.system, k, at, mode, field, row)
+        evaluate::rate_by_row(self.system, k, point, field, row)
     }
 
     /// `dh_k/dt` along `field`, which may not be finite; `row` is overwritten.
@@ -181,12 +181,11 @@ impl<S: System + ?Sized> Context<'_, S> {
     pub(crate) fn rate(
         &self,
         k: usize,
-        at: (f64, &[f64]),
-        mode: &Mode,
+        point: Point<'_>,
         field: &[f64],
         row: &mut [f64],
     ) -> evaluate::Rate {
         self.counts.gradient.add(1);
-        evaluate::rate(self.system, k, at, mode, field, row)
+        evaluate::rate(self.system, k, point, field, row)
     }
 }

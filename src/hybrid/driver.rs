@@ -69,11 +69,12 @@ impl<B: Buffer> Driver<B> {
         &'a mut self,
         system: &S,
         engine: Engine<S, B>,
-        (start, tf): (&Start<'_>, f64),
+        start: &Start<'_>,
+        tf: f64,
         make: impl FnOnce(&'a Rearm, &'a Settings) -> O,
     ) -> Result<(Summary, O), InputError> {
         let (x0, start_mode) = start.state()?;
-        self.check_input(system, start, tf)?;
+        self.check_input(system, start.t, x0, start_mode, tf)?;
         let Self {
             settings,
             rearm,
@@ -112,10 +113,11 @@ impl<B: Buffer> Driver<B> {
     fn check_input<S: System + ?Sized>(
         &self,
         system: &S,
-        start: &Start<'_>,
+        t0: f64,
+        x0: &[f64],
+        start_mode: Option<&Mode>,
         tf: f64,
     ) -> Result<(), InputError> {
-        let (t0, (x0, mode)) = (start.t, start.state()?);
         validate::length("x0", self.run.state.dim(), x0.len())?;
         for (name, values) in [("t0", &[t0][..]), ("tf", &[tf]), ("x0", x0)] {
             validate::finite(name, values)?;
@@ -123,7 +125,7 @@ impl<B: Buffer> Driver<B> {
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf });
         }
-        if let Some(mode) = mode {
+        if let Some(mode) = start_mode {
             let names = ["the start mode", "the flags of the start mode"];
             mode.check_sizes(self.run.state.mode.sizes(), names)?;
         }

@@ -2,8 +2,16 @@
 //! finiteness.
 
 use super::{EventFunction, Flow, Mode};
-use crate::ode::difference;
+use crate::ode::difference::{self, Line};
 use crate::{At, Quantity, Stop};
+
+/// A point at which the model is asked: a time, a state and a mode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point<'a> {
+    pub(crate) t: f64,
+    pub(crate) x: &'a [f64],
+    pub(crate) mode: &'a Mode,
+}
 
 /// `dh_k/dt` along the flow, and how well `h_k` can be told from zero at this state.
 #[derive(Clone, Copy, Debug)]
@@ -19,41 +27,46 @@ pub(crate) struct Rate {
     pub(crate) beside: f64,
 }
 
-/// Rate of guard `k` at `(t, x)` along `field`; by the user's row or by a central difference along
+/// Rate of guard `k` at a point along `field`; by the user's row or by a central difference along
 /// the flow. `row` is overwritten.
 #[inline]
 pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
     system: &S,
     k: usize,
-    (t, x): (f64, &[f64]),
-    mode: &Mode,
+    point: Point<'_>,
     field: &[f64],
     row: &mut [f64],
 ) -> Rate {
-    if let Some(rate) = rate_by_row(system, k, (t, x), mode, field, row) {
+    if let Some(rate) = rate_by_row(system, k, point, field, row) {
         return rate;
     }
+    let Point { t, x, mode } = point;
     let mut beside: f64 = 0.0;
     let h = |t: f64, x: &[f64]| {
         let value = system.event(k, t, x, mode);
         beside = beside.max(value.abs());
         value
     };
+    let along = Line {
+        t,
+        x,
+        dt: 1.0,
+        dx: field,
+    };
     Rate {
-        value: difference::scalar_along(h, (t, x), (1.0, field), row),
+        value: difference::scalar_along(h, along, row),
         magnitude: 0.0,
         written: false,
         beside,
     }
 }
 
-/// The same where the row is written, into `row`.
+/// Rate of guard `k` where its row is written, into `row`.
 #[inline]
 pub(crate) fn rate_by_row<S: EventFunction + ?Sized>(
     system: &S,
     k: usize,
-    (t, x): (f64, &[f64]),
-    mode: &Mode,
+    Point { t, x, mode }: Point<'_>,
     field: &[f64],
     row: &mut [f64],
 ) -> Option<Rate> {
@@ -81,17 +94,17 @@ pub(crate) const PART_OF_RATE: f64 = 1e-6;
 /// times the second one.
 const THIRD: f64 = 1e-3;
 
-/// How far the rate of guard `k` at `(t, x)` along `field` may be off by the rounding of its
+/// How far the rate of guard `k` at a point along `field` may be off by the rounding of its
 /// evaluation, or by that of the difference in its stead (`u_k`/s). `magnitude` is that of the
 /// terms of `h_k` where its row is not written.
 #[cold]
 pub(crate) fn rate_error<S: EventFunction + ?Sized>(
     system: &S,
     k: usize,
-    (t, x): (f64, &[f64]),
-    mode: &Mode,
+    Point { t, x, mode }: Point<'_>,
     field: &[f64],
-    (row, magnitude): (&mut [f64], f64),
+    row: &mut [f64],
+    magnitude: f64,
 ) -> f64 {
     if let Some(moving) = system.gradient(k, t, x, mode, row) {
         let terms = row.iter().zip(field).map(|(r, f)| (r * f).abs());

@@ -254,7 +254,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         observer: &mut O,
     ) -> Result<Summary, InputError> {
         let (system, driver, engine) = self.parts();
-        let (summary, _) = driver.observe_with(system, engine, (start, tf), |_, _| observer)?;
+        let (summary, _) = driver.observe_with(system, engine, start, tf, |_, _| observer)?;
         Ok(summary)
     }
 

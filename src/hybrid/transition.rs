@@ -6,6 +6,7 @@
 //! brings values and rates of the guards up to date, supplies the values by which guards count as
 //! carried across, and refuses.
 
+use super::evaluate::Point;
 use super::model::rearm::{Arming, Effect};
 use super::room_for;
 use super::{
@@ -18,11 +19,24 @@ use crate::{At, Guard, Quantity, Stop};
 /// Where a transition happens, and what it changes.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
+    pub(crate) t: f64,
     /// State on the guards.
     pub(crate) x: &'a mut [f64],
     pub(crate) mode: &'a mut Mode,
     /// Arming of each event function.
     pub(crate) arming: &'a mut [Arming],
+}
+
+impl Place<'_> {
+    /// Where the model is asked.
+    #[inline]
+    pub(crate) fn point(&self) -> Point<'_> {
+        Point {
+            t: self.t,
+            x: self.x,
+            mode: self.mode,
+        }
+    }
 }
 
 /// What the model's reset changed.
@@ -100,7 +114,7 @@ impl<B: Buffer> Scratch<B> {
     }
 }
 
-/// Lets the guards of `set`, which are zero at `(t, x)`, cross together; the run made `index`
+/// Lets the guards of `set`, which are zero at the place, cross together; the run made `index`
 /// transitions before. `flipped` is called after each side that changes before the model acts, with
 /// the state, the mode and the number of the event function. After an error the place is undefined,
 /// and the scratch holds the one before.
@@ -109,8 +123,9 @@ impl<B: Buffer> Scratch<B> {
 /// What the model refuses, a state that is not finite, a mode of another length, an undeclared flag.
 #[inline]
 pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
-    (system, rearm): (&S, &Rearm),
-    (t, index): (f64, usize),
+    system: &S,
+    rearm: &Rearm,
+    index: usize,
     set: &[CrossedGuard],
     mut place: Place<'_>,
     scratch: &mut Scratch<B>,
@@ -142,7 +157,7 @@ pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
             scratch.done.fill(Done::default());
             for c in set {
                 let by = c.guard;
-                apply_row((system, matrix), by, set, &mut place, scratch, &mut flipped);
+                apply_row(system, matrix, by, set, &mut place, scratch, &mut flipped);
             }
         }
     }
@@ -151,7 +166,7 @@ pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
         return Ok(Reset::NONE);
     }
     system.on_crossing(&mut Crossing {
-        t,
+        t: place.t,
         crossed: Crossed::new(&scratch.counted).of_transition(index),
         x: place.x,
         mode: place.mode,
@@ -164,7 +179,7 @@ pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
     if reset.any() {
         // `clone_from`: the model may have changed the length, which is refused.
         scratch.mode_after.clone_from(place.mode);
-        take_reset((system, rearm), t, set, place, scratch, reset)?;
+        take_reset(system, rearm, set, place, scratch, reset)?;
     }
     Ok(reset)
 }
@@ -173,14 +188,14 @@ pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
 /// crossed for the re-arming.
 #[cold]
 fn take_reset<S: Flow + EventFunction + ?Sized, B: Buffer>(
-    (system, rearm): (&S, &Rearm),
-    t: f64,
+    system: &S,
+    rearm: &Rearm,
     set: &[CrossedGuard],
     mut place: Place<'_>,
     scratch: &mut Scratch<B>,
     reset: Reset,
 ) -> Result<(), Stop> {
-    let count = scratch.mode_crossed.len();
+    let (count, t) = (scratch.mode_crossed.len(), place.t);
     let names = ["the mode after a reset", "the flags after a reset"];
     if let Err(reason) = place.mode.check_sizes(scratch.mode_crossed.sizes(), names) {
         let undeclared = place.mode.undeclared();
@@ -217,7 +232,7 @@ fn take_reset<S: Flow + EventFunction + ?Sized, B: Buffer>(
         match rearm {
             Rearm::Matrix(matrix) => {
                 let by = Guard::ahead(k, scratch.mode_crossed.contains(k));
-                apply_row((system, matrix), by, set, &mut place, scratch, |_, _, _| {});
+                apply_row(system, matrix, by, set, &mut place, scratch, |_, _, _| {});
             }
             _ => arm_ahead(system, &mut place, k),
         }
@@ -253,7 +268,8 @@ fn arm_ahead<S: EventFunction + ?Sized>(system: &S, place: &mut Place<'_>, k: us
 /// Applies row `by` of the guard reset matrix. Guards of the set, and guards whose side the model
 /// set, are not armed.
 fn apply_row<S: EventFunction + ?Sized, B>(
-    (system, matrix): (&S, &RearmMatrix),
+    system: &S,
+    matrix: &RearmMatrix,
     by: Guard,
     set: &[CrossedGuard],
     place: &mut Place<'_>,

@@ -11,7 +11,7 @@ use super::configuration::{is_identity, rate};
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::linalg::dot;
 use crate::linalg::scratch::Cut;
-use crate::ode::difference;
+use crate::ode::difference::{self, Line};
 
 /// Rounding of a difference of gaps or of their rates, relative to its terms.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -71,7 +71,7 @@ pub(crate) fn gap_gradient<S: UnilateralConstraints + ?Sized>(
     gradient: &mut [f64],
     point: &mut [f64],
 ) {
-    difference::gradient(|_, q| system.gap(j, q), (0.0, q), gradient, point);
+    difference::gradient(|_, q| system.gap(j, q), 0.0, q, gradient, point);
 }
 
 /// `κ_j`, written, or the difference of `Da_j v` along `N(q) v`; and its rounding. `work` has
@@ -101,7 +101,8 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
             system.gap_row(j, q, row);
             dot(row, v)
         };
-        let bent = difference::scalar_along(rate, (0.0, q), (0.0, along), moved);
+        let line = Line::at_time(0.0, q, along);
+        let bent = difference::scalar_along(rate, line, moved);
         let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
         let rounding = ROUNDING * terms / difference::step_along(0.0, q, 0.0, along);
         return (bent, rounding);

@@ -33,12 +33,26 @@ pub(crate) fn step_along(t: f64, x: &[f64], dt: f64, dx: &[f64]) -> f64 {
     state.min(time)
 }
 
-/// Derivative of the scalar `g` at `(t, x)` along `(dt, dx)`; two evaluations. `point` is
-/// overwritten.
+/// A straight line through `(t, x)`, along `(dt, dx)`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) t: f64,
+    pub(crate) x: &'a [f64],
+    pub(crate) dt: f64,
+    pub(crate) dx: &'a [f64],
+}
+
+impl<'a> Line<'a> {
+    /// A line along which time stands still.
+    pub(crate) fn at_time(t: f64, x: &'a [f64], dx: &'a [f64]) -> Self {
+        Self { t, x, dt: 0.0, dx }
+    }
+}
+
+/// Derivative of the scalar `g` along a line; two evaluations. `point` is overwritten.
 pub(crate) fn scalar_along(
     mut g: impl FnMut(f64, &[f64]) -> f64,
-    (t, x): (f64, &[f64]),
-    (dt, dx): (f64, &[f64]),
+    Line { t, x, dt, dx }: Line<'_>,
     point: &mut [f64],
 ) -> f64 {
     let s = step_along(t, x, dt, dx);
@@ -51,15 +65,15 @@ pub(crate) fn scalar_along(
     (at(s) - at(-s)) / (2.0 * s)
 }
 
-/// Derivative of the map `g(t, x, out)` at `(t, x)` along `(dt, dx)` with a `part` of the step; two
-/// evaluations. `point` and `behind` are overwritten.
+/// Derivative of the map `g(t, x, out)` along a line with a `part` of the step; two evaluations.
+/// `point` and `behind` are overwritten.
 pub(crate) fn vector_within<E>(
     part: f64,
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
-    (t, x): (f64, &[f64]),
-    (dt, dx): (f64, &[f64]),
+    Line { t, x, dt, dx }: Line<'_>,
     out: &mut [f64],
-    (point, behind): (&mut [f64], &mut [f64]),
+    point: &mut [f64],
+    behind: &mut [f64],
 ) -> Result<(), E> {
     let s = part * step_along(t, x, dt, dx);
     for (s, value) in [(s, &mut *out), (-s, &mut *behind)] {
@@ -80,7 +94,8 @@ pub(crate) fn vector_within<E>(
 /// by truncation.
 pub(crate) fn gradient(
     mut g: impl FnMut(f64, &[f64]) -> f64,
-    (t, x): (f64, &[f64]),
+    t: f64,
+    x: &[f64],
     row: &mut [f64],
     point: &mut [f64],
 ) -> f64 {
@@ -117,7 +132,13 @@ mod tests {
     #[test]
     fn a_scalar_difference_sees_state_and_time() {
         let g = |t: f64, x: &[f64]| t.sin() * x[0] * x[1];
-        let d = scalar_along(g, (0.4, &[2.0, 3.0]), (1.0, &[0.5, -1.0]), &mut [0.0; 2]);
+        let line = Line {
+            t: 0.4,
+            x: &[2.0, 3.0],
+            dt: 1.0,
+            dx: &[0.5, -1.0],
+        };
+        let d = scalar_along(g, line, &mut [0.0; 2]);
         let exact = 0.4f64.cos() * 6.0 + 0.4f64.sin() * (0.5 * 3.0 - 2.0);
         assert!((d - exact).abs() < 1e-9, "{d} {exact}");
     }
@@ -133,7 +154,7 @@ mod tests {
         let mut row = [0.0; 3];
         // Values are small here, and their rounding with them: truncation of one difference would
         // be 6e-12, 3e-10 and 6e-9 of them.
-        let in_time = gradient(g, (2.0, &[0.0; 3]), &mut row, &mut [0.0; 3]);
+        let in_time = gradient(g, 2.0, &[0.0; 3], &mut row, &mut [0.0; 3]);
         for (found, size) in row.iter().zip(sizes) {
             assert!((found / (2.0 * size) - 1.0).abs() < 1e-14, "{found} {size}");
         }
@@ -145,7 +166,9 @@ mod tests {
         // A length in millimetres and an angle, along a direction that moves both.
         let g = |_: f64, x: &[f64]| 1e-3 * x[0] + x[1].sin();
         for size in [1e2, 1e3, 1e4] {
-            let d = scalar_along(g, (0.0, &[size, 0.4]), (0.0, &[1.0, 1.0]), &mut [0.0; 2]);
+            let x = [size, 0.4];
+            let line = Line::at_time(0.0, &x, &[1.0, 1.0]);
+            let d = scalar_along(g, line, &mut [0.0; 2]);
             let exact = 1e-3 + 0.4f64.cos();
             assert!(
                 (d - exact).abs() < 1e-8 * (1e-2 * size).powf(2.0 / 3.0),

@@ -1,6 +1,6 @@
 //! Finite differences whose step is found: shortened until the function is straight along it.
 
-use super::difference::{CENTRAL, gradient, largest, step_along, vector_within};
+use super::difference::{CENTRAL, Line, gradient, largest, step_along, vector_within};
 
 /// A derivative whose differences over a step and over half of it differ by less than this part
 /// needs no other step.
@@ -25,12 +25,13 @@ const BESIDE: f64 = 1.0 / 64.0;
 /// one where nothing is known of it.
 pub(crate) fn resolved_gradient(
     mut g: impl FnMut(f64, &[f64]) -> f64,
-    (t, x): (f64, &[f64]),
+    t: f64,
+    x: &[f64],
     size: impl Fn(usize) -> f64,
     row: &mut [f64],
     point: &mut [f64],
 ) -> Option<f64> {
-    let mut moving = gradient(&mut g, (t, x), row, point);
+    let mut moving = gradient(&mut g, t, x, row, point);
     // What cancels in g leaves its rounding in every entry.
     let terms = row.iter().zip(x).map(|(entry, x)| (entry * x).abs());
     let terms = terms.sum::<f64>() + (moving * t).abs() + g(t, x).abs();
@@ -50,7 +51,7 @@ pub(crate) fn resolved_gradient(
         let found = resolve(
             parts,
             |part, out| {
-                out[0] = along_axis(&mut g, (t, x), axis, part, point);
+                out[0] = along_axis(&mut g, t, x, axis, part, point);
                 Ok::<(), std::convert::Infallible>(())
             },
             |_, part| rounding / part,
@@ -68,7 +69,8 @@ pub(crate) fn resolved_gradient(
 /// step. `point` is `x`, and is left so.
 fn along_axis(
     g: &mut impl FnMut(f64, &[f64]) -> f64,
-    (t, x): (f64, &[f64]),
+    t: f64,
+    x: &[f64],
     axis: Option<usize>,
     part: f64,
     point: &mut [f64],
@@ -113,11 +115,10 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Those along `(dt, dx)` from `(t, x)`; `size(i)` is what is small in component `i`.
+    /// Parts along a line; `size(i)` is what is small in component `i`.
     pub(crate) fn along(
         start: f64,
-        (t, x): (f64, &[f64]),
-        (dt, dx): (f64, &[f64]),
+        Line { t, x, dt, dx }: Line<'_>,
         size: impl Fn(usize) -> f64,
     ) -> Self {
         let step = step_along(t, x, dt, dx);
@@ -135,25 +136,24 @@ impl Parts {
     }
 }
 
-/// Derivative of the map `g(t, x, out)`, from states to states, at `(t, x)` along `(dt, dx)`, with
-/// a step that is shortened until `g` is straight along it, into the first of three vectors; an
-/// entry of it that is known along no step, if there is one. Four evaluations where no step is
-/// shortened.
+/// Derivative of the map `g(t, x, out)`, from states to states, along a line, with a step that is
+/// shortened until `g` is straight along it, into the first of three vectors; an entry of it that
+/// is known along no step, if there is one. Four evaluations where no step is shortened.
 pub(crate) fn resolved_along<E>(
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
-    (t, x): (f64, &[f64]),
-    (dt, dx): (f64, &[f64]),
+    line: Line<'_>,
     [out, half, beside]: [&mut [f64]; 3],
-    (point, behind): (&mut [f64], &mut [f64]),
+    point: &mut [f64],
+    behind: &mut [f64],
 ) -> Result<Option<usize>, E> {
-    let mut within = |part: f64, out: &mut [f64]| {
-        vector_within(part, &mut g, (t, x), (dt, dx), out, (point, behind))
-    };
+    let mut within =
+        |part: f64, out: &mut [f64]| vector_within(part, &mut g, line, out, point, behind);
     within(1.0, out)?;
+    let Line { t, x, dt, dx } = line;
     let step = step_along(t, x, dt, dx);
     // Values are rounded as the state is.
     let rounding = |i: usize, part: f64| 4.0 * f64::EPSILON / ENOUGH * x[i].abs() / (part * step);
-    let parts = Parts::along(1.0, (t, x), (dt, dx), |_| 1.0);
+    let parts = Parts::along(1.0, line, |_| 1.0);
     let found = resolve(parts, within, rounding, [out, half, beside])?;
     Ok(found.unknown)
 }
@@ -321,8 +321,8 @@ mod tests {
 
     fn resolved_to(size: f64, g: impl Fn(f64) -> f64, x: f64) -> Option<f64> {
         let (mut row, mut point) = ([0.0], [0.0]);
-        let (g, at) = (|_: f64, x: &[f64]| g(x[0]), (0.0, &[x][..]));
-        let found = resolved_gradient(g, at, |_| size, &mut row, &mut point);
+        let g = |_: f64, x: &[f64]| g(x[0]);
+        let found = resolved_gradient(g, 0.0, &[x], |_| size, &mut row, &mut point);
         found.map(|_| row[0])
     }
 
@@ -352,7 +352,7 @@ mod tests {
         let smooth = |x: f64| x.sin() + 0.3 * x * x;
         for x in [0.0, 1e-9, 0.4, 1.7, 1e2] {
             let mut row = [0.0];
-            let _ = gradient(|_, x| smooth(x[0]), (0.0, &[x]), &mut row, &mut [0.0]);
+            let _ = gradient(|_, x| smooth(x[0]), 0.0, &[x], &mut row, &mut [0.0]);
             assert_eq!(resolved(smooth, x), Some(row[0]), "{x}");
         }
         assert_eq!(resolved(|_| 0.1, 0.2), Some(0.0));

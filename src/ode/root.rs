@@ -92,7 +92,9 @@ pub(crate) fn root(
 /// that none will.
 pub(crate) fn peak(
     mut g: impl FnMut(f64) -> f64,
-    (low, guess, high): (Sample, f64, Sample),
+    low: Sample,
+    guess: f64,
+    high: Sample,
     enough: f64,
 ) -> Sample {
     let (left, right) = (low.at, high.at);
@@ -265,7 +267,7 @@ mod tests {
                 at,
                 value: hole(at),
             });
-            assert!(!peak(hole, (ends[0], 0.3, ends[1]), 1.0).value.is_finite());
+            assert!(!peak(hole, ends[0], 0.3, ends[1], 1.0).value.is_finite());
         }
     }
 
@@ -276,7 +278,7 @@ mod tests {
             calls += 1;
             g(x)
         };
-        let best = peak(counted, (ends[0], guess, ends[1]), enough);
+        let best = peak(counted, ends[0], guess, ends[1], enough);
         (best, calls)
     }
 

@@ -195,17 +195,26 @@ fn exp2(power: f64) -> f64 {
     whole * (1.0 + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0))))
 }
 
+/// Where a run starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<'a> {
+    pub(crate) t: f64,
+    pub(crate) x: &'a [f64],
+    /// `f(t, x)`.
+    pub(crate) slope: &'a [f64],
+}
+
 /// First step size from one Euler step: the step whose 5th order error would be about the
 /// tolerance.
 ///
-/// `slope = f(t, x)`; `euler` and `slope_there` are overwritten. One evaluation of `f`.
+/// `euler` and `slope_there` are overwritten. One evaluation of `f`.
 pub(crate) fn first_step<B: Buffer>(
     mut f: impl FnMut(f64, &[f64], &mut [f64]),
-    t: f64,
-    (x, slope): (&[f64], &[f64]),
+    Start { t, x, slope }: Start<'_>,
     tolerance: &Tolerance<B>,
     most: f64,
-    (euler, slope_there): (&mut [f64], &mut [f64]),
+    euler: &mut [f64],
+    slope_there: &mut [f64],
 ) -> f64 {
     let size = tolerance.norm(x, x);
     let speed = tolerance.norm(slope, x);

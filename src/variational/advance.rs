@@ -244,14 +244,12 @@ impl Runner<'_> {
                     f64::NAN
                 }
             },
-            (
-                Sample {
-                    at: 0.0,
-                    value: -before,
-                },
-                0.5 * h,
-                Sample { at: h, value: -end },
-            ),
+            Sample {
+                at: 0.0,
+                value: -before,
+            },
+            0.5 * h,
+            Sample { at: h, value: -end },
             0.0,
         );
         if let Some(reason) = failure {

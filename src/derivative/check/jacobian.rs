@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::hybrid::System;
-use crate::hybrid::evaluate::not_finite;
+use crate::hybrid::evaluate::{Point, not_finite};
 use crate::ode::difference::step_along;
 use crate::{EventFunction, Flow, InputError, Interrupt, Mode, Quantity, Stop, validate};
 
@@ -30,9 +30,9 @@ pub fn flow_jacobian<S>(system: &S, t: f64, x: &[f64], mode: &Mode) -> Result<DM
 where
     S: Flow + EventFunction + ?Sized,
 {
-    let point = Point::new(&system, t, x, mode)?;
-    let Some(given) = point.written_jacobian()? else {
-        return point.difference_jacobian();
+    let asked = SystemAt::new(&system, Point { t, x, mode })?;
+    let Some(given) = asked.written_jacobian()? else {
+        return asked.difference_jacobian();
     };
     let rows = given.nrows();
     match given.iter().position(|entry| !entry.is_finite()) {
@@ -73,7 +73,7 @@ pub fn gradient_row<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
-    let point = Point::new(&system, t, x, mode)?;
+    let asked = SystemAt::new(&system, Point { t, x, mode })?;
     let count = mode.len();
     if k >= count {
         return Err(Stop::Input(InputError::NoSuch {
@@ -82,8 +82,8 @@ where
             count,
         }));
     }
-    let Some((row, rate)) = point.written_row(k) else {
-        return point.difference_row(k);
+    let Some((row, rate)) = asked.written_row(k) else {
+        return asked.difference_row(k);
     };
     if rate.is_finite() && row.iter().all(|entry| entry.is_finite()) {
         Ok((row, rate))
@@ -96,21 +96,15 @@ where
 ///
 /// Whatever the user's functions are to write is filled with NaN first: the drivers pass buffers
 /// with old contents, so that an entry left unwritten is a mistake, and here it shows.
-pub(crate) struct Point<'a> {
-    system: &'a dyn System,
-    t: f64,
-    x: &'a [f64],
-    mode: &'a Mode,
+pub(crate) struct SystemAt<'a> {
+    pub(crate) system: &'a dyn System,
+    pub(crate) point: Point<'a>,
     interrupt: Option<&'a Interrupt>,
 }
 
-impl<'a> Point<'a> {
-    pub(crate) fn new(
-        system: &'a dyn System,
-        t: f64,
-        x: &'a [f64],
-        mode: &'a Mode,
-    ) -> Result<Self, Stop> {
+impl<'a> SystemAt<'a> {
+    pub(crate) fn new(system: &'a dyn System, point: Point<'a>) -> Result<Self, Stop> {
+        let Point { t, x, mode } = point;
         let dim = system.dim();
         if dim == 0 {
             return Err(Stop::Input(InputError::EmptySystem));
@@ -122,14 +116,12 @@ impl<'a> Point<'a> {
         validate::finite("x", x)?;
         Ok(Self {
             system,
-            t,
-            x,
-            mode,
+            point,
             interrupt: None,
         })
     }
 
-    /// The same; what takes long ends when `interrupt` is set.
+    /// Ends what takes long when `interrupt` is set.
     pub(crate) fn until(self, interrupt: &'a Interrupt) -> Self {
         let interrupt = Some(interrupt);
         Self { interrupt, ..self }
@@ -144,7 +136,8 @@ impl<'a> Point<'a> {
     /// asked for a few at once.
     pub(crate) fn written_jacobian(&self) -> Result<Option<DMatrix<f64>>, Stop> {
         const AT_ONCE: usize = 64;
-        let dim = self.x.len();
+        let Point { t, x, mode } = self.point;
+        let dim = x.len();
         validate::entries("entries of the Jacobian", dim, dim)?;
         let mut jacobian = DMatrix::zeros(dim, dim);
         for first in (0..dim).step_by(AT_ONCE) {
@@ -154,7 +147,7 @@ impl<'a> Point<'a> {
             let out = &mut jacobian.as_mut_slice()[first * dim..][..count * dim];
             out.fill(f64::NAN);
             let (system, v) = (self.system, axes.as_slice());
-            if !system.jacobian_times_each(self.t, self.x, self.mode, v, out) {
+            if !system.jacobian_times_each(t, x, mode, v, out) {
                 return Ok(None);
             }
         }
@@ -163,28 +156,25 @@ impl<'a> Point<'a> {
 
     /// `D_x f · v` as the user wrote it, entries unchecked; `None` when it is not written.
     pub(crate) fn written_product(&self, v: &[f64]) -> Option<DVector<f64>> {
-        let mut product = DVector::from_element(self.x.len(), f64::NAN);
+        let Point { t, x, mode } = self.point;
+        let mut product = DVector::from_element(x.len(), f64::NAN);
         self.system
-            .jacobian_times(self.t, self.x, self.mode, v, product.as_mut_slice())
+            .jacobian_times(t, x, mode, v, product.as_mut_slice())
             .then_some(product)
     }
 
     /// `D_x f` by central differences.
     pub(crate) fn difference_jacobian(&self) -> Result<DMatrix<f64>, Stop> {
-        let dim = self.x.len();
+        let Point { t, x, mode } = self.point;
+        let dim = x.len();
         let mut jacobian = DMatrix::zeros(dim, dim);
         for column in 0..dim {
             self.check_interrupt()?;
             let [(behind, below), (ahead, above)] = self.neighbours(column);
-            let change = self.flow(&above, self.mode)? - self.flow(&below, self.mode)?;
+            let change = self.flow(&above, mode)? - self.flow(&below, mode)?;
             let slope = change / (ahead - behind);
             if let Some(component) = slope.iter().position(|entry| !entry.is_finite()) {
-                return Err(not_finite(
-                    Quantity::Jacobian { component },
-                    self.t,
-                    self.x,
-                    self.mode,
-                ));
+                return Err(not_finite(Quantity::Jacobian { component }, t, x, mode));
             }
             jacobian.set_column(column, &slope);
         }
@@ -194,41 +184,36 @@ impl<'a> Point<'a> {
     /// The gradient row of event function `k` and its time part as the user wrote them, unchecked;
     /// `None` when not written.
     pub(crate) fn written_row(&self, k: usize) -> Option<(DVector<f64>, f64)> {
-        let mut row = DVector::from_element(self.x.len(), f64::NAN);
-        let rate = self
-            .system
-            .gradient(k, self.t, self.x, self.mode, row.as_mut_slice())?;
+        let Point { t, x, mode } = self.point;
+        let mut row = DVector::from_element(x.len(), f64::NAN);
+        let rate = self.system.gradient(k, t, x, mode, row.as_mut_slice())?;
         Some((row, rate))
     }
 
     /// The gradient row of event function `k` and its time part by central differences.
     pub(crate) fn difference_row(&self, k: usize) -> Result<(DVector<f64>, f64), Stop> {
-        let mut row = DVector::zeros(self.x.len());
-        for column in 0..self.x.len() {
+        let Point { t, x, mode } = self.point;
+        let mut row = DVector::zeros(x.len());
+        for column in 0..x.len() {
             self.check_interrupt()?;
             let [(behind, below), (ahead, above)] = self.neighbours(column);
-            let change = self.event(k, self.t, &above)? - self.event(k, self.t, &below)?;
+            let change = self.event(k, t, &above)? - self.event(k, t, &below)?;
             row[column] = change / (ahead - behind);
         }
-        let step = step_along(self.t, &[], 1.0, &[]);
-        let (behind, ahead) = (self.t - step, self.t + step);
-        let change = self.event(k, ahead, self.x)? - self.event(k, behind, self.x)?;
+        let step = step_along(t, &[], 1.0, &[]);
+        let (behind, ahead) = (t - step, t + step);
+        let change = self.event(k, ahead, x)? - self.event(k, behind, x)?;
         let rate = change / (ahead - behind);
         if rate.is_finite() && row.iter().all(|entry| entry.is_finite()) {
             Ok((row, rate))
         } else {
-            Err(not_finite(
-                Quantity::Gradient { event: k },
-                self.t,
-                self.x,
-                self.mode,
-            ))
+            Err(not_finite(Quantity::Gradient { event: k }, t, x, mode))
         }
     }
 
     /// `f(t, x; mode)` in another mode.
     pub(crate) fn flow_in(&self, mode: &Mode) -> Result<DVector<f64>, Stop> {
-        self.flow(self.x, mode)
+        self.flow(self.point.x, mode)
     }
 
     /// `f(t, x; mode)` by the user's `flip`, from the `f` of the mode in which side `k` is the
@@ -239,9 +224,10 @@ impl<'a> Point<'a> {
         mode: &Mode,
         k: usize,
     ) -> Option<DVector<f64>> {
+        let Point { t, x, .. } = self.point;
         let mut dx = from.clone();
         self.system
-            .flip(self.t, self.x, mode, k, dx.as_mut_slice())
+            .flip(t, x, mode, k, dx.as_mut_slice())
             .then_some(dx)
     }
 
@@ -249,30 +235,32 @@ impl<'a> Point<'a> {
     /// coordinate: their distance is exact, the step is not. The step follows that coordinate
     /// alone; the others may have another unit and size.
     fn neighbours(&self, column: usize) -> [(f64, Vec<f64>); 2] {
-        let here = self.x[column];
+        let here = self.point.x[column];
         let step = step_along(0.0, &[here], 0.0, &[1.0]);
         [here - step, here + step].map(|coordinate| {
-            let mut x = self.x.to_vec();
+            let mut x = self.point.x.to_vec();
             x[column] = coordinate;
             (coordinate, x)
         })
     }
 
     fn flow(&self, x: &[f64], mode: &Mode) -> Result<DVector<f64>, Stop> {
+        let t = self.point.t;
         let mut dx = DVector::from_element(x.len(), f64::NAN);
-        self.system.flow(self.t, x, mode, dx.as_mut_slice());
+        self.system.flow(t, x, mode, dx.as_mut_slice());
         match dx.iter().position(|entry| !entry.is_finite()) {
             None => Ok(dx),
-            Some(component) => Err(not_finite(Quantity::Flow { component }, self.t, x, mode)),
+            Some(component) => Err(not_finite(Quantity::Flow { component }, t, x, mode)),
         }
     }
 
     fn event(&self, k: usize, t: f64, x: &[f64]) -> Result<f64, Stop> {
-        let value = self.system.event(k, t, x, self.mode);
+        let mode = self.point.mode;
+        let value = self.system.event(k, t, x, mode);
         if value.is_finite() {
             Ok(value)
         } else {
-            Err(not_finite(Quantity::Event { event: k }, t, x, self.mode))
+            Err(not_finite(Quantity::Event { event: k }, t, x, mode))
         }
     }
 }
@@ -281,8 +269,7 @@ impl<'a> Point<'a> {
 pub(crate) fn check_derivative(
     entries: &[f64],
     rows: usize,
-    (t, x): (f64, &[f64]),
-    mode: &Mode,
+    Point { t, x, mode }: Point<'_>,
 ) -> Result<(), Stop> {
     match entries.iter().position(|entry| !entry.is_finite()) {
         None => Ok(()),

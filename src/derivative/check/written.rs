@@ -2,10 +2,11 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::jacobian::Point;
+use super::jacobian::SystemAt;
 use super::report::{DerivativeReport, Partial};
 use crate::derivative::repeat::Repeat;
 use crate::hybrid::System;
+use crate::hybrid::evaluate::Point;
 use crate::{EventFunction, Flow, Guard, Interrupt, Mode, NoDerivative};
 
 /// Compares the derivatives that a system gives with central differences in the frozen mode, at one
@@ -95,48 +96,51 @@ pub fn check_derivatives_until<S>(
 where
     S: Flow + EventFunction + ?Sized,
 {
-    check_system(&system, (t, x), mode, interrupt)
+    check_system(&system, Point { t, x, mode }, interrupt)
 }
 
 fn check_system(
     system: &dyn System,
-    (t, x): (f64, &[f64]),
-    mode: &Mode,
+    point: Point<'_>,
     interrupt: &Interrupt,
 ) -> Result<DerivativeReport, NoDerivative> {
-    let point = Point::new(system, t, x, mode)?.until(interrupt);
+    let mode = point.mode;
+    let asked = SystemAt::new(system, point)?.until(interrupt);
     let mut report = DerivativeReport::default();
-    compare_jacobian(&mut report, &point)?;
+    compare_jacobian(&mut report, &asked)?;
     for event in 0..mode.len() {
-        compare_gradient(&mut report, &point, event)?;
-        compare_reset(&mut report, &point, (system, t, x), mode, event)?;
+        compare_gradient(&mut report, &asked, event)?;
+        compare_reset(&mut report, &asked, event)?;
     }
-    let here = point.flow_in(mode)?;
+    let here = asked.flow_in(mode)?;
     for event in 0..mode.len() {
-        point.check_interrupt()?;
+        asked.check_interrupt()?;
         let side = mode.contains(event);
         let other_mode = mode.clone().having(event, !side);
-        let other = point.flow_in(&other_mode)?;
-        let there = point.flipped(&here, &other_mode, event);
+        let other = asked.flow_in(&other_mode)?;
+        let there = asked.flipped(&here, &other_mode, event);
         compare_flip(&mut report, event, there, [&here, &other]);
-        let back = point.flipped(&other, mode, event);
+        let back = asked.flipped(&other, mode, event);
         compare_flip(&mut report, event, back, [&other, &here]);
     }
     Ok(report)
 }
 
-fn compare_jacobian(report: &mut DerivativeReport, point: &Point<'_>) -> Result<(), NoDerivative> {
-    let Some(given) = point.written_jacobian()? else {
+fn compare_jacobian(
+    report: &mut DerivativeReport,
+    asked: &SystemAt<'_>,
+) -> Result<(), NoDerivative> {
+    let Some(given) = asked.written_jacobian()? else {
         return Ok(());
     };
-    let found = point.difference_jacobian()?;
+    let found = asked.difference_jacobian()?;
     let dim = found.nrows();
     let direction = DVector::from_fn(dim, |i, _| mixed(i));
-    let product = point.written_product(direction.as_slice());
+    let product = asked.written_product(direction.as_slice());
     // Against the columns given, so that one wrong entry is not reported twice.
     let expected = &given * &direction;
     for row in 0..dim {
-        point.check_interrupt()?;
+        asked.check_interrupt()?;
         let scale = scale(found.row(row).iter());
         for column in 0..dim {
             let what = Partial::Jacobian { row, column };
@@ -152,13 +156,13 @@ fn compare_jacobian(report: &mut DerivativeReport, point: &Point<'_>) -> Result<
 
 fn compare_gradient(
     report: &mut DerivativeReport,
-    point: &Point<'_>,
+    asked: &SystemAt<'_>,
     event: usize,
 ) -> Result<(), NoDerivative> {
-    let Some((row, rate)) = point.written_row(event) else {
+    let Some((row, rate)) = asked.written_row(event) else {
         return Ok(());
     };
-    let (found, found_rate) = point.difference_row(event)?;
+    let (found, found_rate) = asked.difference_row(event)?;
     let row_scale = scale(found.iter());
     for column in 0..found.len() {
         let what = Partial::Gradient { event, column };
@@ -172,11 +176,11 @@ fn compare_gradient(
 /// The reset of the guard of `event` that lies ahead, crossing alone, if it is watched.
 fn compare_reset(
     report: &mut DerivativeReport,
-    point: &Point<'_>,
-    (system, t, x): (&dyn System, f64, &[f64]),
-    mode: &Mode,
+    asked: &SystemAt<'_>,
     event: usize,
 ) -> Result<(), NoDerivative> {
+    let &SystemAt { system, point, .. } = asked;
+    let Point { t, x, mode } = point;
     let guard = Guard::ahead(event, mode.contains(event));
     if !system.watch(event).sees(guard.direction) {
         return Ok(());
@@ -188,33 +192,33 @@ fn compare_reset(
         let dx: Vec<_> = (0..dim).map(|i| f64::from(u8::from(i == column))).collect();
         (f64::from(u8::from(column == dim)), dx)
     };
-    repeat.stand_before(system, (t, x), mode, guard)?;
+    repeat.stand_before(system, point, guard)?;
     // Whole matrices are made only where there is something to compare.
     let (dt, dx) = direction(0);
     let mut out = vec![f64::NAN; dim];
-    let is_written = repeat.written(system, t, (dt, &dx), &mut out)
-        || repeat.each_written(system, t, (dt, &dx), &mut out);
+    let is_written = repeat.written(system, t, dt, &dx, &mut out)
+        || repeat.each_written(system, t, dt, &dx, &mut out);
     if !is_written {
         return Ok(());
     }
-    point.check_interrupt()?;
+    asked.check_interrupt()?;
     let mut given = DMatrix::from_element(dim, dim + 1, f64::NAN);
     let mut found = given.clone();
     let axes = DMatrix::<f64>::identity(dim, dim);
     let mut each = DMatrix::from_element(dim, dim, f64::NAN);
-    let each_written = repeat.each_written(system, t, (0.0, axes.as_slice()), each.as_mut_slice());
+    let each_written = repeat.each_written(system, t, 0.0, axes.as_slice(), each.as_mut_slice());
     let mut columns = dim + 1;
     for column in 0..=dim {
-        point.check_interrupt()?;
+        asked.check_interrupt()?;
         let (dt, dx) = direction(column);
         let (mut out, mut difference) = (vec![f64::NAN; dim], vec![0.0; dim]);
-        let written = repeat.written(system, t, (dt, &dx), &mut out);
+        let written = repeat.written(system, t, dt, &dx, &mut out);
         let each_written = each_written && column < dim;
         if !(written || each_written) {
             columns = column;
             break;
         }
-        repeat.by_difference(system, t, (dt, &dx), &mut difference)?;
+        repeat.by_difference(system, t, dt, &dx, &mut difference)?;
         if each_written {
             // Of the two ways to ask, what is further off.
             for row in 0..dim {
@@ -229,7 +233,7 @@ fn compare_reset(
         found.column_mut(column).copy_from_slice(&difference);
     }
     for row in 0..dim {
-        point.check_interrupt()?;
+        asked.check_interrupt()?;
         let scale = scale(found.row(row).iter());
         for column in 0..columns {
             let what = if column < dim {

@@ -101,7 +101,7 @@ pub(crate) fn branches(
         }
         let (node, stopped) = (path.node, path.stopped);
         let is_nominal = is_exit(explorer, Passed { node, stopped });
-        found.push(path.end(graph.node(node), (rows, sample), is_nominal));
+        found.push(path.end(graph.node(node), rows, sample, is_nominal));
     }
     let scale = explorer.map_scale(rounding);
     for i in 0..found.len() {
@@ -146,7 +146,8 @@ impl Path {
     fn end(
         self,
         node: Node<'_>,
-        (inequalities, sample): (DMatrix<f64>, DVector<f64>),
+        inequalities: DMatrix<f64>,
+        sample: DVector<f64>,
         is_nominal: bool,
     ) -> Branch {
         Branch {
@@ -215,7 +216,8 @@ fn advance(
     let tau = &shifts[chosen];
     let edge = explorer.carry_map(
         context,
-        (path.node, live[chosen], Behind::Members),
+        (path.node, live[chosen]),
+        Behind::Members,
         tau,
         &mut map,
     )?;

@@ -172,7 +172,7 @@ pub(crate) fn all_orders(
             let guard = graph.members(node)[m].guard;
             found.times.note(guard, &tau);
             let mut next = maps.copy(&map);
-            let edge = explorer.carry_map(context, (node, m, Behind::Members), &tau, &mut next)?;
+            let edge = explorer.carry_map(context, (node, m), Behind::Members, &tau, &mut next)?;
             explorer.sizes.note_entries(&next);
             let graph = explorer.graph();
             let to = graph.edge(edge).to;
@@ -286,12 +286,12 @@ pub(crate) fn pairs(
     let mut crossing = Crossing::new(dim);
     let (mut first, mut edges) = (Vec::with_capacity(n), Vec::with_capacity(n));
     for k in 0..n {
-        edges.push(crossing.cross(context, explorer, (0, k, Behind::Members), &one)?);
+        edges.push(crossing.cross(context, explorer, (0, k), Behind::Members, &one)?);
         first.push(crossing.map.clone());
     }
     let mut product = one;
     for k in 0..n {
-        crossing.cross(context, explorer, (0, k, Behind::Members), &product)?;
+        crossing.cross(context, explorer, (0, k), Behind::Members, &product)?;
         product.copy_from(&crossing.map);
     }
     // All crossings at node 0 are found by now.
@@ -319,13 +319,13 @@ pub(crate) fn pairs(
             if explorer.are_apart(context, pair, (behind, m))? {
                 continue;
             }
-            crossing.cross(context, explorer, (0, k, Behind::Members), &first[i])?;
+            crossing.cross(context, explorer, (0, k), Behind::Members, &first[i])?;
             alike.copy_from(&crossing.map);
-            crossing.cross(context, explorer, (behind, m, Behind::Nothing), &first[i])?;
+            crossing.cross(context, explorer, (behind, m), Behind::Nothing, &first[i])?;
             times.note(guard, &crossing.tau);
             excess.note(&crossing.map, &alike);
             if k < i {
-                crossing.cross(context, explorer, (0, i, Behind::Members), &first[k])?;
+                crossing.cross(context, explorer, (0, i), Behind::Members, &first[k])?;
                 excess.note(&crossing.map, &alike);
             }
         }
@@ -351,7 +351,7 @@ pub(crate) fn pairs_are_continuous(
             let mut rows = Vec::with_capacity(2);
             let mut behind = Vec::with_capacity(2);
             for (early, late) in [(i, k), (k, i)] {
-                crossing.cross(context, explorer, (0, early, Behind::Members), &one)?;
+                crossing.cross(context, explorer, (0, early), Behind::Members, &one)?;
                 let map = crossing.map.clone();
                 rows.push(crossing.tau.clone());
                 let edge = explorer.edge(context, 0, early)?;
@@ -363,7 +363,7 @@ pub(crate) fn pairs_are_continuous(
                 if graph.edge(edge).stops || !graph.is_live(context.system, to, m) {
                     break;
                 }
-                crossing.cross(context, explorer, (to, m, Behind::Members), &map)?;
+                crossing.cross(context, explorer, (to, m), Behind::Members, &map)?;
                 behind.push(crossing.map.clone());
             }
             if let ([a, b], [ab, ba]) = (&rows[..], &behind[..])
@@ -397,12 +397,13 @@ impl Crossing {
         &mut self,
         context: Context<'_>,
         explorer: &mut Explorer,
-        (node, m, behind): (usize, usize, Behind),
+        (node, m): (usize, usize),
+        behind: Behind,
         map: &DMatrix<f64>,
     ) -> Result<usize, NoDerivative> {
         let graph = explorer.graph();
         graph.write_shift_row(node, m, map, &mut self.tau);
         self.map.copy_from(map);
-        explorer.carry_map(context, (node, m, behind), &self.tau, &mut self.map)
+        explorer.carry_map(context, (node, m), behind, &self.tau, &mut self.map)
     }
 }

@@ -10,7 +10,7 @@ use super::moved::{Moved, check_others};
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
-use crate::hybrid::evaluate;
+use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::Place;
 use crate::linalg::dot;
@@ -115,12 +115,13 @@ impl Explorer {
         }
         for (step, set) in sets.enumerate() {
             let place = Place {
+                t: point.t,
                 x: &mut self.x,
                 mode: &mut self.mode,
                 arming: &mut self.arming,
             };
-            let at = (point.t, point.index + step);
-            self.repeat.cross_together(context, at, set, place)?;
+            let index = point.index + step;
+            self.repeat.cross_together(context, index, set, place)?;
         }
         let is_same = self.mode.is(&point.mode_after);
         if is_same {
@@ -179,7 +180,7 @@ impl Explorer {
             None => self.make_edge(context, (from, m), behind)?,
         };
         let (row, rate) = (self.graph.row(from, m), self.graph.members(from)[m].rate);
-        self.sizes.note(self.graph.jump(edge), (row, rate));
+        self.sizes.note(self.graph.jump(edge), row, rate);
         if behind == Behind::Members
             && known.is_none()
             && let Some(twin) = self.graph.twin(self.graph.edge(edge).to)
@@ -208,14 +209,15 @@ impl Explorer {
                 after.arming.copy_from_slice(before.arming);
                 jump.copy_from_slice(before.field);
                 let place = Place {
+                    t,
                     x: &mut *after.x,
                     mode: &mut *after.mode,
                     arming: after.arming,
                 };
                 let (dt, dx) = (1.0, &mut *jump);
                 let crossed = CrossedGuard { guard, rate };
-                let at = (t, index + before.level);
-                let done = repeat.cross(context, at, crossed, place, Carried { dt, dx })?;
+                let index = index + before.level;
+                let done = repeat.cross(context, index, crossed, place, Carried { dt, dx })?;
                 extremes.note_carried(jump);
                 let (x, mode) = (&*after.x, &*after.mode);
                 only_this = !done.moved && is_flip(before.mode, mode, guard);
@@ -272,15 +274,16 @@ impl Explorer {
             self.mode.copy_from(node.mode);
             self.arming.copy_from_slice(node.arming);
             let place = Place {
+                t: self.graph.t(),
                 x: &mut self.x,
                 mode: &mut self.mode,
                 arming: &mut self.arming,
             };
             let (dt, dx) = (0.0, &mut *deltas);
-            let at = (self.graph.t(), self.index + node.level);
+            let index = self.index + node.level;
             let crossed = CrossedGuard { guard, rate };
             self.repeat
-                .cross(context, at, crossed, place, Carried { dt, dx })?;
+                .cross(context, index, crossed, place, Carried { dt, dx })?;
         }
         let jump = self.graph.jump(edge);
         for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
@@ -315,12 +318,12 @@ impl Explorer {
         let (row, scratch) = self.before.split_at_mut(dim);
         for &CrossedGuard { guard, .. } in self.repeat.met() {
             self.mode.set(guard.event, !guard.side_after());
-            let at = (t, &self.x[..]);
-            let moving = context.row(guard.event, at, &self.mode, (&mut *row, &mut *scratch))?;
+            let (x, mode) = (&self.x[..], &self.mode);
+            let moving = context.row(guard.event, Point { t, x, mode }, row, scratch)?;
             self.mode.set(guard.event, guard.side_after());
             let rate = moving + dot(row, field);
             for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {
-                if Moved::of((&*row, rate), delta, *tau).is_moved() {
+                if Moved::of(row, rate, delta, *tau).is_moved() {
                     return Err(NoDerivative::MovedGuard { guard, by, t });
                 }
             }
@@ -334,7 +337,8 @@ impl Explorer {
     pub(crate) fn carry_map(
         &mut self,
         context: Context<'_>,
-        (node, m, behind): (usize, usize, Behind),
+        (node, m): (usize, usize),
+        behind: Behind,
         tau: &DVector<f64>,
         map: &mut DMatrix<f64>,
     ) -> Result<usize, NoDerivative> {
@@ -351,7 +355,7 @@ impl Explorer {
         map: &mut DMatrix<f64>,
     ) -> Result<(usize, DVector<f64>), NoDerivative> {
         let tau = self.graph.shift_row(node, m, map);
-        let edge = self.carry_map(context, (node, m, Behind::Members), &tau, map)?;
+        let edge = self.carry_map(context, (node, m), Behind::Members, &tau, map)?;
         Ok((edge, tau))
     }
 

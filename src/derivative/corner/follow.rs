@@ -138,7 +138,7 @@ impl Course {
             };
             let tau = explorer.graph().shift_row(node, m, &map);
             tell(guard, &tau);
-            let edge = explorer.carry_map(context, (node, m, Behind::Members), &tau, &mut map)?;
+            let edge = explorer.carry_map(context, (node, m), Behind::Members, &tau, &mut map)?;
             let graph = explorer.graph();
             node = graph.edge(edge).to;
             if graph.edge(edge).stops {

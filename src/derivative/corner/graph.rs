@@ -12,7 +12,7 @@ use super::members::{Member, Members};
 use super::point::CornerPoint;
 use super::twin::Twins;
 use crate::derivative::context::Context;
-use crate::hybrid::evaluate;
+use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::model::rearm::Arming;
 use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
 
@@ -391,8 +391,9 @@ impl CornerGraph {
         debug_assert_eq!(node + 1, self.nodes(), "the newest node");
         let (dim, header) = (self.dim(), &mut self.headers[node]);
         let (x, field) = self.states[2 * dim * node..2 * dim * (node + 1)].split_at(dim);
-        let (k, at, mode) = (guard.event, (self.t, x), &header.mode);
-        let fill = |row: &mut [f64]| context.row(k, at, mode, (row, scratch));
+        let (k, t, mode) = (guard.event, self.t, &header.mode);
+        let point = Point { t, x, mode };
+        let fill = |row: &mut [f64]| context.row(k, point, row, scratch);
         if !self.members.add(guard, field, fill)? {
             return Err(self.not_finite(node, k));
         }
@@ -417,7 +418,7 @@ impl CornerGraph {
         let (dim, mode) = (self.dim(), &self.headers[to].mode);
         let field = &self.states[dim * (2 * to + 1)..dim * (2 * to + 2)];
         let jump = is_flip.then_some(&self.jumps[dim * edge..dim * (edge + 1)]);
-        let wrong = self.members.keep(before, m, (mode, field), jump);
+        let wrong = self.members.keep(before, m, mode, field, jump);
         self.headers[to].members.end = self.members.all.len();
         wrong.map_or(Ok(()), |event| Err(self.not_finite(to, event)))
     }

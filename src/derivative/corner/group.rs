@@ -6,7 +6,7 @@ use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::FAR;
 use crate::hybrid::System;
-use crate::hybrid::evaluate;
+use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::grouping::{Grouping, Joins};
 use crate::hybrid::model::rearm::Arming;
 use crate::{Arrival, CrossedGuard, Mode, NoDerivative, Transition};
@@ -81,7 +81,7 @@ impl Group {
         system.flow(t, x, mode, field);
         set.guards.iter().all(|c| {
             let (k, sign) = (c.guard.event, c.guard.sign());
-            let rate = evaluate::rate(system, k, (t, x), mode, field, row);
+            let rate = evaluate::rate(system, k, Point { t, x, mode }, field, row);
             let before = sign * system.event(k, point.t, &point.x, &point.mode);
             before < -FAR * context.zero(k, t, rate)
         })
@@ -154,7 +154,8 @@ impl Group {
 /// step, if the field changes.
 pub(crate) fn check_sides(
     system: &dyn System,
-    (t, x): (f64, &[f64]),
+    t: f64,
+    x: &[f64],
     [before, after]: [&Mode; 2],
 ) -> Result<(), NoDerivative> {
     if before.is(after) {

@@ -62,8 +62,7 @@ impl Lone {
         }
         context.interrupt.check()?;
         system.flow(t, x, &point.mode, &mut self.gain);
-        let rows = (&mut self.row[..], &mut self.behind[..]);
-        let moving = context.row(k, (t, x), &point.mode, rows)?;
+        let moving = context.row(k, point.before(), &mut self.row, &mut self.behind)?;
         self.rate = moving + dot(&self.row, &self.gain);
         let least = point.min_rates.get(k);
         if !least.is_some_and(|least| guard.sign() * self.rate >= *least) {

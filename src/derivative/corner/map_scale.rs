@@ -41,7 +41,7 @@ impl Sizes {
     }
 
     /// Records the jump of a crossing and the time shifts of its guard.
-    pub(crate) fn note(&mut self, jump: &[f64], (row, rate): (&[f64], f64)) {
+    pub(crate) fn note(&mut self, jump: &[f64], row: &[f64], rate: f64) {
         for i in 0..jump.len() {
             self.jumps[i] = self.jumps[i].max(jump[i].abs());
             self.shifts[i] = self.shifts[i].max((row[i] / rate).abs());

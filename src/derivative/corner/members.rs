@@ -84,7 +84,8 @@ impl Members {
         &mut self,
         before: Range<usize>,
         m: usize,
-        (mode, field): (&Mode, &[f64]),
+        mode: &Mode,
+        field: &[f64],
         jump: Option<&[f64]>,
     ) -> Option<usize> {
         let crossed = before.start + m;

@@ -21,7 +21,7 @@ impl Moved {
         self.by.abs() > LEFT_ALONE * self.size
     }
 
-    pub(super) fn of((row, rate): (&[f64], f64), delta: &[f64], tau: f64) -> Self {
+    pub(super) fn of(row: &[f64], rate: f64, delta: &[f64], tau: f64) -> Self {
         let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
         // The rounding of derivatives of resets is that of their largest entry.
         let row_size: f64 = row.iter().map(|a| a.abs()).sum();
@@ -51,7 +51,7 @@ pub(super) fn check_others(
             let column = i * dim..(i + 1) * dim;
             let moved = |node: usize, m: usize, delta: &[f64]| {
                 let (row, rate) = (graph.row(node, m), graph.members(node)[m].rate);
-                Moved::of((row, rate), delta, *tau)
+                Moved::of(row, rate, delta, *tau)
             };
             let old = moved(from, n, &before[column.clone()]);
             let new = moved(to, m, &deltas[column]);

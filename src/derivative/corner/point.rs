@@ -1,6 +1,7 @@
 //! Where guards are crossed at one instant.
 
 use crate::hybrid::System;
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::model::rearm::Arming;
 use crate::{Guard, Mode};
 
@@ -33,6 +34,15 @@ pub(crate) struct CornerPoint {
 }
 
 impl CornerPoint {
+    /// Where the model is asked before any crossing.
+    pub(crate) fn before(&self) -> Point<'_> {
+        Point {
+            t: self.t,
+            x: &self.x,
+            mode: &self.mode,
+        }
+    }
+
     /// Whether the crossing of event function `k` is looked for there.
     pub(crate) fn arming_of(&self, system: &dyn System, k: usize) -> Arming {
         let outside_of_runs = || {

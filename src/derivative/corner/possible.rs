@@ -8,7 +8,7 @@
 
 use super::point::CornerPoint;
 use crate::derivative::context::Context;
-use crate::hybrid::evaluate;
+use crate::hybrid::evaluate::{self, Point};
 use crate::linalg::dot;
 use crate::{Guard, Mode, NoDerivative};
 
@@ -116,7 +116,7 @@ impl CloseGuards {
         let mut most_shifted: f64 = 0.0;
         if mode.len() > ROWS * (x.len() + 1) {
             most_shifted = self.shift_members(context, point, error)?;
-            self.reach_all(context, point, (error, most_shifted))?;
+            self.reach_all(context, point, error, most_shifted)?;
         }
         let mut knows_behind = false;
         for k in 0..mode.len() {
@@ -131,15 +131,13 @@ impl CloseGuards {
             if self.members.is_empty() {
                 most_shifted = self.shift_members(context, point, error)?;
             }
-            if let Some(close) =
-                self.look_at(context, point, (guard, gap), (error, most_shifted))?
-            {
+            if let Some(close) = self.look_at(context, point, guard, gap, error, most_shifted)? {
                 if !std::mem::replace(&mut knows_behind, true) {
                     let (x, mode) = (&point.x_after, &point.mode_after);
                     context.system.flow(t, x, mode, &mut self.behind);
                 }
-                let rows = (&self.behind[..], &mut self.row[..]);
-                let left_out = left_out(context, point, (guard, gap), rows);
+                let (behind, row) = (&self.behind[..], &mut self.row[..]);
+                let left_out = left_out(context, point, guard, gap, behind, row);
                 self.found.push(Close { left_out, ..close });
             }
         }
@@ -172,7 +170,8 @@ impl CloseGuards {
         &mut self,
         context: Context<'_>,
         point: &CornerPoint,
-        (error, most_shifted): (&[f64], f64),
+        error: &[f64],
+        most_shifted: f64,
     ) -> Result<(), NoDerivative> {
         let Self {
             h,
@@ -234,11 +233,14 @@ impl CloseGuards {
         &mut self,
         context: Context<'_>,
         point: &CornerPoint,
-        (guard, gap): (Guard, f64),
-        (error, most_shifted): (&[f64], f64),
+        guard: Guard,
+        gap: f64,
+        error: &[f64],
+        most_shifted: f64,
     ) -> Result<Option<Close>, NoDerivative> {
         let (t, x, mode, k) = (point.t, &point.x[..], &point.mode, guard.event);
-        let rate = evaluate::rate(context.system, k, (t, x), mode, &self.field, &mut self.row);
+        let (at, field) = (Point { t, x, mode }, &self.field[..]);
+        let rate = evaluate::rate(context.system, k, at, field, &mut self.row);
         let own = guard.sign() * rate.value;
         if own < point.min_rates[k] {
             return Ok(None);
@@ -285,9 +287,7 @@ impl CloseGuards {
     ) -> Result<(), NoDerivative> {
         // A row is two evaluations a state variable and more, each perhaps of all guards.
         context.interrupt.check()?;
-        let at = (point.t, &point.x[..]);
-        let rows = (&mut self.shift[..], &mut self.row[..]);
-        let moving = context.row(k, at, &point.mode, rows)?;
+        let moving = context.row(k, point.before(), &mut self.shift, &mut self.row)?;
         let rate = moving + dot(&self.shift, &self.field);
         for entry in &mut self.shift {
             *entry = -*entry / rate;
@@ -313,12 +313,14 @@ fn along(row: &[f64], error: &[f64]) -> f64 {
 fn left_out(
     context: Context<'_>,
     point: &CornerPoint,
-    (guard, gap): (Guard, f64),
-    (behind, row): (&[f64], &mut [f64]),
+    guard: Guard,
+    gap: f64,
+    behind: &[f64],
+    row: &mut [f64],
 ) -> Option<LeftOut> {
     let (system, t, k) = (context.system, point.t, guard.event);
     let (x, mode) = (&point.x_after[..], &point.mode_after);
-    let after = evaluate::rate(system, k, (t, x), mode, behind, row);
+    let after = evaluate::rate(system, k, Point { t, x, mode }, behind, row);
     let is_ahead = mode.contains(k) != guard.side_after();
     // Before its surface it was already, by the gap: only a reset that moved it there counts.
     let off = context.zero(k, t, after) + gap.max(0.0);
@@ -421,13 +423,14 @@ mod tests {
                     .map(|i| 10.0_f64.powf(-6.0 + 4.0 * draw(i)))
                     .collect();
                 let shifted = 10.0_f64.powf(-6.0 + 4.0 * draw(8));
-                let (t, x) = (point.t, &point.x[..]);
-                system.events(t, x, &mode, &mut close.h);
-                system.flow(t, x, &mode, &mut close.field);
-                close.reach_all(context, &point, (&error, shifted)).unwrap();
+                let (t, x, mode) = (point.t, &point.x[..], &mode);
+                system.events(t, x, mode, &mut close.h);
+                system.flow(t, x, mode, &mut close.field);
+                close.reach_all(context, &point, &error, shifted).unwrap();
                 let mut row = [0.0; N];
                 for k in 0..COUNT {
-                    let rate = evaluate::rate(&system, k, (t, x), &mode, &close.field, &mut row);
+                    let at = Point { t, x, mode };
+                    let rate = evaluate::rate(&system, k, at, &close.field, &mut row);
                     let needed = along(&row, &error) + rate.value.abs() * shifted;
                     let needed = needed.max(context.zero(k, t, rate));
                     let ratio = close.reach[k] / needed;

@@ -3,7 +3,7 @@
 
 use super::graph::{CornerGraph, Node};
 use crate::derivative::context::Context;
-use crate::hybrid::evaluate;
+use crate::hybrid::evaluate::{self, Point};
 use crate::{Guard, NoDerivative};
 
 impl CornerGraph {
@@ -41,7 +41,7 @@ impl CornerGraph {
     fn is_off(&self, context: Context<'_>, node: usize, guard: Guard, scratch: &mut [f64]) -> bool {
         let (system, k, t) = (context.system, guard.event, self.t());
         let Node { x, mode, field, .. } = self.node(node);
-        let rate = evaluate::rate(system, k, (t, x), mode, field, scratch);
+        let rate = evaluate::rate(system, k, Point { t, x, mode }, field, scratch);
         let zero = context.zero(k, t, rate) + self.residual(k);
         guard.sign() * system.event(k, t, x, mode) < -zero
     }
@@ -63,7 +63,7 @@ impl CornerGraph {
         if waits || !node.arming[k].is_armed() {
             return Ok(());
         }
-        let rate = evaluate::rate(system, k, (t, x), mode, node.field, scratch);
+        let rate = evaluate::rate(system, k, Point { t, x, mode }, node.field, scratch);
         let zero = context.zero(k, t, rate) + self.residual(k);
         let off = system.event(k, t, x, mode).abs() > zero;
         if off || guard.sign() * rate.value < self.min_rate(system, k) {

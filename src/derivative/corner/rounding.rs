@@ -45,7 +45,7 @@ pub(crate) fn of_states(
 ) -> Result<Vec<f64>, NoDerivative> {
     let mut rounding = vec![0.0f64; corner.x.len()];
     for (order, apart) in courses(&corner.guards) {
-        let passages = from_neighbours(context, corner, (&order, apart), None);
+        let passages = from_neighbours(context, corner, &order, apart, None);
         context.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let states = deviations(&samples.map(|passage| passage.states));
@@ -68,7 +68,7 @@ pub(crate) fn of_maps(
     let dim = corner.x.len();
     let mut rounding = DMatrix::zeros(dim, dim);
     for (course, (order, apart)) in (0..).zip(courses(&corner.guards)) {
-        let passages = from_neighbours(context, corner, (&order, apart), Some(course));
+        let passages = from_neighbours(context, corner, &order, apart, Some(course));
         context.interrupt.check()?;
         let Some(samples) = passages else { continue };
         let maps = deviations(&samples.map(|passage| passage.map.as_slice().to_vec()));
@@ -128,7 +128,8 @@ struct Passage {
 fn from_neighbours(
     context: Context<'_>,
     corner: &CornerPoint,
-    (order, apart): (&[Guard], f64),
+    order: &[Guard],
+    apart: f64,
     course: Option<u64>,
 ) -> Option<[Passage; 5]> {
     let mut explorer = Explorer::new(corner.x.len(), &corner.mode);
@@ -184,8 +185,8 @@ fn pass_in_order(
             let (edge, tau) = explorer.cross(context, (node, m), &mut passage.map)?;
             let graph = explorer.graph();
             if graph.edge(edge).by_difference {
-                let at = (graph.t(), graph.node(node));
-                round(&mut passage.map, draw, at, (&before, &tau));
+                let (t, node) = (graph.t(), graph.node(node));
+                round(&mut passage.map, draw, t, node, &before, &tau);
             }
             edge
         } else {
@@ -206,8 +207,10 @@ fn pass_in_order(
 fn round(
     map: &mut DMatrix<f64>,
     draw: &mut Draw,
-    (t, node): (f64, Node<'_>),
-    (before, tau): (&DMatrix<f64>, &DVector<f64>),
+    t: f64,
+    node: Node<'_>,
+    before: &DMatrix<f64>,
+    tau: &DVector<f64>,
 ) {
     let x = node.x;
     let along_field = f64::EPSILON / step_along(t, x, 1.0, node.field);

@@ -12,7 +12,7 @@ use crate::mechanics::gaps::{curvature, gap_row, work_size};
 use crate::mechanics::kinetic::coriolis;
 use crate::mechanics::{Measured, Mechanism};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::ode::difference;
+use crate::ode::difference::{self, Line};
 
 /// Contacts at a state. Rows come as in an impact problem: normals first, then tangents.
 pub(super) struct Frame<'a> {
@@ -153,7 +153,8 @@ fn tangent_curvature(
         system.tangent_rows(j, q, row);
         dot(row, v)
     };
-    difference::scalar_along(slip, (0.0, q), (0.0, along), point)
+    let line = Line::at_time(0.0, q, along);
+    difference::scalar_along(slip, line, point)
 }
 
 impl Model<'_> {

@@ -1,11 +1,7 @@
-//! The crossings of one instant: transitions one after another, as long as resets carry guards
-//! across; what is known of the guards behind each, and what observers are told.
+//! The transitions of one instant: what is known of the guards behind each, and what it must fulfil.
 
-use super::Run;
 use super::cluster::Cluster;
-use super::transversality::{
-    Changes, NotLive, armed_beyond, check_admissible, not_live_after, not_live_last,
-};
+use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
@@ -13,7 +9,7 @@ use crate::hybrid::room_for;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
-use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Observer, Rearm, Transition};
+use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Rearm};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};
 
@@ -29,8 +25,8 @@ pub(crate) struct Cascade<B> {
     /// Event functions before it.
     h_before: Vec<f64>,
     /// A transition of the present instant made a reset; event functions before the first of them.
-    was_reset: bool,
-    h_before_resets: Vec<f64>,
+    pub(super) was_reset: bool,
+    pub(super) h_before_resets: Vec<f64>,
     /// Whose guards it crossed, while guards are marked ready.
     is_crossed: Vec<bool>,
     /// It made event functions jump: by a reset, or because they read the mode.
@@ -40,9 +36,9 @@ pub(crate) struct Cascade<B> {
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,
     /// Transitions made so far.
-    index: usize,
+    pub(super) index: usize,
     /// A crossing as observers are told of it.
-    told: GuardCrossing,
+    pub(super) told: GuardCrossing,
     /// Scratch: another mode, and the field in it.
     mode: Mode,
     field: B,
@@ -77,11 +73,12 @@ impl<B: Buffer> Cascade<B> {
 
     /// Refuses too many crossings, and a second one of a guard at the same time.
     #[inline]
-    fn allow(
+    pub(super) fn allow(
         &mut self,
         settings: &Settings,
         crossings: usize,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         set: &[CrossedGuard],
     ) -> Result<(), Stop> {
         let allowed = settings.max_events.saturating_sub(crossings);
@@ -121,10 +118,11 @@ impl<B: Buffer> Cascade<B> {
 
     /// Makes the transition, and brings field, event functions and rates up to date.
     #[inline]
-    fn step<S: System + ?Sized>(
+    pub(super) fn step<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         cluster: &mut Cluster,
     ) -> Result<Reset, Stop> {
         let Context { system, rearm, .. } = *context;
@@ -139,13 +137,15 @@ impl<B: Buffer> Cascade<B> {
         } = &mut *state;
         let GuardTable { arming, sign, .. } = &mut *guards;
         let (x, field) = (x.get_mut(), ode.first_stage());
-        let place = Place { x, mode, arming };
-        let (set, scratch, at) = (&cluster.set[..], &mut self.scratch, (*t, self.index));
-        let reset = transition::step((system, rearm), at, set, place, scratch, |x, mode, k| {
+        let t = *t;
+        let place = Place { t, x, mode, arming };
+        let (set, scratch) = (&cluster.set[..], &mut self.scratch);
+        let flipped = |x: &[f64], mode: &Mode, k: usize| {
             sign[k] = Guard::ahead(k, mode.contains(k)).sign();
             // Keeps the field up to date when the user offers `flip`.
-            fresh = fresh && context.flip(*t, x, mode, k, field);
-        })?;
+            fresh = fresh && context.flip(t, x, mode, k, field);
+        };
+        let reset = transition::step(system, rearm, self.index, set, place, scratch, flipped)?;
         if reset.any() {
             fresh = false;
             context.counts.resets.add(1);
@@ -161,10 +161,10 @@ impl<B: Buffer> Cascade<B> {
             guards.follow(&state.mode);
         }
         guards.forget_terms(context);
-        refresh(context, (state, guards), cluster, (fresh, reset))?;
+        refresh(context, state, guards, cluster, fresh, reset)?;
         // Most event functions that may read the mode do not: then no value is another one.
         self.jumped = reset.any() || (reads_mode && self.h_before != guards.h);
-        self.mark_ready(context, (state, guards), cluster)?;
+        self.mark_ready(context, state, guards, cluster)?;
         let alone = cluster.near.len() <= cluster.set.len();
         if self.jumped || reads_mode || matches!(rearm, Rearm::Matrix(_)) || !alone {
             cluster.ranking = None;
@@ -178,7 +178,8 @@ impl<B: Buffer> Cascade<B> {
     fn mark_ready<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         cluster: &Cluster,
     ) -> Result<(), Stop> {
         for c in &cluster.set {
@@ -239,12 +240,14 @@ impl<B: Buffer> Cascade<B> {
 
     /// Refuses a crossing that is not transversal, or that arms guards beyond their surface; the
     /// run is back before it then.
-    fn check<S: System + ?Sized>(
+    pub(super) fn check<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         set: &[CrossedGuard],
-        (reset, arrival): (Reset, Arrival),
+        reset: Reset,
+        arrival: Arrival,
     ) -> Result<(), Stop> {
         let changes = Changes {
             reset,
@@ -252,21 +255,21 @@ impl<B: Buffer> Cascade<B> {
             h_before: &self.h_before,
         };
         if !reset.mode && arrival != Arrival::Jumped {
-            let found = not_live_after((state, guards), context.rearm, set, changes);
-            self.refuse((state, guards), found)?;
+            let found = not_live_after(state, guards, context.rearm, set, changes);
+            self.refuse(state, guards, found)?;
         }
         let by_flow = !reset.any() && arrival != Arrival::Jumped;
         if by_flow && set.len() > 1 {
-            let other = (&mut self.mode, self.field.get_mut());
-            let found = not_live_last(context, (state, guards), set, other)?;
-            self.refuse((state, guards), found)?;
+            let (mode, field) = (&mut self.mode, self.field.get_mut());
+            let found = not_live_last(context, state, guards, set, mode, field)?;
+            self.refuse(state, guards, found)?;
         }
         // After a reset such a guard fires instead.
         if matches!(context.rearm, Rearm::Matrix(_))
             && !reset.any()
             && let Some(found) = armed_beyond(guards, set, &mut self.scratch)
         {
-            undo((state, guards), &self.scratch);
+            undo(state, guards, &self.scratch);
             return Err(Stop::ArmedBeyond {
                 guard: found.guard,
                 by: found.by,
@@ -279,19 +282,20 @@ impl<B: Buffer> Cascade<B> {
 
     fn refuse(
         &self,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         found: Option<NotLive>,
     ) -> Result<(), Stop> {
         let Some(found) = found else {
             return Ok(());
         };
-        undo((state, guards), &self.scratch);
+        undo(state, guards, &self.scratch);
         Err(guards.not_live(state, found.guard, found.before, found.after))
     }
 
     /// Collects the armed guards that the last crossing carried across their surface into `set`;
     /// false when there are none.
-    fn carried_across(
+    pub(super) fn carried_across(
         &mut self,
         guards: &GuardTable<B>,
         set: &mut Vec<CrossedGuard>,
@@ -316,143 +320,10 @@ impl<B: Buffer> Cascade<B> {
     }
 }
 
-/// Fires the guards of the cluster's set, which are zero at the present state, and all that cross
-/// at the same instant in consequence. `true` when one of them ends the run. After an error state and mode are those
-/// before the crossing that was refused, or interrupted; but those that resets left where these are
-/// refused ([`Stop::Inadmissible`]).
-pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    arrival: Arrival,
-) -> Result<bool, Stop> {
-    let (mut arrival, mut crossed_some) = (arrival, false);
-    run.cascade.was_reset = false;
-    loop {
-        match cross(context, run, observer, arrival) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                if crossed_some {
-                    let State { t, x, mode, .. } = &run.state;
-                    observer.settled(*t, x.get(), mode);
-                }
-                return Err(error);
-            }
-        }
-        (arrival, crossed_some) = (Arrival::Jumped, true);
-    }
-    let Run {
-        state,
-        guards,
-        steps,
-        cascade,
-        ..
-    } = run;
-    observer.settled(state.t, state.x.get(), &state.mode);
-    if cascade.was_reset {
-        check_admissible(context, (state, guards), Some(&cascade.h_before_resets))?;
-    }
-    steps.note_crossing();
-    if context.settings.restart_at_events {
-        steps.choose(context, state);
-    }
-    Ok(!run.cascade.stopping.is_empty() || observer.is_done())
-}
-
-/// Crosses the guards of the set once; true when more were carried across, which are the set then.
-#[inline]
-fn cross<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    arrival: Arrival,
-) -> Result<bool, Stop> {
-    let crossings = context.counts.crossings.get();
-    let known = (&run.state, &mut run.guards);
-    (run.cascade).allow(context.settings, crossings, known, &run.cluster.set)?;
-    run.turned.note_closest(&run.guards, arrival);
-    let mark = run.doubts.mark();
-    let speed_before = if context.system.resets() {
-        run.state.speed()
-    } else {
-        0.0
-    };
-    let (reset, time_error) = match make(context, run, observer, arrival) {
-        Ok(made) => made,
-        Err(error) => {
-            let scratch = &run.cascade.scratch;
-            undo((&mut run.state, &mut run.guards), scratch);
-            if matches!(error, Stop::Interrupted) {
-                // No refusal: it is as if the run had never come here.
-                run.guards.unfire(&run.cluster.set, &scratch.arming_before);
-                run.doubts.take_back(mark);
-            }
-            return Err(error);
-        }
-    };
-    let (state, wants) = (&run.state, context.wants_segments);
-    run.trial
-        .commit(wants, observer, state, &run.cascade.scratch);
-    tell(context, run, observer, (arrival, time_error));
-    if reset.state {
-        run.search.note_reset(speed_before, run.state.speed());
-    }
-    run.cascade
-        .carried_across(&run.guards, &mut run.cluster.set, reset)
-}
-
-/// Makes the transition, and checks it; nobody is told. What it reset, and the error of its time
-/// (s).
-#[inline]
-fn make<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    arrival: Arrival,
-) -> Result<(Reset, f64), Stop> {
-    let Run {
-        state,
-        guards,
-        cluster,
-        trial,
-        cascade,
-        turned,
-        doubts,
-        ..
-    } = run;
-    let reset = cascade.step(context, (state, guards), cluster)?;
-    if reset.any() {
-        // The model has acted: this landing stands.
-        trial.commit(context.wants_segments, observer, state, &cascade.scratch);
-    }
-    cascade.check(context, (state, guards), &cluster.set, (reset, arrival))?;
-    let (mut latest, mut time_error): (f64, f64) = (0.0, 0.0);
-    let (part_of_steps, residual_time) = (state.part_of_steps(), cluster.residual_time);
-    for &CrossedGuard { guard, rate } in &cluster.set {
-        let arrived = (arrival, cluster.bend);
-        let error = doubts.of_crossing(context, (state, guards), (guard, rate), arrived)?;
-        latest = latest.max(error);
-        // What is left of it in speeds shifts each flight to come. That all of them are shifted
-        // hides no order of crossings: doubts take the error of this one alone.
-        let own = state.error * guards.spreads.of_run(guard.event) / rate.abs();
-        let kept = &mut guards.kept[guard.event];
-        let with_shift = own + residual_time + kept.shift;
-        kept.shift += part_of_steps * own + residual_time;
-        kept.time_error = with_shift;
-        time_error = time_error.max(with_shift);
-    }
-    if reset.any() || arrival == Arrival::Jumped {
-        turned.forget_flown();
-    } else {
-        turned.by_order(context, (state, guards, doubts), &cluster.set, latest)?;
-    }
-    Ok((reset, time_error))
-}
-
 /// Back to the state and mode on the guard, for a crossing that is refused.
-pub(crate) fn undo<B: Buffer>(
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+pub(super) fn undo<B: Buffer>(
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
     before: &Scratch<B>,
 ) {
     state.x.get_mut().copy_from_slice(before.x_before.get());
@@ -464,9 +335,11 @@ pub(crate) fn undo<B: Buffer>(
 #[inline]
 fn refresh<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
     cluster: &Cluster,
-    (fresh, reset): (bool, Reset),
+    fresh: bool,
+    reset: Reset,
 ) -> Result<(), Stop> {
     if fresh {
         crate::hybrid::evaluate::check_flow(state.field(), state.t, state.x.get(), &state.mode)?;
@@ -482,57 +355,4 @@ fn refresh<S: System + ?Sized, B: Buffer>(
     } else {
         guards.renew_near(context, state, &cluster.near)
     }
-}
-
-/// Reports the set to the observer and counts it.
-#[inline]
-fn tell<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    run: &mut Run<B>,
-    observer: &mut dyn Observer,
-    (arrival, time_error): (Arrival, f64),
-) {
-    let Run {
-        state,
-        guards,
-        cluster,
-        cascade,
-        doubts,
-        ..
-    } = run;
-    let scratch = &cascade.scratch;
-    context.counts.crossings.add(scratch.counted.len());
-    doubts.tell(observer);
-    observer.transition(&Transition {
-        t: state.t,
-        guards: &cluster.set,
-        min_rates: &guards.min_rate,
-        arrival,
-        arming_before: &scratch.arming_before,
-        index: cascade.index,
-        record: &scratch.record,
-        state_before: scratch.x_before.get(),
-        mode_before: &scratch.mode_before,
-        state: state.x.get(),
-        mode: &state.mode,
-        time_error,
-    });
-    for &CrossedGuard { guard, rate } in &scratch.counted {
-        let k = guard.event;
-        if guards.kept[k].watch.stop {
-            cascade.stopping.push(guard);
-        }
-        let told = &mut cascade.told;
-        told.t = state.t;
-        told.guard = guard;
-        told.state.copy_from_slice(scratch.x_before.get());
-        told.rate_before = rate;
-        told.rate_after = guards.rate[k];
-        told.min_rate = guards.min_rate[k];
-        told.arrival = arrival;
-        told.time_error = guards.kept[k].time_error;
-        observer.crossing(told);
-    }
-    cascade.index += 1;
-    cluster.bend = (0, 0.0);
 }

@@ -69,7 +69,8 @@ impl Cluster {
     #[inline]
     pub(crate) fn survey<B: Buffer>(
         &mut self,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         landing: Option<&[f64]>,
         on: usize,
     ) {
@@ -92,7 +93,9 @@ impl Cluster {
     pub(crate) fn earliest<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, pace): (&State<B>, &mut GuardTable<B>, &Pace),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        pace: &Pace,
     ) -> Result<Option<(usize, f64)>, Stop> {
         let mut ranking = match self.ranking.take() {
             Some(ranking) => ranking,
@@ -124,7 +127,9 @@ impl Cluster {
     pub(crate) fn look_ahead<B: Buffer>(
         &mut self,
         settings: &Settings,
-        (state, guards, pace): (&State<B>, &GuardTable<B>, &Pace),
+        state: &State<B>,
+        guards: &GuardTable<B>,
+        pace: &Pace,
     ) {
         let are_later = match &settings.projection {
             Projection::Eps { eps, .. } => guards.are_all_outside(|k| eps.get(k)),
@@ -154,7 +159,9 @@ impl Cluster {
     pub(crate) fn is_near<B: Buffer>(
         &self,
         settings: &Settings,
-        (state, guards, pace): (&State<B>, &GuardTable<B>, &Pace),
+        state: &State<B>,
+        guards: &GuardTable<B>,
+        pace: &Pace,
         (j, tau): (usize, f64),
     ) -> bool {
         match &settings.projection {
@@ -217,7 +224,8 @@ impl Cluster {
     pub(crate) fn project_in_order<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         trial: &mut Trial<B>,
         (mut j, tau): (usize, f64),
     ) -> Result<Option<(usize, Landing)>, Stop> {
@@ -228,7 +236,7 @@ impl Cluster {
         };
         guards.tried.fill(false);
         loop {
-            let projected = trial.project(context, (state, guards), j, order);
+            let projected = trial.project(context, state, guards, j, order);
             let Some(mut landing) = projected else {
                 return Ok(None);
             };
@@ -236,7 +244,7 @@ impl Cluster {
                 if !self.accept_estimate(tau, landing.error) {
                     return Ok(None);
                 }
-                let Some(missed) = trial.close_in(context, (state, guards), j, &landing) else {
+                let Some(missed) = trial.close_in(context, state, guards, j, &landing) else {
                     self.reach = 0.1 * tau;
                     return Ok(None);
                 };
@@ -247,9 +255,9 @@ impl Cluster {
                 self.reach = 0.1 * tau;
                 return Ok(None);
             }
-            self.survey((state, guards), Some(&trial.h), j);
+            self.survey(state, guards, Some(&trial.h), j);
             guards.tried[j] = true;
-            j = match self.late(context, (state, guards), &trial.h, j)? {
+            j = match self.late(context, state, guards, &trial.h, j)? {
                 Late::Nobody => return Ok(Some((j, landing))),
                 Late::Unforeseen => return Ok(None),
                 Late::First(k) => k,
@@ -291,7 +299,8 @@ impl Cluster {
     fn late<S: System + ?Sized, B: Buffer>(
         &self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         landing: &[f64],
         j: usize,
     ) -> Result<Late, Stop> {

@@ -2,7 +2,7 @@
 //! finding.
 
 use super::Run;
-use super::cascade::fire;
+use super::fire::fire;
 use super::project::Landing;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
@@ -16,8 +16,9 @@ pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
     observer: &mut dyn Observer,
 ) -> Result<bool, Stop> {
     loop {
-        let known = (&run.state, &mut run.guards, &run.search.pace);
-        let Some((j, tau)) = run.cluster.earliest(context, known)? else {
+        let (guards, pace) = (&mut run.guards, &run.search.pace);
+        let earliest = run.cluster.earliest(context, &run.state, guards, pace)?;
+        let Some((j, tau)) = earliest else {
             return Ok(false);
         };
         context.settings.interrupt.check()?;
@@ -56,7 +57,7 @@ fn fire_in_place<S: System + ?Sized, B: Buffer>(
         ..
     } = run;
     turned.approach_by_rates(state, guards);
-    cluster.survey((state, guards), None, j);
+    cluster.survey(state, guards, None, j);
     guards.renew_only(context, state, &cluster.near)?;
     cluster.gather(context.settings, guards, j);
     fire(context, run, observer, Arrival::AlreadyThere)
@@ -77,12 +78,11 @@ fn find_landing<S: System + ?Sized, B: Buffer>(
         search,
         ..
     } = run;
-    let reached = (&*state, &*guards, &search.pace);
-    let is_near = cluster.is_near(context.settings, reached, (j, tau));
+    let is_near = cluster.is_near(context.settings, state, guards, &search.pace, (j, tau));
     if state.t + tau > state.tf || !is_near {
         return Ok(None);
     }
-    let found = cluster.project_in_order(context, (state, guards), trial, (j, tau))?;
+    let found = cluster.project_in_order(context, state, guards, trial, (j, tau))?;
     // A landing that does not go on in time is none.
     let Some((j, landing)) = found.filter(|(_, landing)| landing.dt >= 0.0) else {
         context.counts.projections_failed.add(1);
@@ -149,11 +149,11 @@ fn land<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    let known = (&*state, &mut *guards, &mut *doubts);
-    turned.approach_by_projection(context, known, &trial.h, state.t + landing.dt)?;
+    let t = state.t + landing.dt;
+    turned.approach_by_projection(context, state, guards, doubts, &trial.h, t)?;
     state.add_error(landing.error);
     cluster.bend = (j, (landing.rate - guards.own_rate(j)) / landing.dt);
-    trial.land(context.wants_segments, (state, guards), landing);
+    trial.land(context.wants_segments, state, guards, landing);
     state.note_sizes();
     let scratch = &mut cascade.scratch;
     scratch.keep(state.x.get(), &state.mode, &guards.arming);
@@ -186,7 +186,7 @@ fn take_back<S: System + ?Sized, B: Buffer>(
     cluster.ranking = None;
     cluster.reach = 0.5 * (state.t - start);
     turned.take_back(state.t);
-    trial.drop_landing((state, guards), start);
+    trial.drop_landing(state, guards, start);
     guards.unfire(&cluster.set, &cascade.scratch.arming_before);
     state.refresh_field(context)
 }

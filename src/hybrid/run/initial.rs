@@ -31,10 +31,10 @@ pub(crate) fn start<S: System + ?Sized, B: Buffer>(
     let system = context.system;
     guards.begin(system, state);
     steps.begin(system, context.settings);
-    search.begin((system, context.settings), state, guards);
+    search.begin(system, context.settings, state, guards);
     let sides = match given {
-        Some(mode) => take_sides(context, (state, guards), mode),
-        None => decide_sides(context, (state, guards)),
+        Some(mode) => take_sides(context, state, guards, mode),
+        None => decide_sides(context, state, guards),
     };
     observer.start(state.t, state.x.get(), &state.mode);
     if context.settings.resolution == Resolution::Samples
@@ -44,14 +44,15 @@ pub(crate) fn start<S: System + ?Sized, B: Buffer>(
         doubts.tell(observer);
     }
     sides?;
-    arm(context, (state, guards))?;
+    arm(context, state, guards)?;
     steps.choose(context, state);
     Ok(())
 }
 
 fn take_sides<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
     mode: &Mode,
 ) -> Result<(), Stop> {
     state.mode.copy_from(mode);
@@ -64,7 +65,8 @@ fn take_sides<S: System + ?Sized, B: Buffer>(
 /// crossing.
 fn decide_sides<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
 ) -> Result<(), Stop> {
     guards.refresh_events(context, state)?;
     for k in 0..state.count() {
@@ -90,7 +92,7 @@ fn decide_sides<S: System + ?Sized, B: Buffer>(
         for k in 0..state.count() {
             if guards.arming[k].is_armed() {
                 guards.refresh_rate(context, state, k)?;
-                exclude_rounding(context, (state, guards), k);
+                exclude_rounding(context, state, guards, k);
             }
         }
         for k in 0..state.count() {
@@ -120,15 +122,16 @@ fn decide_sides<S: System + ?Sized, B: Buffer>(
 /// at the start: no other rate has been seen yet.
 fn exclude_rounding<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&State<B>, &mut GuardTable<B>),
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
     k: usize,
 ) {
     if guards.part_of_rate[k] <= 0.0 {
         return;
     }
-    let (at, field) = ((state.t, state.x.get()), state.field());
-    let space = (guards.row.get_mut(), guards.spreads.known_magnitude(k));
-    let error = evaluate::rate_error(context.system, k, at, &state.mode, field, space);
+    let (row, magnitude) = (guards.row.get_mut(), guards.spreads.known_magnitude(k));
+    let (system, point) = (context.system, state.point());
+    let error = evaluate::rate_error(system, k, point, state.field(), row, magnitude);
     context.counts.event.add(3);
     if error.is_finite() {
         guards.min_rate[k] = guards.min_rate[k].max(error);
@@ -141,14 +144,15 @@ fn exclude_rounding<S: System + ?Sized, B: Buffer>(
 /// fires at once. Refuses a start beyond what the model admits.
 fn arm<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&State<B>, &mut GuardTable<B>),
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
 ) -> Result<(), Stop> {
     if guards.stale.contains(&true) {
         guards.refresh_rates(context, state)?;
     }
     for k in 0..state.count() {
         if guards.h[k].abs() <= 4.0 * guards.zero[k] {
-            exclude_rounding(context, (state, guards), k);
+            exclude_rounding(context, state, guards, k);
         }
         let (rate, least) = (guards.own_rate(k), guards.min_rate[k]);
         // A start that was solved for lies a few roundings off.
@@ -166,5 +170,5 @@ fn arm<S: System + ?Sized, B: Buffer>(
         arming, spreads, ..
     } = &mut *guards;
     spreads.need_each(context, state, |k| arming[k].is_armed())?;
-    check_admissible(context, (state, guards), None)
+    check_admissible(context, state, guards, None)
 }

@@ -5,11 +5,13 @@
 //!   guard that [`search`](super::search) finds in it.
 //! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
 //!   the event variable (listing 1).
-//! * `cascade`: the transitions of one instant; `transversality`: what they must fulfil.
+//! * `fire`: the crossings of one instant; `cascade`: their transitions; `transversality`: what they
+//!   must fulfil.
 
 mod cascade;
 mod cluster;
 mod crossing;
+mod fire;
 mod initial;
 mod project;
 mod smooth;
@@ -83,7 +85,7 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
     } = run;
     // What crossings and the end leave open belongs to the run: one that is interrupted there has
     // left work out, wherever it stands.
-    let mut judged = turned.at_end(context, (state, guards, doubts));
+    let mut judged = turned.at_end(context, state, guards, doubts);
     if judged.is_ok() && matches!(ended, Ok(false)) {
         judged = doubts.of_end(context, state, guards);
     }

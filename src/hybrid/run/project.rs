@@ -8,6 +8,7 @@
 
 use crate::Guard;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Scratch;
@@ -49,7 +50,8 @@ impl<S: System + ?Sized> Stages<'_, S> {
     fn at(&mut self, t: f64, x: &[f64], field: &mut [f64]) -> Option<f64> {
         self.context.flow(t, x, self.mode, field);
         let (k, row) = (self.guard.event, &mut *self.row);
-        let rate = self.context.rate(k, (t, x), self.mode, field, row);
+        let mode = self.mode;
+        let rate = self.context.rate(k, Point { t, x, mode }, field, row);
         let rate = self.guard.sign() * rate.value;
         (rate >= self.min_rate && rate.is_finite()).then(|| 1.0 / rate)
     }
@@ -92,7 +94,8 @@ impl EventStep<'_> {
         stages: &mut Stages<'_, S>,
         order: u8,
         landing: &mut [f64],
-        (point, [f2, f3, f4]): (&mut [f64], [&mut [f64]; 3]),
+        point: &mut [f64],
+        [f2, f3, f4]: [&mut [f64]; 3],
     ) -> Option<(f64, [f64; 3])> {
         let &Self {
             length: q,
@@ -181,7 +184,8 @@ impl<B: Buffer> Trial<B> {
     pub(crate) fn project<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         j: usize,
         order: u8,
     ) -> Option<Landing> {
@@ -202,8 +206,8 @@ impl<B: Buffer> Trial<B> {
             row: guards.row.get_mut(),
         };
         let landing = self.x.get_mut();
-        let space = (point, [&mut *f2, &mut *f3, &mut *f4]);
-        let (dt, rho) = from.to_surface(&mut stages, order, landing, space)?;
+        let later = [&mut *f2, &mut *f3, &mut *f4];
+        let (dt, rho) = from.to_surface(&mut stages, order, landing, point, later)?;
         let end_field = self.field.get_mut();
         let rho_end = stages.at(from.t + dt, landing, end_field)?;
         if from.rho < SLOWED * rho_end {
@@ -269,7 +273,8 @@ impl<B: Buffer> Trial<B> {
     pub(crate) fn close_in<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &GuardTable<B>),
+        state: &State<B>,
+        guards: &GuardTable<B>,
         j: usize,
         landing: &Landing,
     ) -> Option<f64> {
@@ -293,7 +298,8 @@ impl<B: Buffer> Trial<B> {
     pub(crate) fn land(
         &mut self,
         wants_segments: bool,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         landing: Landing,
     ) {
         let start = state.t;
@@ -312,7 +318,8 @@ impl<B: Buffer> Trial<B> {
     #[cold]
     pub(crate) fn drop_landing(
         &mut self,
-        (state, guards): (&mut State<B>, &mut GuardTable<B>),
+        state: &mut State<B>,
+        guards: &mut GuardTable<B>,
         start: f64,
     ) {
         self.pending = None;

@@ -1,8 +1,8 @@
 //! The smooth phase: one step of the stepper in a frozen mode, up to the first guard it passes.
 
 use super::Run;
-use super::cascade::fire;
 use super::cluster::Cluster;
+use super::fire::fire;
 use super::steps::SHORTER;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
@@ -49,7 +49,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     let met = correct(context, state, end).and_then(|corrected| {
         let met = match state.count() {
             0 => Met::Nothing(f64::INFINITY),
-            _ => search.detect(context, (state, guards), (doubts, turned), step)?,
+            _ => search.detect(context, state, guards, doubts, turned, step)?,
         };
         Ok((met, corrected))
     });
@@ -57,11 +57,11 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     let instead = match met {
         Ok((Met::Nothing(wanted), corrected)) => {
             steps.lengths.next = lesser(steps.lengths.next, wanted);
-            return take_step(context, run, observer, (end, corrected));
+            return take_step(context, run, observer, end, corrected);
         }
         Ok((Met::Guard(stop), _)) => match steps.shorter_before(settings, state, stop, step) {
             Some(part) => step * part,
-            None => return stop_at(context, run, observer, (stop, step)),
+            None => return stop_at(context, run, observer, stop, step),
         },
         Ok((Met::TooMuch(settled), _)) => step * settled.min(SHORTER),
         Err(Stop::NotFinite { .. }) if may_shorten(settings, state, step) => {
@@ -115,7 +115,8 @@ fn tell_segment<S: ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     state: &State<B>,
     observer: &mut dyn Observer,
-    (t, end): (f64, &[f64]),
+    t: f64,
+    end: &[f64],
 ) {
     if context.wants_segments {
         observer.segment(&Segment {
@@ -134,7 +135,8 @@ fn take_step<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-    (end, corrected): (f64, bool),
+    end: f64,
+    corrected: bool,
 ) -> Result<bool, Stop> {
     let Run {
         state,
@@ -151,7 +153,7 @@ fn take_step<S: System + ?Sized, B: Buffer>(
     }
     doubts.tell(observer);
     state.add_error(steps.error);
-    tell_segment(context, state, observer, (end, state.ode.state()));
+    tell_segment(context, state, observer, end, state.ode.state());
     state.t = end;
     state.ode.take(&mut state.x);
     state.note_sizes();
@@ -165,9 +167,9 @@ fn take_step<S: System + ?Sized, B: Buffer>(
             guards.note_clear();
         }
         if none && matches!(context.rearm, Rearm::WhenEmpty) {
-            arm_all(context, (state, guards), observer)?;
+            arm_all(context, state, guards, observer)?;
         }
-        cluster.look_ahead(context.settings, (state, guards, &search.pace));
+        cluster.look_ahead(context.settings, state, guards, &search.pace);
     }
     Ok(observer.is_done())
 }
@@ -175,7 +177,8 @@ fn take_step<S: System + ?Sized, B: Buffer>(
 /// Arms every watched guard that is off its surface: the policy of the paper when none is left.
 fn arm_all<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
     observer: &mut dyn Observer,
 ) -> Result<(), Stop> {
     guards.refresh_rates(context, state)?;
@@ -218,19 +221,21 @@ fn back_up(settings: &Settings, stop: StepEnd, step: f64) -> (f64, bool) {
 /// the rate of `k` and the field where they are evaluated already.
 fn survey_stop<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&mut State<B>, &mut GuardTable<B>),
+    state: &mut State<B>,
+    guards: &mut GuardTable<B>,
     cluster: &mut Cluster,
-    (k, known): (usize, Option<(Rate, &[f64])>),
+    k: usize,
+    known: Option<(Rate, &[f64])>,
 ) -> Result<(), Stop> {
     if let Some((rate, field)) = known {
         state.ode.first_stage().copy_from_slice(field);
-        cluster.survey((state, guards), None, k);
+        cluster.survey(state, guards, None, k);
         guards.stale.fill(true);
         guards.set_rate(state, k, rate);
         guards.renew_near(context, state, &cluster.near)?;
     } else {
         state.refresh_field(context)?;
-        cluster.survey((state, guards), None, k);
+        cluster.survey(state, guards, None, k);
         guards.renew_only(context, state, &cluster.near)?;
     }
     guards.need_rate(context, state, k)
@@ -242,7 +247,8 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Run<B>,
     observer: &mut dyn Observer,
-    (stop, step): (StepEnd, f64),
+    stop: StepEnd,
+    step: f64,
 ) -> Result<bool, Stop> {
     let Run {
         state,
@@ -263,7 +269,7 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
     let (point, h) = (&mut search.samples.point, &mut search.samples.h[2]);
     let x = point.get_mut();
     state.ode.at_fraction(fraction, x);
-    tell_segment(context, state, observer, (end, x));
+    tell_segment(context, state, observer, end, x);
     state.t = end;
     std::mem::swap(&mut state.x, point);
     state.note_sizes();
@@ -276,7 +282,7 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
     }
     let field = search.stop_field.get();
     let known = stop.rate.filter(|_| !backed_up).map(|rate| (rate, field));
-    survey_stop(context, (state, guards), cluster, (stop.k, known))?;
+    survey_stop(context, state, guards, cluster, stop.k, known)?;
     search.inside = (!on_guard).then_some(stop.k);
     if !on_guard {
         cluster.entered = Some(stop.k);

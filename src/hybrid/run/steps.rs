@@ -8,7 +8,7 @@ use crate::hybrid::search::StepEnd;
 use crate::hybrid::table::{GROWTH, State};
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::{
-    Adaptive, Buffer, Look, STAGES_APART, Tolerance, Tsitouras, first_step, greater, lesser,
+    Adaptive, Buffer, Look, STAGES_APART, Start, Tolerance, Tsitouras, first_step, greater, lesser,
 };
 use crate::{Quantity, Stop};
 
@@ -83,13 +83,18 @@ impl<B: Buffer> Steps<B> {
             (None, None) if most > 0.0 => {
                 context.counts.flow.add(1);
                 let (mode, system) = (&state.mode, context.system);
+                let start = Start {
+                    t: state.t,
+                    x: state.x.get(),
+                    slope: state.field(),
+                };
                 first_step(
                     |t, x, dx| system.flow(t, x, mode, dx),
-                    state.t,
-                    (state.x.get(), state.field()),
+                    start,
                     &state.tolerance,
                     most,
-                    (self.point.get_mut(), self.row.get_mut()),
+                    self.point.get_mut(),
+                    self.row.get_mut(),
                 )
             }
             (None, None) => most,
@@ -215,12 +220,12 @@ impl<B: Buffer> Steps<B> {
         let (ode, point) = (&state.ode, self.point.get_mut());
         let interpolant = ode.interpolant();
         interpolant.at_fraction(stop.fraction, point);
-        let ends = (state.x.get(), &*point);
-        let [of_stages, of_time] = ode.errors_at(stop.fraction, ends, step, &state.tolerance);
+        let (x, y) = (state.x.get(), &*point);
+        let [of_stages, of_time] = ode.errors_at(stop.fraction, x, y, step, &state.tolerance);
         let mut of_rounding: f64 = 0.0;
         let mut is_rounded = false;
-        for i in 0..ends.1.len() {
-            let (start, end) = (ends.0[i], ends.1[i]);
+        for i in 0..y.len() {
+            let (start, end) = (x[i], y[i]);
             let rounding = interpolant.rounding_at(stop.fraction, i);
             of_rounding = of_rounding.max(rounding / state.tolerance.scale(i, start, end));
             // What a step that ends here would leave, by its ends and the slope between them.

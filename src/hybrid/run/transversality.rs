@@ -3,6 +3,7 @@
 //! declares of the values that a start and a reset may leave.
 
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{Reset, Scratch, is_carried};
@@ -34,7 +35,8 @@ pub(crate) struct Changes<'a> {
 /// not checked.
 #[inline]
 pub(crate) fn not_live_after<B: Buffer>(
-    (state, guards): (&State<B>, &GuardTable<B>),
+    state: &State<B>,
+    guards: &GuardTable<B>,
     rearm: &Rearm,
     set: &[CrossedGuard],
     changes: Changes<'_>,
@@ -114,7 +116,8 @@ pub(crate) fn armed_beyond<B: Buffer>(
 /// not thrown there; nor what lay farther, where motion had carried it, and is no farther now.
 pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&State<B>, &mut GuardTable<B>),
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
     before: Option<&[f64]>,
 ) -> Result<(), Stop> {
     for k in 0..state.count() {
@@ -153,9 +156,11 @@ pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
 /// scratch.
 pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&State<B>, &mut GuardTable<B>),
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
     set: &[CrossedGuard],
-    (mode, field): (&mut Mode, &mut [f64]),
+    mode: &mut Mode,
+    field: &mut [f64],
 ) -> Result<Option<NotLive>, Stop> {
     let (t, x) = (state.t, state.x.get());
     mode.copy_from(&state.mode);
@@ -172,7 +177,7 @@ pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
             context.flow(t, x, mode, field);
         }
         let row = guards.row.get_mut();
-        let last = context.rate(k, (t, x), mode, field, row).value;
+        let last = context.rate(k, Point { t, x, mode }, field, row).value;
         mode.set(k, guard.side_after());
         let is_live = guard.sign() * last >= guards.min_rate[k];
         if !is_live {

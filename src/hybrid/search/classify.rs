@@ -98,7 +98,7 @@ pub(super) fn classify<S: System + ?Sized, B: Buffer>(
         on_surface = own[0] >= -UNTOLD * look.guards.zero[k];
     }
     if !is_ready || on_surface {
-        return classify_on_surface(look, k, own, (zero, hovers));
+        return classify_on_surface(look, k, own, zero, hovers);
     }
     Curve::along(cubic, k, Origin::Level(level), values, zero).classify(look)
 }

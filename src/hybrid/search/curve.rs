@@ -276,7 +276,7 @@ impl Curve {
                 off = off.max((value - self.cubic.at(s)).abs());
                 value
             };
-            peak(value_at, (self.sample(i - 1), guess, self.sample(i)), zero)
+            peak(value_at, self.sample(i - 1), guess, self.sample(i), zero)
         };
         let mut best = peak_before(after, top.at);
         // It lies on the other side of a sample that is higher than all between them.

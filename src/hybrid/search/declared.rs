@@ -35,7 +35,8 @@ impl<B: Buffer> Samples<B> {
     /// passed over. Where samples are told to be taken at four places of each step, none is.
     pub(super) fn are_declared<S: EventFunction + ?Sized>(
         &mut self,
-        (system, settings): (&S, &Settings),
+        system: &S,
+        settings: &Settings,
         guards: &GuardTable<B>,
     ) -> bool {
         let max_rate = |k: usize| system.max_rate(k).unwrap_or(f64::INFINITY);
@@ -58,7 +59,8 @@ impl<B: Buffer> Samples<B> {
     pub(super) fn reach<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         step: f64,
     ) -> Reach {
         let end = &mut self.h[2];
@@ -66,7 +68,7 @@ impl<B: Buffer> Samples<B> {
         let levels = Levels::new(context.settings, None);
         let has_rates = !self.max_rates.is_empty();
         if has_rates {
-            self.off_by_rates((state, guards), step, levels);
+            self.off_by_rates(state, guards, step, levels);
         }
         let (mut none, mut total, mut reach) = (true, 0.0, Reach::Out);
         for k in 0..state.count() {
@@ -80,7 +82,7 @@ impl<B: Buffer> Samples<B> {
             let mut is_out = has_rates && self.far[k] > 0.0;
             if !is_out && is_affine && reach == Reach::Out {
                 let start = guards.h[k];
-                let off = off_surface(context, (state, guards), (k, step), (start, end));
+                let off = off_surface(context, state, guards, k, step, start, end);
                 is_out = off > -levels.border(k);
             }
             if is_out && arming.is_ready() {
@@ -113,7 +115,8 @@ impl<B: Buffer> Samples<B> {
     /// One that was faster is not believed.
     fn off_by_rates(
         &mut self,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         step: f64,
         levels: Levels<'_>,
     ) {
@@ -146,9 +149,12 @@ impl<B: Buffer> Samples<B> {
 /// for a quarter of `g₄`.
 fn off_surface<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    (state, guards): (&State<B>, &mut GuardTable<B>),
-    (k, step): (usize, f64),
-    (start, end): (f64, f64),
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
+    k: usize,
+    step: f64,
+    start: f64,
+    end: f64,
 ) -> f64 {
     let sign = guards.sign[k];
     let (first, last) = (-sign * start, -sign * end);

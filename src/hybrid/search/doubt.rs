@@ -6,7 +6,7 @@ use super::window::Window;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
-use crate::hybrid::{Arrival, Observer};
+use crate::hybrid::{Arrival, CrossedGuard, Observer};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};
 use std::fmt;
@@ -229,7 +229,8 @@ impl Doubts {
     pub(crate) fn of_tops<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         tops: &[Top],
         window: Window,
         until: f64,
@@ -256,18 +257,21 @@ impl Doubts {
         Ok(())
     }
 
-    /// The error of the time at which guard `guard` was crossed at `rate` (s), by what is allowed at
-    /// the state there; keeps a doubt when it may only be touched. `bend` is an event function with
+    /// The error of the time at which a guard was crossed at its rate (s), by what is allowed at the
+    /// state there; keeps a doubt when it may only be touched. `bend` is an event function with
     /// its second derivative before. Where a crossing changes the rate, all neighbours start from
     /// the surface with the new one: how far they go then does not depend on the error.
     #[inline]
     pub(crate) fn of_crossing<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
-        (guard, rate): (Guard, f64),
-        (arrival, bend): (Arrival, (usize, f64)),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        crossed: CrossedGuard,
+        arrival: Arrival,
+        bend: (usize, f64),
     ) -> Result<f64, Stop> {
+        let CrossedGuard { guard, rate } = crossed;
         let k = guard.event;
         guards.spreads.need_of_run(context, state, k)?;
         let error = guards.error_of(state, k);

@@ -6,7 +6,7 @@ use super::doubt::{Doubt, Doubts};
 use super::factors::{OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
 use super::look::Look;
 use crate::hybrid::context::System;
-use crate::hybrid::evaluate::{self, Rate};
+use crate::hybrid::evaluate::{self, Point, Rate};
 use crate::ode::Buffer;
 use crate::ode::root::{Guess, Sample, root};
 use crate::{Quantity, Stop};
@@ -125,10 +125,10 @@ fn rate_at<S: System + ?Sized, B: Buffer>(
     let t = state.t + look.window.seconds_to(s);
     let (x, mode) = (look.samples.point.get(), &state.mode);
     look.context.field(t, x, mode, field)?;
-    let row = guards.row.get_mut();
-    let mut rate = look.context.rate(k, (t, x), mode, field, row);
+    let (point, row) = (Point { t, x, mode }, guards.row.get_mut());
+    let mut rate = look.context.rate(k, point, field, row);
     if !rate.written {
-        rate.magnitude = guards.spreads.magnitude(look.context, k, (t, x), state)?;
+        rate.magnitude = guards.spreads.magnitude(look.context, k, point, state)?;
     }
     if !rate.value.is_finite() {
         return Err(evaluate::not_finite(

@@ -31,7 +31,8 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
     #[inline]
     pub(super) fn new(
         context: &'a Context<'a, S>,
-        (state, guards): (&'a State<B>, &'a mut GuardTable<B>),
+        state: &'a State<B>,
+        guards: &'a mut GuardTable<B>,
         samples: &'a mut Samples<B>,
         window: Window,
         levels: Levels<'a>,

@@ -122,7 +122,8 @@ impl<B: Buffer> GuardSearch<B> {
     /// guards nor settings state one, a run has a hundred samples at least.
     pub(crate) fn begin<S: EventFunction + ?Sized>(
         &mut self,
-        (system, settings): (&S, &Settings),
+        system: &S,
+        settings: &Settings,
         state: &State<B>,
         guards: &GuardTable<B>,
     ) {
@@ -134,7 +135,7 @@ impl<B: Buffer> GuardSearch<B> {
             scale => Some(scale.unwrap_or(of_others)),
         });
         self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
-        self.is_declared = self.samples.are_declared((system, settings), guards);
+        self.is_declared = self.samples.are_declared(system, settings, guards);
         self.passed_over = true;
         self.inside = None;
         self.hovers.fill(false);
@@ -154,12 +155,14 @@ impl<B: Buffer> GuardSearch<B> {
     pub(crate) fn detect<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
-        (doubts, turned): (&mut Doubts, &mut Turned<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
+        turned: &mut Turned<B>,
         step: f64,
     ) -> Result<Met, Stop> {
         if self.is_declared && turned.is_closed() {
-            match self.samples.reach(context, (state, guards), step) {
+            match self.samples.reach(context, state, guards, step) {
                 Reach::Out => {
                     self.passed_over = true;
                     return Ok(Met::Nothing(f64::INFINITY));
@@ -172,8 +175,7 @@ impl<B: Buffer> GuardSearch<B> {
         let mut windows = Windows::new(context, state.least_step(), step, &self.pace);
         loop {
             let window = windows.next();
-            let seen = (state, &mut *guards, &mut *doubts);
-            let stop = match self.look(context, seen, window, &windows)? {
+            let stop = match self.look(context, state, guards, doubts, window, &windows)? {
                 Found::Unsettled => {
                     windows.narrow(window);
                     context.counts.narrowed.add(1);
@@ -194,9 +196,9 @@ impl<B: Buffer> GuardSearch<B> {
                 }
                 None => f64::INFINITY,
             };
-            turned.in_window(context, (state, guards, doubts), &self.samples, window)?;
+            turned.in_window(context, state, guards, doubts, &self.samples, window)?;
             if !self.tops.is_empty() {
-                doubts.of_tops(context, (state, guards), &self.tops, window, until)?;
+                doubts.of_tops(context, state, guards, &self.tops, window, until)?;
             }
             self.pace.keep(window, windows.has_narrowed, self.how);
             if let Some(stop) = stop {
@@ -213,7 +215,7 @@ impl<B: Buffer> GuardSearch<B> {
                 return Ok(Met::TooMuch(window.to));
             }
             if windows.adaptive && windows.count >= MOST_WINDOWS_FIXED {
-                self.give_up_on_step(context, (state, guards), doubts, window);
+                self.give_up_on_step(context, state, guards, doubts, window);
                 windows.adaptive = false;
             }
             let unresolved = context.counts.unresolved.get();
@@ -232,19 +234,20 @@ impl<B: Buffer> GuardSearch<B> {
     fn look<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         window: Window,
         windows: &Windows,
     ) -> Result<Found, Stop> {
         self.samples.take(context, state, window);
         context.counts.windows.add(1);
         let levels = Levels::new(context.settings, self.inside);
-        let seen = (state, &mut *guards);
-        let mut overview = (self.samples).measure(context, seen, window, levels)?;
+        let mut overview = (self.samples).measure(context, state, guards, window, levels)?;
         if !overview.are_far && guards.spreads.grown(state) > MUCH_GROWN {
             let arming = &guards.arming;
             (guards.spreads).renew(context, state, |k| arming[k].is_armed())?;
-            overview = (self.samples).measure(context, (state, guards), window, levels)?;
+            overview = (self.samples).measure(context, state, guards, window, levels)?;
         }
         self.near.clear();
         self.tops.clear();
@@ -253,20 +256,23 @@ impl<B: Buffer> GuardSearch<B> {
         if overview.are_far {
             return Ok(Found::Clear);
         }
-        self.look_at_near(context, (state, guards, doubts), (window, windows), levels)
+        self.look_at_near(context, state, guards, doubts, window, windows)
     }
 
     /// The same where some guards are not far.
     fn look_at_near<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): (&State<B>, &mut GuardTable<B>, &mut Doubts),
-        (window, windows): (Window, &Windows),
-        levels: Levels<'_>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
+        window: Window,
+        windows: &Windows,
     ) -> Result<Found, Stop> {
         self.passages.clear();
+        let levels = Levels::new(context.settings, self.inside);
         let narrowable = windows.narrowable(window);
-        let mut look = Look::new(context, (state, guards), &mut self.samples, window, levels);
+        let mut look = Look::new(context, state, guards, &mut self.samples, window, levels);
         let mut first: Option<(f64, Passage)> = None;
         for k in 0..state.count() {
             if look.is_far(k) {
@@ -364,7 +370,8 @@ impl<B: Buffer> GuardSearch<B> {
     fn give_up_on_step<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &GuardTable<B>),
+        state: &State<B>,
+        guards: &GuardTable<B>,
         doubts: &mut Doubts,
         window: Window,
     ) {

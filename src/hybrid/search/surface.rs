@@ -17,7 +17,8 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
     own: [f64; 4],
-    (zero, hovers): (f64, bool),
+    zero: f64,
+    hovers: bool,
 ) -> Result<Class, Stop> {
     let seconds = look.window.seconds();
     let is_ready = look.guards.arming[k].is_ready();

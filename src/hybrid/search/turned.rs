@@ -5,6 +5,7 @@ use super::doubt::{Doubt, Doubts};
 use super::window::{Samples, Window};
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::room_for;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
@@ -46,9 +47,6 @@ pub(crate) struct Turned<B> {
     field: B,
     mode: Mode,
 }
-
-/// The parts of a run that this reads, and where it leaves its doubts.
-pub(crate) type Known<'a, B> = (&'a State<B>, &'a mut GuardTable<B>, &'a mut Doubts);
 
 impl<B: Buffer> Turned<B> {
     pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
@@ -101,7 +99,9 @@ impl<B: Buffer> Turned<B> {
     pub(crate) fn approach_by_projection<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         after: &[f64],
         landing: f64,
     ) -> Result<(), Stop> {
@@ -137,7 +137,7 @@ impl<B: Buffer> Turned<B> {
         }
         for i in 0..self.list.len() {
             let k = self.list[i];
-            self.doubt(context, (state, guards, doubts), k)?;
+            self.doubt(context, state, guards, doubts, k)?;
             // One that moves away is looked at once.
             self.closest[k] = f64::NEG_INFINITY;
         }
@@ -183,20 +183,24 @@ impl<B: Buffer> Turned<B> {
     pub(crate) fn in_window<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         samples: &Samples<B>,
         window: Window,
     ) -> Result<(), Stop> {
         if self.is_closed() {
             return Ok(());
         }
-        self.in_first_window(context, (state, guards, doubts), samples, window)
+        self.in_first_window(context, state, guards, doubts, samples, window)
     }
 
     fn in_first_window<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         samples: &Samples<B>,
         window: Window,
     ) -> Result<(), Stop> {
@@ -205,7 +209,7 @@ impl<B: Buffer> Turned<B> {
             let k = self.list[i];
             let own = samples.own(guards, k, window);
             if own[1] < own[0] - 8.0 * guards.zero[k] {
-                self.doubt(context, (state, guards, doubts), k)?;
+                self.doubt(context, state, guards, doubts, k)?;
             }
         }
         self.cluster_start = f64::INFINITY;
@@ -219,7 +223,9 @@ impl<B: Buffer> Turned<B> {
     pub(crate) fn at_end<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
     ) -> Result<(), Stop> {
         // Also where an interrupt took the crossing back.
         if !(0..state.count()).any(|k| self.was_crossed(guards, k)) {
@@ -232,11 +238,10 @@ impl<B: Buffer> Turned<B> {
             if self.was_crossed(guards, k) {
                 continue;
             }
-            let known = (state, &mut *guards, &mut *doubts);
-            let looked = self.at_end_of(context, known, k, &mut knows_field);
+            let looked = self.at_end_of(context, state, guards, doubts, k, &mut knows_field);
             if looked.is_err() {
                 let spread = guards.spreads.most[k];
-                self.keep_doubt((state, guards, doubts), k, spread);
+                self.keep_doubt(state, guards, doubts, k, spread);
                 ended = looked;
             }
         }
@@ -248,20 +253,22 @@ impl<B: Buffer> Turned<B> {
     fn at_end_of<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         k: usize,
         knows_field: &mut bool,
     ) -> Result<(), Stop> {
         context.settings.interrupt.check()?;
-        let (at, field) = ((state.t, state.x.get()), self.field.get_mut());
+        let (point, field) = (state.point(), self.field.get_mut());
         if !std::mem::replace(knows_field, true) {
             // After a refusal the stepper holds the field of another mode.
-            context.flow(at.0, at.1, &state.mode, field);
+            context.flow(point.t, point.x, point.mode, field);
         }
         let row = guards.row.get_mut();
-        let rate = context.rate(k, at, &state.mode, field, row).value;
+        let rate = context.rate(k, point, field, row).value;
         if guards.sign[k] * rate < guards.min_rate[k] {
-            self.doubt(context, (state, guards, doubts), k)?;
+            self.doubt(context, state, guards, doubts, k)?;
         }
         Ok(())
     }
@@ -295,19 +302,28 @@ impl<B: Buffer> Turned<B> {
     fn doubt<S: System + ?Sized>(
         &self,
         context: &Context<'_, S>,
-        (state, guards, doubts): Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         k: usize,
     ) -> Result<(), Stop> {
         if !self.was_crossed(guards, k) {
             guards.spreads.need(context, state, k)?;
             let spread = guards.spreads.of(k);
-            self.keep_doubt((state, guards, doubts), k, spread);
+            self.keep_doubt(state, guards, doubts, k, spread);
         }
         Ok(())
     }
 
     /// The same where its event function depends on the state as `spread` says.
-    fn keep_doubt(&self, (state, guards, doubts): Known<'_, B>, k: usize, spread: f64) {
+    fn keep_doubt(
+        &self,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
+        k: usize,
+        spread: f64,
+    ) {
         let (guard, t) = (guards.ahead(k), self.cluster_start);
         // How far it was from its surface at those crossings, at least.
         let gap = (-self.closest[k]).max(0.0);
@@ -333,18 +349,19 @@ impl<B: Buffer> Turned<B> {
     pub(crate) fn by_order<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        known: Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         crossed: &[CrossedGuard],
         error: f64,
     ) -> Result<(), Stop> {
-        let (state, ..) = known;
         let now = Flown { t: state.t, error };
         if let Some(before) = self.last_flown.replace(now) {
             let apart = state.t - before.t;
             let is_undone =
                 |c: &CrossedGuard| state.mode.contains(c.guard.event) != c.guard.side_after();
             if apart <= before.error.max(now.error) && !self.flown.iter().any(is_undone) {
-                self.by_order_of(context, known, before, apart)?;
+                self.by_order_of(context, state, guards, doubts, before, apart)?;
             }
         }
         self.flown.clear();
@@ -356,27 +373,30 @@ impl<B: Buffer> Turned<B> {
     fn by_order_of<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards, doubts): Known<'_, B>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        doubts: &mut Doubts,
         before: Flown,
         apart: f64,
     ) -> Result<(), Stop> {
-        let (t, x) = (state.t, state.x.get());
+        let (t, x, mode) = (state.t, state.x.get(), &mut self.mode);
         let field = self.field.get_mut();
         field.copy_from_slice(state.field());
-        self.mode.copy_from(&state.mode);
+        mode.copy_from(&state.mode);
         let mut fresh = true;
         for c in &self.flown {
-            self.mode.set(c.guard.event, !c.guard.side_after());
-            fresh = fresh && context.flip(t, x, &self.mode, c.guard.event, field);
+            mode.set(c.guard.event, !c.guard.side_after());
+            fresh = fresh && context.flip(t, x, mode, c.guard.event, field);
         }
         if !fresh {
-            context.flow(t, x, &self.mode, field);
+            context.flow(t, x, mode, field);
         }
+        let point = Point { t, x, mode };
         for &CrossedGuard { guard, rate } in &self.flown {
             context.settings.interrupt.check()?;
             let k = guard.event;
             let row = guards.row.get_mut();
-            let last = context.rate(k, (t, x), &self.mode, field, row).value;
+            let last = context.rate(k, point, field, row).value;
             if guard.sign() * last < guards.min_rate[k] {
                 let (gap, error) = (rate.abs() * apart, guards.error_of(state, k));
                 doubts.keep(Doubt::TurnedAway {

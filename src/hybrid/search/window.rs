@@ -199,7 +199,8 @@ impl<B: Buffer> Samples<B> {
     pub(super) fn measure<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
-        (state, guards): (&State<B>, &mut GuardTable<B>),
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         window: Window,
         levels: Levels<'_>,
     ) -> Result<Overview, Stop> {

@@ -40,7 +40,7 @@ impl<B: Buffer> Beside<B> {
 
     /// Stands beside a state.
     #[inline]
-    pub(super) fn stand(&mut self, (t, x): (f64, &[f64]), field: &[f64]) {
+    pub(super) fn stand(&mut self, t: f64, x: &[f64], field: &[f64]) {
         let is_same = t.to_bits() == self.t.to_bits();
         if is_same && x == self.x.get() && field == self.field.get() {
             return;
@@ -79,7 +79,8 @@ impl<B: Buffer> Beside<B> {
         &self,
         context: &Context<'_, S>,
         mode: &Mode,
-        (ahead, behind): (&mut [f64], &mut [f64]),
+        ahead: &mut [f64],
+        behind: &mut [f64],
     ) -> Result<(), Stop> {
         let places = [
             (self.step, self.ahead.get(), ahead),

@@ -1,7 +1,7 @@
 //! What is known of each event function: value, rate, numerical zero, error, arming.
 
 use super::beside::Beside;
-use super::ranking::{Surfaces, Survey};
+use super::ranking::{Blur, Surfaces, Survey};
 use super::spread::Spreads;
 use super::state::State;
 use crate::hybrid::context::{Context, System};
@@ -361,9 +361,10 @@ impl<B: Buffer> GuardTable<B> {
             zero: &self.zero,
             min_rate: &self.min_rate,
         };
-        let residual_time = landing.map_or(0.0, |_| surfaces.missed(on));
-        let arms = (&mut self.arming[..], &mut self.ahead[..], self.some_wait);
-        let survey = surfaces.survey(arms, (on, residual_time), time, near);
+        let missed = landing.map_or(0.0, |_| surfaces.missed(on));
+        let (arming, ahead) = (&mut self.arming[..], &mut self.ahead[..]);
+        let blur = Blur { time, missed };
+        let survey = surfaces.survey(arming, ahead, self.some_wait, on, blur, near);
         self.some_wait = near.iter().any(|&k| self.arming[k] == Arming::Waiting);
         survey
     }

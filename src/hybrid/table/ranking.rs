@@ -46,6 +46,15 @@ impl Ranking {
 /// Stands for the time to the surface of a guard that is near it.
 const NEAR: f64 = -1.0;
 
+/// By how much the times to surfaces are uncertain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blur {
+    /// How far times are rounded (s).
+    pub(crate) time: f64,
+    /// By how much a projection may have missed its guard, and all others with it (s).
+    pub(crate) missed: f64,
+}
+
 /// What one look at all guards finds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Survey {
@@ -76,18 +85,19 @@ impl Surfaces<'_> {
 
     /// Lists in `near` the armed guards within four numerical zeros of their surface (zeros may be
     /// stale), or beyond it; marks the others ready, where some `wait`, and ranks them. Guard `on` is
-    /// always listed: the state was brought there, to within the error of the method, which makes
-    /// all guards uncertain by `missed`; `time` is how far times are rounded (s). `ahead` is
+    /// always listed: the state was brought there, to within the error of the method. `ahead` is
     /// overwritten.
     #[inline]
     pub(crate) fn survey(
         self,
-        (arming, ahead, wait): (&mut [Arming], &mut [f64], bool),
-        (on, missed): (usize, f64),
-        time: f64,
+        arming: &mut [Arming],
+        ahead: &mut [f64],
+        wait: bool,
+        on: usize,
+        blur: Blur,
         near: &mut Vec<usize>,
     ) -> Survey {
-        self.times_ahead((time, missed), ahead);
+        self.times_ahead(blur, ahead);
         // It is as near as can be.
         ahead[on] = NEAR;
         let n = arming.len();
@@ -114,13 +124,14 @@ impl Surfaces<'_> {
         }
         Survey {
             ranking,
-            residual_time: missed,
+            residual_time: blur.missed,
         }
     }
 
     /// The time to the surface of each guard by the tangent (s): [`NEAR`] where it is near, and no
     /// end for one that is not live. Without a branch, so that several are made at once.
-    fn times_ahead(self, (time, missed): (f64, f64), ahead: &mut [f64]) {
+    fn times_ahead(self, blur: Blur, ahead: &mut [f64]) {
+        let Blur { time, missed } = blur;
         let n = ahead.len();
         let (h, sign, rate) = (&self.h[..n], &self.sign[..n], &self.rate[..n]);
         let (zero, min_rate) = (&self.zero[..n], &self.min_rate[..n]);
@@ -196,9 +207,11 @@ mod tests {
             let (missed, time) = (0.05 * draw(seed, 15).abs(), 0.01 * draw(seed, 23).abs());
             let (mut arming, mut near) = (before.clone(), Vec::new());
             let found = surfaces.survey(
-                (&mut arming, &mut vec![f64::NAN; n], true),
-                (on, missed),
-                time,
+                &mut arming,
+                &mut vec![f64::NAN; n],
+                true,
+                on,
+                Blur { time, missed },
                 &mut near,
             );
             let (mut expected, mut close) = (Ranking::EMPTY, Vec::new());

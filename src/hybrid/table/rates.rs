@@ -23,14 +23,14 @@ impl<B: Buffer> GuardTable<B> {
         state: &State<B>,
         k: usize,
     ) -> Result<(), Stop> {
-        let (x, row) = (state.x.get(), self.row.get_mut());
-        let by_row = context.rate_by_row(k, (state.t, x), &state.mode, state.field(), row);
+        let (point, row) = (state.point(), self.row.get_mut());
+        let by_row = context.rate_by_row(k, point, state.field(), row);
         let rate = if let Some(rate) = by_row {
             rate
         } else {
             // A difference is two evaluations, each perhaps of all forces of a heap.
             context.settings.interrupt.check()?;
-            self.beside.stand((state.t, x), state.field());
+            self.beside.stand(point.t, point.x, state.field());
             self.beside.rate(context.system, &state.mode, k)
         };
         self.take_rate(context, state, k, rate)
@@ -45,15 +45,15 @@ impl<B: Buffer> GuardTable<B> {
         let mut are_known = false;
         self.close.clear();
         for k in 0..state.count() {
-            let (x, row) = (state.x.get(), self.row.get_mut());
-            let by_row = context.rate_by_row(k, (state.t, x), &state.mode, state.field(), row);
+            let (point, row) = (state.point(), self.row.get_mut());
+            let by_row = context.rate_by_row(k, point, state.field(), row);
             let rate = if let Some(rate) = by_row {
                 rate
             } else {
                 if !are_known {
-                    self.beside.stand((state.t, x), state.field());
-                    let sides = self.spreads.sides();
-                    (self.beside).evaluate_all(context, &state.mode, sides)?;
+                    self.beside.stand(point.t, point.x, state.field());
+                    let (ahead, behind) = self.spreads.sides();
+                    (self.beside).evaluate_all(context, &state.mode, ahead, behind)?;
                     are_known = true;
                 }
                 let (ahead, behind) = self.spreads.sides();
@@ -136,7 +136,7 @@ impl<B: Buffer> GuardTable<B> {
             let spread = state.tolerance.along(self.row.get(), x);
             self.spreads.set(state, k, spread);
         } else if self.is_close(state, k, rate) {
-            rate.magnitude = self.spreads.magnitude(context, k, (state.t, x), state)?;
+            rate.magnitude = self.spreads.magnitude(context, k, state.point(), state)?;
             self.spreads.take_terms(state, k);
         }
         self.set_rate(state, k, rate);

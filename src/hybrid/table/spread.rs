@@ -4,6 +4,7 @@
 use super::state::State;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::room_for;
 use crate::interrupt::Interrupted;
 use crate::ode::Buffer;
@@ -170,11 +171,11 @@ impl<B: Buffer> Spreads<B> {
         &mut self,
         context: &Context<'_, S>,
         k: usize,
-        at: (f64, &[f64]),
+        point: Point<'_>,
         state: &State<B>,
     ) -> Result<f64, Stop> {
         let terms = &mut self.each[k].terms;
-        terms.evaluate(context, k, at, state, self.row.get_mut())?;
+        terms.evaluate(context, k, point, state, self.row.get_mut())?;
         Ok(terms.magnitude)
     }
 
@@ -287,7 +288,7 @@ impl<B: Buffer> Spreads<B> {
         }
         point.copy_from_slice(x);
         for i in 0..x.len() {
-            let (places, sizes) = Terms::beside(state, i, (x[i], largest));
+            let (places, sizes) = Terms::beside(state, i, x[i], largest);
             let count = self.each.len();
             for (place, h) in places.iter().zip(self.sides.chunks_exact_mut(count)) {
                 context.settings.interrupt.check()?;
@@ -336,8 +337,8 @@ impl<B: Buffer> Spreads<B> {
         state: &State<B>,
         k: usize,
     ) -> Result<(), Stop> {
-        let (mut terms, at) = (Terms::default(), (state.t, state.x.get()));
-        terms.evaluate(context, k, at, state, self.row.get_mut())?;
+        let mut terms = Terms::default();
+        terms.evaluate(context, k, state.point(), state, self.row.get_mut())?;
         self.each[k].terms = terms;
         Ok(())
     }
@@ -377,31 +378,31 @@ struct Terms {
 }
 
 impl Terms {
-    /// Evaluates the sums at a place by differences, `2 dim` evaluations, unless they are known
-    /// for states of this size; `point` is overwritten. Nothing changes when the run is interrupted:
+    /// Evaluates the sums at a point by differences, `2 dim` evaluations, unless they are known
+    /// for states of this size; `moved` is overwritten. Nothing changes when the run is interrupted:
     /// each evaluation may be that of all forces of a heap.
     fn evaluate<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         k: usize,
-        (t, x): (f64, &[f64]),
+        Point { t, x, mode }: Point<'_>,
         state: &State<B>,
-        point: &mut [f64],
+        moved: &mut [f64],
     ) -> Result<(), Interrupted> {
         let largest = largest(x);
         if self.are_for(largest) {
             return Ok(());
         }
-        point.copy_from_slice(x);
+        moved.copy_from_slice(x);
         let mut terms = Self::default();
         for i in 0..x.len() {
             context.settings.interrupt.check()?;
-            let (places, sizes) = Self::beside(state, i, (x[i], largest));
+            let (places, sizes) = Self::beside(state, i, x[i], largest);
             let [above, below] = places.map(|place| {
-                point[i] = place;
-                context.event(k, t, point, &state.mode)
+                moved[i] = place;
+                context.event(k, t, moved, mode)
             });
-            point[i] = x[i];
+            moved[i] = x[i];
             terms.add(((above - below) / (places[0] - places[1])).abs(), sizes);
         }
         (terms.size, terms.outgrown) = (largest, state.outgrown);
@@ -412,11 +413,7 @@ impl Terms {
     /// The values of variable `i`, which is `x` of a state whose largest is `largest`, on its two
     /// sides; and the sizes that a slope along it is multiplied by.
     #[inline]
-    fn beside<B: Buffer>(
-        state: &State<B>,
-        i: usize,
-        (x, largest): (f64, f64),
-    ) -> ([f64; 2], [f64; 3]) {
+    fn beside<B: Buffer>(state: &State<B>, i: usize, x: f64, largest: f64) -> ([f64; 2], [f64; 3]) {
         // Half of the digits: the difference keeps the other half.
         const PART: f64 = 1.5e-8;
         let scale = state.tolerance.scale(i, x, x);

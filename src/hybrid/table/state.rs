@@ -3,6 +3,7 @@
 
 use crate::hybrid::Mode;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
 use crate::ode::{Buffer, Tolerance, Tsitouras};
 use crate::{At, Stop};
@@ -174,6 +175,16 @@ impl<B: Buffer> State<B> {
     /// The shortest step that still moves the time (s).
     pub(crate) fn least_step(&self) -> f64 {
         (8.0 * f64::EPSILON * self.t.abs()).max(f64::MIN_POSITIVE / f64::EPSILON)
+    }
+
+    /// Where the model is asked.
+    #[inline]
+    pub(crate) fn point(&self) -> Point<'_> {
+        Point {
+            t: self.t,
+            x: self.x.get(),
+            mode: &self.mode,
+        }
     }
 
     /// The place, for an error.
