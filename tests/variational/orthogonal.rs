@@ -97,7 +97,7 @@ fn bounds_hold_and_what_cannot_be_is_said() {
         "{failure}"
     );
     let refused = |failure: VariationalFailure| {
-        assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}")
+        assert!(matches!(failure, VariationalFailure::Input(_)), "{failure}");
     };
     refused(
         tool.clone()
