@@ -208,8 +208,7 @@ impl<V: Buffer> Tsitouras<V> {
     pub(crate) fn errors_at(
         &self,
         theta: f64,
-        x: &[f64],
-        y: &[f64],
+        ends: [&[f64]; 2],
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> [f64; 2] {
@@ -217,7 +216,7 @@ impl<V: Buffer> Tsitouras<V> {
         // for two others, and a bound for the other six.
         let [before, after] = [theta, 1.0 - theta].map(|part| part * part);
         let of_time = before * after * (OF_TIME[0] - OF_TIME[1] * theta);
-        let error = self.error_within(0..y.len(), x, y, h, tolerance);
+        let error = self.error_within(0..ends[1].len(), ends, h, tolerance);
         [of_stages(theta) * error, of_time.abs() * error]
     }
 
@@ -230,21 +229,20 @@ impl<V: Buffer> Tsitouras<V> {
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> f64 {
-        self.error_within(components, x, self.y.get(), h, tolerance)
+        self.error_within(components, [x, self.y.get()], h, tolerance)
     }
 
     #[inline]
     fn error_within(
         &self,
         components: Range<usize>,
-        x: &[f64],
-        y: &[f64],
+        ends: [&[f64]; 2],
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> f64 {
         let (from, n) = (components.start, components.len());
         by_size!(V::SIZE.filter(|_| from == 0), n, |n| self
-            .error_from(from, n, x, y, h, tolerance))
+            .error_from(from, n, ends, h, tolerance))
     }
 
     /// The same over `n` components.
@@ -253,8 +251,7 @@ impl<V: Buffer> Tsitouras<V> {
         &self,
         from: usize,
         n: usize,
-        x: &[f64],
-        y: &[f64],
+        [x, y]: [&[f64]; 2],
         h: f64,
         tolerance: &Tolerance<V>,
     ) -> f64 {
@@ -484,7 +481,7 @@ mod tests {
             let mut x = [0.0];
             step.interpolant().at_fraction(theta, &mut x);
             let off = (x[0] - theta.powi(5) / 5.0).abs();
-            let [_, of_time] = step.errors_at(theta, &[0.0], &x, 1.0, &tolerance);
+            let [_, of_time] = step.errors_at(theta, [&[0.0], &x], 1.0, &tolerance);
             let rounded = 1e-9 * step.error(&[0.0], 1.0, &tolerance);
             assert!(
                 (off - of_time).abs() <= rounded,

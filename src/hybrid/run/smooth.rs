@@ -46,24 +46,25 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     }
     let mark = doubts.mark();
     // Guards are looked for on the corrected path: the correction may move the state over one.
-    let met = correct(context, state, end).and_then(|corrected| {
-        let met = match state.count() {
-            0 => Met::Nothing(f64::INFINITY),
-            _ => search.detect(context, state, guards, doubts, turned, step)?,
-        };
-        Ok((met, corrected))
+    let mut corrected = false;
+    let met = correct(context, state, end).and_then(|done| {
+        corrected = done;
+        match state.count() {
+            0 => Ok(Met::Nothing(f64::INFINITY)),
+            _ => search.detect(context, state, guards, doubts, turned, step),
+        }
     });
     // The step that is made in its place, when this one is not taken.
     let instead = match met {
-        Ok((Met::Nothing(wanted), corrected)) => {
+        Ok(Met::Nothing(wanted)) => {
             steps.lengths.next = lesser(steps.lengths.next, wanted);
             return take_step(context, run, observer, end, corrected);
         }
-        Ok((Met::Guard(stop), _)) => match steps.shorter_before(settings, state, stop, step) {
+        Ok(Met::Guard(stop)) => match steps.shorter_before(settings, state, stop, step) {
             Some(part) => step * part,
             None => return stop_at(context, run, observer, stop, step),
         },
-        Ok((Met::TooMuch(settled), _)) => step * settled.min(SHORTER),
+        Ok(Met::TooMuch(settled)) => step * settled.min(SHORTER),
         Err(Stop::NotFinite { .. }) if may_shorten(settings, state, step) => {
             // The end of the step may lie beyond the domain of an event function, and a guard
             // before it.

@@ -220,12 +220,12 @@ impl<B: Buffer> Steps<B> {
         let (ode, point) = (&state.ode, self.point.get_mut());
         let interpolant = ode.interpolant();
         interpolant.at_fraction(stop.fraction, point);
-        let (x, y) = (state.x.get(), &*point);
-        let [of_stages, of_time] = ode.errors_at(stop.fraction, x, y, step, &state.tolerance);
+        let ends = [state.x.get(), &*point];
+        let [of_stages, of_time] = ode.errors_at(stop.fraction, ends, step, &state.tolerance);
         let mut of_rounding: f64 = 0.0;
         let mut is_rounded = false;
-        for i in 0..y.len() {
-            let (start, end) = (x[i], y[i]);
+        for i in 0..ends[1].len() {
+            let (start, end) = (ends[0][i], ends[1][i]);
             let rounding = interpolant.rounding_at(stop.fraction, i);
             of_rounding = of_rounding.max(rounding / state.tolerance.scale(i, start, end));
             // What a step that ends here would leave, by its ends and the slope between them.
