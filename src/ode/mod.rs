@@ -26,7 +26,7 @@ pub use buffer::Buffer;
 pub(crate) use dense::Dense;
 pub use dense::Interpolant;
 use step_control::StepControl;
-pub(crate) use step_control::{Look, Start, Tolerance, first_step};
+pub(crate) use step_control::{FieldAt, Look, Tolerance, first_step};
 pub(crate) use tableau::{ROUNDING, STAGES_APART};
 pub use tsitouras::Tsitouras;
 

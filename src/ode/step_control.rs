@@ -195,9 +195,9 @@ fn exp2(power: f64) -> f64 {
     whole * (1.0 + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0))))
 }
 
-/// Where a run starts.
+/// A state and the field there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Start<'a> {
+pub(crate) struct FieldAt<'a> {
     pub(crate) t: f64,
     pub(crate) x: &'a [f64],
     /// `f(t, x)`.
@@ -210,7 +210,7 @@ pub(crate) struct Start<'a> {
 /// `euler` and `slope_there` are overwritten. One evaluation of `f`.
 pub(crate) fn first_step<B: Buffer>(
     mut f: impl FnMut(f64, &[f64], &mut [f64]),
-    Start { t, x, slope }: Start<'_>,
+    FieldAt { t, x, slope }: FieldAt<'_>,
     tolerance: &Tolerance<B>,
     most: f64,
     euler: &mut [f64],

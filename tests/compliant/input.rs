@@ -51,25 +51,25 @@ fn steps_and_softness_must_make_sense() {
         let mut softness = Softness::default();
         softness.near_rigid = beta;
         let error = problem().reset(0.01, softness).expect_err("refused");
-        assert!(is_setting(&error, "beta", 0), "{error}");
+        assert!(is_setting(&error, "near_rigid", 0), "{error}");
         let mut parameters = ContactParameters::new(0, 0.0);
         parameters.near_rigid = Some(beta);
         let error = problem()
             .add_contact(&parameters, &[(0, &[0.0, 1.0])])
             .expect_err("refused");
-        assert!(is_setting(&error, "beta", 1), "{error}");
+        assert!(is_setting(&error, "near_rigid", 1), "{error}");
     }
     for sigma in NOT_POSITIVE {
         let mut softness = Softness::default();
         softness.stiction = sigma;
         let error = problem().reset(0.01, softness).expect_err("refused");
-        assert!(is_setting(&error, "sigma", 0), "{error}");
+        assert!(is_setting(&error, "stiction", 0), "{error}");
         let mut parameters = ContactParameters::new(0, 0.0);
         parameters.stiction = Some(sigma);
         let error = problem()
             .add_contact(&parameters, &[(0, &[0.0, 1.0])])
             .expect_err("refused");
-        assert!(is_setting(&error, "sigma", 1), "{error}");
+        assert!(is_setting(&error, "stiction", 1), "{error}");
     }
 }
 

@@ -8,7 +8,8 @@ use crate::hybrid::search::StepEnd;
 use crate::hybrid::table::{GROWTH, State};
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::{
-    Adaptive, Buffer, Look, STAGES_APART, Start, Tolerance, Tsitouras, first_step, greater, lesser,
+    Adaptive, Buffer, FieldAt, Look, STAGES_APART, Tolerance, Tsitouras, first_step, greater,
+    lesser,
 };
 use crate::{Quantity, Stop};
 
@@ -83,7 +84,7 @@ impl<B: Buffer> Steps<B> {
             (None, None) if most > 0.0 => {
                 context.counts.flow.add(1);
                 let (mode, system) = (&state.mode, context.system);
-                let start = Start {
+                let start = FieldAt {
                     t: state.t,
                     x: state.x.get(),
                     slope: state.field(),
