@@ -21,7 +21,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// That of a run.
+    /// The context of a run.
     pub(crate) fn of_run(system: &'a dyn System, rearm: &'a Rearm, settings: &'a Settings) -> Self {
         Self {
             system,

@@ -105,7 +105,7 @@ impl RunError {
         &self.at_crossing
     }
 
-    /// The same, to be carried through it.
+    /// The error at the last crossing, to be carried through it.
     pub(crate) fn at_crossing_mut(&mut self) -> &mut DVector<f64> {
         &mut self.at_crossing
     }

@@ -177,7 +177,7 @@ pub enum NoDerivative {
     CornerTooLarge {
         /// Guards at the corner.
         guards: usize,
-        /// What there are too many of.
+        /// The objects that are too many.
         what: &'static str,
         /// The limit.
         limit: usize,

@@ -172,7 +172,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         Context::of_run(&*self.system, &self.rearm, &self.settings)
     }
 
-    /// What kind of derivative it is, or why there is none.
+    /// The kind of the derivative, or why there is none.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
@@ -198,8 +198,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
         self.possible.as_deref()
     }
 
-    /// The same derivative for a run that was refused: with respect to the start of the state at
-    /// which it ended. Without this every method returns the reason of the refusal.
+    /// The derivative for a run that was refused: of the state at which it ended, with respect to
+    /// the start. Without this every method returns the reason of the refusal.
     #[must_use]
     pub fn up_to_refusal(mut self) -> Self {
         if let Status::Refused(reason) = self.trajectory.status()
@@ -272,8 +272,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
         transposed_times(&self.matrix()?, w)
     }
 
-    /// The same for displacements within the piece that contains `v`, whatever the verdict says of
-    /// the others.
+    /// The gradient of [`vjp`](Self::vjp) for displacements within the piece that contains `v`,
+    /// whatever the verdict says of the others.
     ///
     /// # Errors
     /// As [`apply`](Self::apply), and

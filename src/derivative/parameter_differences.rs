@@ -22,8 +22,8 @@ pub(super) struct Reset<'a> {
 }
 
 impl<'a> Reset<'a> {
-    /// That of `crossed` at `(t, x)`, where `sides` is the mode with their sides crossed; none when
-    /// it is refused.
+    /// The reset of `crossed` at `(t, x)`, where `sides` is the mode with their sides crossed; none
+    /// when it is refused.
     pub(super) fn at<S: Flow + EventFunction>(
         model: &S,
         t: f64,

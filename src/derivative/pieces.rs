@@ -169,7 +169,7 @@ fn divide(
     Ok(Some(divided))
 }
 
-/// Most cones of displacements that are listed.
+/// Limit of the cones of displacements that are listed.
 const MOST_CONES: usize = 4096;
 
 /// A part of the displacements of the start, as far as the corners of a run have divided them.
@@ -279,7 +279,7 @@ mod tests {
             parts = divide(&parts, &sides, most, || Ok(())).unwrap().unwrap();
             assert_eq!(parts.len(), most);
         }
-        // The same side again divides nothing.
+        // A side that divided before divides nothing.
         let sides = [side(2, 1.0, 0), side(2, -1.0, 1)];
         parts = divide(&parts, &sides, 16, || Ok(())).unwrap().unwrap();
         assert_eq!(parts.len(), 16);

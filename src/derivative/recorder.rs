@@ -23,7 +23,7 @@ use crate::{
     Doubt, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment, Status, Stop, Transition,
 };
 
-/// Most states of a run whose derivative is recorded.
+/// Limit of the states of a run whose derivative is recorded.
 const MOST_STATES: usize = 8192;
 /// Matrices of the workspace.
 const MATRICES: usize = 16;
@@ -151,7 +151,7 @@ impl<'a> Recorder<'a> {
         self.close_group_before(f64::INFINITY);
     }
 
-    /// The same where the run ends at `end`.
+    /// Ends the group as [`close_group`](Self::close_group) where the run ends at `end`.
     fn close_group_before(&mut self, end: f64) {
         if !std::mem::take(&mut self.group.rule.is_open) || self.failure.is_some() {
             return;

@@ -19,7 +19,7 @@ use crate::{
 /// A guard that was before its surface by more than so many times the thickness of that was off it.
 pub(crate) const FAR: f64 = 1e3;
 
-/// What a crossing did besides changing the mode.
+/// The effects of a crossing besides the change of the mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
     /// The reset changed the state.
@@ -372,7 +372,7 @@ impl Repeat {
         system.reset_times(t, &crossed, x, sides, (dt, dx), out)
     }
 
-    /// The same along several directions at once.
+    /// The derivatives of [`written`](Self::written) along several directions at once.
     pub(crate) fn each_written(
         &self,
         system: &dyn System,

@@ -67,10 +67,10 @@ where
     saltation_product(system, &[guard], t, x, mode)
 }
 
-/// The same for several guards met at one instant and crossed in the given order, each in the mode
-/// and the state that the one before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map of the piece of directions that
-/// meet them so (Pace & Burden, eq. 40). The time shift is that of the last guard. A guard may
-/// appear again where resets throw the state back at it.
+/// The product of the saltation matrices of several guards met at one instant and crossed in the
+/// given order, each in the mode and the state that the one before left: `Ξ = Ξ_n ⋯ Ξ_1`, the map
+/// of the piece of directions that meet them so (Pace & Burden, eq. 40). The time shift is that of
+/// the last guard. A guard may appear again where resets throw the state back at it.
 ///
 /// # Errors
 /// As [`saltation_matrix`]; [`InputError::NoSuch`] also for a crossing of the order that does not

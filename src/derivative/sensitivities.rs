@@ -19,7 +19,7 @@ use crate::{
     Status, Summary, Transition, validate,
 };
 
-/// Most numbers of all directions.
+/// Limit of the numbers of all directions.
 const MOST_NUMBERS: usize = 1 << 22;
 
 /// Directions in which the start of a run is displaced, carried along the run: `B(v)` for each

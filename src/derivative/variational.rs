@@ -18,7 +18,7 @@ use crate::{At, NoDerivative, Quantity, Segment, Stop};
 
 /// The relative tolerance of columns, in units of that of the run.
 const SLACK: f64 = 10.0;
-/// Most rejected steps in one segment.
+/// Limit of the rejected steps in one segment.
 const MOST_REJECTIONS: usize = 10_000;
 /// Relative shift of the state between two evaluations of the same derivative. Their difference is
 /// rounding.

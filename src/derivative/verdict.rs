@@ -1,10 +1,10 @@
-//! What kind of derivative a run has.
+//! The kinds of derivative of a run.
 
 use std::fmt;
 
 use crate::{Doubt, Guard, NoDerivative};
 
-/// What kind of derivative the final state of a run has with respect to its start.
+/// The kind of derivative that the final state of a run has with respect to its start.
 ///
 /// From best to worst. Of several findings the worst counts, and the earliest among equals.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,7 +16,7 @@ pub enum Breakdown {
     /// The mass matrix is not symmetric positive definite.
     #[error("the mass matrix {fault} at q = {state:?}")]
     MassMatrix {
-        /// What is wrong with it.
+        /// The fault of the matrix.
         fault: MatrixFault,
         /// Configuration.
         state: Vec<f64>,
@@ -94,7 +94,7 @@ pub enum Breakdown {
     Impact {
         /// The contacts that took part. `reason` counts them from 0, in this order.
         contacts: Vec<usize>,
-        /// What the law of impact said.
+        /// The failure of the law of impact.
         reason: Box<impact::ImpactFailure>,
         /// Time (s).
         t: f64,
@@ -190,7 +190,7 @@ pub enum Breakdown {
     #[error(transparent)]
     NoDerivative(Box<NoDerivative>),
 
-    /// What ends a run of the core.
+    /// A stop of a run of the core.
     #[error(transparent)]
     Stop(Stop),
 
@@ -230,7 +230,8 @@ impl Breakdown {
         }
     }
 
-    /// What the law of impact said of `contacts` at time `t` and the state just before.
+    /// The breakdown by a failure of the law of impact for `contacts` at time `t` and the state
+    /// just before.
     pub(crate) fn of_impact(
         reason: impact::ImpactFailure,
         contacts: &[usize],

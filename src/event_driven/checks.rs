@@ -1,4 +1,4 @@
-//! What is checked before bodies move: options, states, masses, coefficients of restitution.
+//! Checks before bodies move: options, states, masses, coefficients of restitution.
 
 use super::Model;
 use super::breakdown::Breakdown;

@@ -17,7 +17,7 @@ use crate::hybrid::run_to_end;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::{Start, Statistics, Status, Stop, Trajectory};
 
-/// What drives a model.
+/// A model with its driver and its policies.
 pub(crate) struct Drive<'a> {
     pub(crate) model: &'a Model<'a>,
     pub(crate) driver: &'a mut Driver<Vec<f64>>,
@@ -273,7 +273,7 @@ enum End {
     Because(Reason),
 }
 
-/// What stands in the way of going on.
+/// An obstacle to going on.
 #[derive(Debug)]
 enum Reason {
     Zeno(Accumulation),

@@ -45,8 +45,8 @@ where
     ///
     /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
     /// by impact, until no contact approaches; what the law makes of all contacts at once is
-    /// compared with it. A verdict of continuity holds for two contacts; of more that feel each
-    /// other, the orders are a sample: see [`DecouplingReport::outcomes`].
+    /// compared with it. A verdict of continuity holds for two contacts; of more that are coupled
+    /// by the Delassus matrix, the orders are a sample: see [`DecouplingReport::outcomes`].
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::NotFinite`], [`InputError::NoSuch`];

@@ -1,5 +1,5 @@
-//! What the theory excludes from a run (Pace & Burden, section 3.4): touches without an impact,
-//! releases without a rate, open contacts with negative gaps.
+//! Cases that the theory excludes from a run (Pace & Burden, section 3.4): touches without an
+//! impact, releases without a rate, open contacts with negative gaps.
 
 use super::breakdown::Breakdown;
 use super::zeno::Accumulation;
@@ -9,7 +9,7 @@ use crate::mechanics::UnilateralConstraints;
 use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
-/// What to do with a gap that comes to zero too slowly for an impact. A gap counts as touched when
+/// The policy for a gap that comes to zero too slowly for an impact. A gap counts as touched when
 /// its minimum is within a tenth of its error (see [`Doubt`](crate::Doubt)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ struct Touched {
     error: f64,
 }
 
-/// What is known of the gap (open) or force (closed) of a contact since the run began, or since an
+/// The record of the gap (open) or force (closed) of a contact since the run began, or since an
 /// event dealt with it.
 #[derive(Clone, Copy, Debug)]
 struct Departure {

@@ -1,4 +1,4 @@
-//! What an event does: the impact of the contacts that take part (Pace & Burden, eq. 3).
+//! The effect of an event: the impact of the contacts that take part (Pace & Burden, eq. 3).
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
@@ -57,7 +57,8 @@ impl Model<'_> {
         self.apply_impact_by(rule, occasion, state, event)
     }
 
-    /// The same by a law that a driver chooses, with friction.
+    /// The impact of [`apply_impact`](Self::apply_impact) by a law that a driver chooses, with
+    /// friction.
     pub(crate) fn apply_impact_with(
         &self,
         rule: ImpactRule<'_>,
@@ -75,7 +76,8 @@ impl Model<'_> {
         self.apply_impact_by(rule, occasion, state, event)
     }
 
-    /// The same by [`Unilateral`], with coefficients of restitution of zero.
+    /// The impact of [`apply_impact`](Self::apply_impact) by [`Unilateral`], with coefficients of
+    /// restitution of zero.
     pub(crate) fn apply_plastic_impact(
         &self,
         occasion: Occasion,
@@ -266,7 +268,7 @@ impl Model<'_> {
     }
 }
 
-/// What decides an impact.
+/// The law of an impact and the selection of its outcome.
 #[derive(Clone, Copy)]
 pub(crate) struct ImpactRule<'a> {
     pub(crate) law: &'a dyn ImpactLaw,
@@ -280,7 +282,8 @@ pub(crate) fn occasion(t: f64, crossed: &Crossed<'_>) -> Occasion {
     Occasion { t, number }
 }
 
-/// What an event did; observers read it in the record of the transition. Its memory is reused.
+/// The account of an event; observers read it in the record of the transition. Its memory is
+/// reused.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
     /// The contacts that take part: closed, closing, or at rest with a gap of zero.

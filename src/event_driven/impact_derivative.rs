@@ -20,7 +20,7 @@ const SLOW: f64 = 0.1;
 /// The contacts of an event at nearby states.
 struct NearbyEvent {
     occasion: Occasion,
-    /// Those that take part.
+    /// The contacts that take part.
     touching: Vec<usize>,
     /// Which of them were open until then.
     new: Vec<bool>,

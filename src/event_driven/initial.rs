@@ -23,12 +23,12 @@ pub struct SettledStart {
     pub mode: Mode,
     /// Contacts with gaps of zero.
     pub touching: Vec<usize>,
-    /// Those of them that approached: the start is an impact when there are any.
+    /// Contacts of `touching` that approached: the start is an impact when there are any.
     pub activated: Vec<usize>,
 }
 
 impl SettledStart {
-    /// What a run of the core [`Integrator`](crate::Integrator) starts from.
+    /// The start of a run of the core [`Integrator`](crate::Integrator) from here.
     pub fn as_start(&self) -> Start<'_> {
         Start::at(self.t).x(&self.state).mode(&self.mode)
     }

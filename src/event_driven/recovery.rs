@@ -1,4 +1,4 @@
-//! What a simulation does between two runs of the core: it absorbs accumulations, closes touches,
+//! The work of a simulation between two runs of the core: it absorbs accumulations, closes touches,
 //! opens idle contacts, and takes impacts that follow each other too fast as one.
 
 use super::breakdown::Breakdown;

@@ -1,4 +1,4 @@
-//! What a run of the event-driven driver computed.
+//! The record of a run of the event-driven driver.
 
 use super::breakdown::Breakdown;
 use crate::mechanics::log::{ContactEvent, Phase, sequence};

@@ -122,7 +122,8 @@ impl Model<'_> {
         Ok(self.bends_and_least(t, state, contacts, mode)?.0)
     }
 
-    /// The same, and how large each must be to be told from zero.
+    /// The accelerations of [`bends`](Self::bends), and how large each must be to be told from
+    /// zero.
     fn bends_and_least(
         &self,
         t: f64,

@@ -93,7 +93,7 @@ where
         self.configure(|integrator| integrator.atol(atol))
     }
 
-    /// What to do when impacts accumulate. Default [`Zeno::Error`].
+    /// The policy where impacts accumulate. Default [`Zeno::Error`].
     #[must_use]
     pub fn zeno(mut self, policy: Zeno) -> Self {
         self.zeno = policy;
@@ -108,7 +108,7 @@ where
         self
     }
 
-    /// What to do when a gap is touched. Default [`Grazing::Error`].
+    /// The policy where a gap is touched. Default [`Grazing::Error`].
     #[must_use]
     pub fn grazing(mut self, policy: Grazing) -> Self {
         self.grazing = policy;
@@ -137,8 +137,8 @@ where
     /// needed. Limits, logs and [`MechanicalRun::is_guaranteed`] hold for each run.
     ///
     /// # Errors
-    /// Those of [`EventDriven::start`], and [`InputError::NotFinite`] and
-    /// [`InputError::BadSetting`] for `tf` and settings. What the run meets on its way is in the
+    /// As [`EventDriven::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`] for
+    /// `tf` and settings. What the run meets on its way is in the
     /// [`status`](crate::Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives
     /// it where the motion of the bodies could not go on.
     pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<MechanicalRun, Breakdown> {
@@ -177,7 +177,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// Those of [`EventDriven::start`] and of [`Integrator::derivative`].
+    /// As [`EventDriven::start`] and [`Integrator::derivative`].
     pub fn derivative(
         &mut self,
         start: &Start<'_>,

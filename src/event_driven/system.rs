@@ -124,7 +124,7 @@ where
         self
     }
 
-    /// What to do when closed contacts depend on each other, as those of two faces of a box do
+    /// The policy where closed contacts depend on each other, as those of two faces of a box do
     /// that lies in a corner. Default [`Redundant::LeastSquares`].
     #[must_use]
     pub fn redundant(mut self, policy: Redundant) -> Self {
@@ -228,7 +228,7 @@ where
         x.split_at(self.bodies.fixed.nq.min(x.len()))
     }
 
-    /// The same, to be changed.
+    /// The parts of [`parts`](Self::parts), to be changed.
     pub(crate) fn parts_mut<'a>(&self, x: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
         x.split_at_mut(self.bodies.fixed.nq.min(x.len()))
     }

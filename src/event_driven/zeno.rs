@@ -4,7 +4,7 @@
 //! `r_k = Δ_{k+1}/Δ_k` are below one and hardly vary, impacts accumulate at
 //! `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact: `t* = t_1 (1 + γ)/(1 − γ)`.
 
-/// What to do when impacts accumulate.
+/// The policy where impacts accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Zeno {

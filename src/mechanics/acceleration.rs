@@ -380,8 +380,9 @@ impl<'a> Frame<'a> {
         Ok(self.solve_dependent(b))
     }
 
-    /// The same where rows depend on each other to the rounding of the Gram matrix: by the
-    /// multipliers of least norm, unless these do not hold the load and those of the rows do.
+    /// Solves `G x = b` as [`solve_gram`](Self::solve_gram) where rows depend on each other to the
+    /// rounding of the Gram matrix: by the multipliers of least norm, unless these do not hold the
+    /// load and those of the rows do.
     #[cold]
     fn solve_dependent(&mut self, b: &mut [f64]) -> bool {
         let m = b.len();

@@ -1,4 +1,4 @@
-//! What fills [`Contacts`]: which contacts are asked for, and what of them.
+//! Sources of [`Contacts`]: which contacts are asked for, and what of them.
 
 use super::gaps::{gap_row, work_size};
 use super::trees::check_trees;
@@ -11,9 +11,9 @@ use crate::{InputError, validate};
 pub enum ContactSet<'a> {
     /// These, in this order.
     Listed(&'a [usize]),
-    /// Those with a gap up to this margin (m).
+    /// Contacts with a gap up to this margin (m).
     Within(f64),
-    /// Those that can matter in a step of `dt` seconds from the velocities `v`: with a gap up to
+    /// Contacts that can matter in a step of `dt` seconds from the velocities `v`: with a gap up to
     /// `1.5 (dt + τ) (μ |v_t| + max(0, −v_n))`, or up to `least` (m) where that is more. A sliding
     /// contact of a compliant step presses from a distance `(dt + τ) μ |v_t|`; without those
     /// contacts a sliding body hops.
@@ -27,7 +27,7 @@ pub enum ContactSet<'a> {
     },
 }
 
-/// What is evaluated beside gaps and normal rows; by default nothing.
+/// The quantities evaluated beside gaps and normal rows; by default none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
     /// Tangent rows and coefficients of friction. Without, contacts are frictionless.
@@ -38,7 +38,7 @@ pub struct Wanted<'a> {
     pub compliance: bool,
 }
 
-/// What fills [`Contacts`]; provided for all systems with
+/// A source that fills [`Contacts`]; provided for all systems with
 /// [`UnilateralConstraints`](super::UnilateralConstraints).
 ///
 /// Write it for contacts whose number changes, or that other software finds; the compliant driver
@@ -94,10 +94,10 @@ pub trait ContactSource {
     /// Replaces `contacts` by those of `set` at the configuration `q`: [`Contacts::reset`], then
     /// [`push`](Contacts::push) and [`push_block`](Contacts::push_block) for each.
     ///
-    /// What is not [`Wanted`] keeps its default; without friction contacts have no tangents. Of
-    /// [`ContactSet::Reachable`] more contacts may be filled in than belong to it, which costs time,
-    /// but none left out; [`Contacts::keep_last_if_reachable`] is its rule. The result must depend
-    /// on `q` and `set` alone.
+    /// Quantities that are not [`Wanted`] keep their defaults; without friction contacts have no
+    /// tangents. Of [`ContactSet::Reachable`] more contacts may be filled in than belong to it,
+    /// which costs time, but none left out; [`Contacts::keep_last_if_reachable`] is its rule. The
+    /// result must depend on `q` and `set` alone.
     ///
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::NoSuch`], [`InputError::Tangents`] where contacts

@@ -157,7 +157,7 @@ impl ImpactProblem {
     /// [`EventDriven::impact_at`]: crate::event_driven::EventDriven::impact_at
     ///
     /// # Errors
-    /// Those of [`ContactSource::fill`] and of [`from_contacts`](Self::from_contacts), among them
+    /// As [`ContactSource::fill`] and [`from_contacts`](Self::from_contacts), among them
     /// [`InputError::NoContacts`] where no gap is small enough.
     pub fn of_system<S>(
         system: &S,

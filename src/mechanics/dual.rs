@@ -15,7 +15,7 @@ use crate::linalg::scratch::with_zeros;
 /// Masses and forces, written once for any real scalar; [`Dual`] makes a [`MechanicalSystem`] of
 /// them, with the exact Coriolis force of the mass matrix.
 ///
-/// The same rules hold as for [`MechanicalSystem`], and for the scalar those of
+/// The rules of [`MechanicalSystem`] hold, and for the scalar those of
 /// [`SmoothFlow`](crate::SmoothFlow): constants are made by
 /// [`convert`](crate::derivative::convert).
 ///

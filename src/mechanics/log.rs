@@ -1,9 +1,8 @@
-//! What happened to the contacts of a run: events as sets of contacts, and the sequence of contact
-//! modes.
+//! The log of the contacts of a run: events as sets of contacts, and the sequence of contact modes.
 
 use crate::impact::{Order, Remark};
 
-/// What kind of event.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ContactEventKind {
@@ -23,7 +22,7 @@ pub enum ContactEventKind {
 pub struct ContactEvent {
     /// Time (s).
     pub t: f64,
-    /// What happened.
+    /// The kind of the event.
     pub kind: ContactEventKind,
     /// Contacts that became active: their gaps reached zero.
     pub activated: Vec<usize>,

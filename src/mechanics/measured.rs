@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
 
-/// What is refused where there are too many of them.
+/// Name of the numbers that are refused where there are too many of them.
 const MASS: &str = "entries of the mass matrix";
 
 /// The sizes of a mechanical system; all are 0 where they make no sense.
@@ -36,7 +36,7 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// The same without contacts.
+    /// The sizes of a system without its contacts, for a driver that holds the whole mass matrix.
     fn dense<S: MechanicalSystem + ?Sized>(system: &S) -> Result<Self, InputError> {
         let sizes = Self::by_trees(system)?;
         validate::entries(MASS, sizes.dof, sizes.dof)?;
@@ -118,7 +118,7 @@ impl<S: MechanicalSystem + UnilateralConstraints> Measured<S> {
         Self::with(system, &Arc::new(sizes))
     }
 
-    /// The same; refuses sizes that make no sense.
+    /// Reads the sizes as [`new`](Self::new); refuses sizes that make no sense.
     pub(crate) fn checked(system: S) -> Result<Self, InputError> {
         let measured = Self::new(system);
         measured.sizes.check().map(|()| measured)

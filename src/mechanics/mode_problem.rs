@@ -159,7 +159,7 @@ where
     }
 }
 
-/// What the motion with one set of contacts closed says.
+/// The outcome of the motion with one set of contacts closed.
 enum Tried {
     /// The closed contacts push and the others part, with these accelerations.
     Consistent(Vec<f64>),

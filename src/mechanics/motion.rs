@@ -9,7 +9,7 @@ use crate::linalg::scratch::with_zeros;
 pub(crate) struct ClosedContacts<'a> {
     /// The contacts, in rising order.
     pub(crate) list: &'a [usize],
-    /// What to do with contacts that depend on each other.
+    /// The policy for contacts that depend on each other.
     pub(crate) redundant: Redundant,
     /// Adds the rounding to the multipliers, so that a contact without a force stays closed; the
     /// tolerance of rates (m/s).

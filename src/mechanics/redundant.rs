@@ -1,7 +1,7 @@
 //! Redundant contacts: rows that depend on each other, as those of a table on four legs.
 //! Accelerations are still unique, multipliers are not.
 
-/// What to do when the contacts that stay closed depend on each other.
+/// The policy where the contacts that stay closed depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Redundant {

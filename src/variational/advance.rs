@@ -40,7 +40,7 @@ impl Runner<'_> {
             self.release()?;
             self.impact(Some(contact))?;
             if self.state.t >= end {
-                // What the time of the impact moves.
+                // The change by the time of the impact.
                 self.keep(0.0, None);
                 return self.record();
             }

@@ -191,7 +191,7 @@ impl DiscreteLagrangian {
                 let steps = [i, k].map(|j| SECOND * q[j].abs().max(1.0));
                 let mut second = 0.0;
                 for (a, b) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
-                    // The same coordinate may move twice.
+                    // A coordinate moves twice where `i` equals `k`.
                     work.point[i] += a * steps[0];
                     work.point[k] += b * steps[1];
                     system.mass(&work.point, &mut work.mass);

@@ -15,7 +15,7 @@ use crate::mechanics::kinetic::energy;
 use crate::mechanics::{Measured, MechanicalSystem, Mechanism, State, UnilateralConstraints};
 use crate::{InputError, Interrupt, Start, validate};
 
-/// Most steps of a run.
+/// Limit of the steps of a run.
 const MOST_STEPS: f64 = 1e9;
 
 /// The variational driver: steps of one length by the midpoint rule
@@ -75,7 +75,7 @@ where
     /// [`selection`](Self::selection).
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// As [`new`](Self::new).
     pub fn with_law(
         system: S,
         law: impl ImpactLaw + Send + Sync + 'static,
@@ -140,15 +140,15 @@ where
         self
     }
 
-    /// Most impacts in one step; default 1000.
+    /// Limit of the impacts in one step; default 1000.
     #[must_use]
     pub fn max_impacts(mut self, most: usize) -> Self {
         self.settings.max_impacts = most;
         self
     }
 
-    /// Most memory of a run: its states and events (bytes). Default 2³⁰. A run that wants more ends
-    /// with [`VariationalFailure::TooLarge`].
+    /// Limit of the memory of a run: its states and events (bytes). Default 2³⁰. A run that wants
+    /// more ends with [`VariationalFailure::TooLarge`].
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.settings.max_memory = bytes;
@@ -212,7 +212,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// Those of [`integrate`](Self::integrate), what ended the run early, and
+    /// As [`integrate`](Self::integrate); also what ended the run early, and
     /// [`VariationalFailure::NoDerivative`].
     pub fn derivative(
         &mut self,

@@ -23,8 +23,8 @@ pub enum VariationalFailure {
         step: f64,
         /// The contacts that are closed in it.
         contacts: Vec<usize>,
-        /// Most iterations with each kind of factors; corrections that do not shrink end them
-        /// before.
+        /// Limit of the iterations with each kind of factors; corrections that do not shrink end
+        /// them before.
         iterations: usize,
         /// The last correction of the coordinates.
         correction: f64,

@@ -40,7 +40,7 @@ use crate::linalg::cholesky::norm_in;
 use crate::linalg::dot;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, State, Wanted};
 
-/// Most rounds in which the impulses of a step and its motion settle.
+/// Limit of the rounds in which the impulses of a step and its motion settle.
 const ROUNDS: usize = 50;
 /// Changes of coordinates below this part of them end the rounds.
 const ENOUGH: f64 = 1e-13;
@@ -62,7 +62,7 @@ pub(super) struct Held {
     mean: Vec<f64>,
 }
 
-/// What closed contacts are resolved with.
+/// The system and the settings by which closed contacts are resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Bodies<'a> {
     pub(super) system: &'a dyn Mechanism,
@@ -211,7 +211,7 @@ impl Held {
         speeds: DVector<f64>,
         contacts: usize,
     ) -> Result<f64, crate::impact::ImpactFailure> {
-        // What the speeds were without the impulses.
+        // The speeds without the impulses.
         let (gram, mut free) = (problem.delassus(), speeds);
         for (k, y) in self.before.iter().enumerate() {
             free.axpy(-y, &gram.column(k), 1.0);

@@ -1,4 +1,4 @@
-//! What happens at the start of a run and at an impact inside a step.
+//! The start of a run, and an impact inside a step.
 
 use super::failure::VariationalFailure;
 use super::held::refused;

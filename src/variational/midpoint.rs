@@ -49,8 +49,9 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// The integrator of a system.
     ///
     /// # Errors
-    /// Those of a system without coordinates or with velocities that are not the rates of its
-    /// coordinates: [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`].
+    /// [`InputError::EmptySystem`] for a system without coordinates,
+    /// [`InputError::NotCoordinateRates`] for one with velocities that are not the rates of its
+    /// coordinates.
     pub fn new(system: S) -> Result<Self, InputError> {
         let system = Measured::free(system)?;
         let stepper = Stepper::new(&system)?;
@@ -112,7 +113,7 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// kinetic energy.
     ///
     /// # Errors
-    /// Those of [`step`](Self::step); a step that needs halves is refused as
+    /// As [`step`](Self::step); a step that needs halves is refused as
     /// [`VariationalFailure::NewtonFailed`] or [`VariationalFailure::NotFinite`].
     pub fn derivative(
         &mut self,

@@ -16,7 +16,7 @@ use crate::linalg::cholesky;
 use crate::linalg::lu::Lu;
 use crate::mechanics::MechanicalSystem;
 
-/// Most iterations of a step, with each kind of factors.
+/// Limit of the iterations of a step, with each kind of factors.
 pub(super) const ITERATIONS: usize = 30;
 /// Corrections of coordinates, each below this part of its size, end the iteration.
 const ENOUGH: f64 = 1e-13;
@@ -56,7 +56,7 @@ impl From<Interrupted> for Fault {
     }
 }
 
-/// What Newton's method keeps between steps.
+/// The workspace of Newton's method, kept between steps.
 #[derive(Clone, Debug)]
 pub(super) struct Newton {
     pub(super) terms: DiscreteLagrangian,
@@ -71,7 +71,7 @@ pub(super) struct Newton {
     delta: Vec<f64>,
     /// How far the last correction moved each coordinate.
     moves: Vec<f64>,
-    /// What rounding adds to the size of each coordinate.
+    /// The contribution of rounding to the size of each coordinate.
     rounded: Vec<f64>,
     unit: Vec<f64>,
     half: Vec<f64>,
@@ -84,7 +84,7 @@ struct Correction {
     moved: f64,
     /// At most, as a part of a coordinate's size.
     part: f64,
-    /// The same of the iteration before, by the sizes of this one.
+    /// The largest such part in the iteration before, by the sizes of this one.
     part_before: f64,
     /// Each within [`ROUNDING`].
     is_small: bool,
@@ -267,8 +267,8 @@ impl Newton {
         }
     }
 
-    /// What the rounding of the sums of the equations adds to the size of each coordinate, by
-    /// [`SUMS`] and the inverse.
+    /// Computes the contribution of the rounding of the sums of the equations to the size of each
+    /// coordinate, by [`SUMS`] and the inverse.
     fn measure(&mut self, task: Task<'_>) {
         let (h, terms, d) = (task.step.h.abs(), &self.terms, task.p.len());
         self.rounded.fill(0.0);

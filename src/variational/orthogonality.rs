@@ -14,7 +14,7 @@ use crate::mechanics::{
 use crate::ode::difference::CENTRAL;
 use crate::{InputError, Interrupt, validate};
 
-/// Most iterations, and most halvings of one.
+/// Limits of the iterations, and of the halvings of one.
 const ITERATIONS: usize = 100;
 const HALVINGS: i32 = 30;
 /// Cosines, and gaps as parts of the largest variable, below this are zero.
@@ -104,7 +104,7 @@ where
         }
     }
 
-    /// What counts as a change of one: of each coordinate, then of each design variable (> 0).
+    /// The change that counts as one: of each coordinate, then of each design variable (> 0).
     /// Default: 1 for all.
     #[must_use]
     pub fn scales(mut self, scales: &[f64]) -> Self {
@@ -163,8 +163,8 @@ where
                         let moved: Vec<f64> =
                             z.iter().zip(&delta).map(|(z, d)| z + part * d).collect();
                         let there = self.meet(&moved, d).ok()?;
-                        // What is left is measured by the correction it asks for, in the same
-                        // units.
+                        // The remaining residual is measured by the correction it asks for, in the
+                        // same units.
                         let next = residual_of(&there, size);
                         let next = self.correction(&moved, &free, &jacobian, next)?;
                         (self.length(&next) < (1.0 - 0.25 * part) * length)

@@ -1,4 +1,4 @@
-//! What a variational run computed.
+//! The record of a variational run.
 
 use super::failure::VariationalFailure;
 use crate::mechanics::log::{ContactEvent, Phase, sequence};

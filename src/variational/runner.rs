@@ -36,7 +36,7 @@ pub(super) struct Trial {
     pub(super) work: Vec<f64>,
 }
 
-/// What a run leaves.
+/// The record that a run leaves.
 pub(super) struct Log {
     pub(super) run: VariationalRun,
     /// Impacts so far.

@@ -1,4 +1,4 @@
-//! What a run reads beside the system.
+//! The settings of a run, read beside the system.
 
 use std::sync::Arc;
 

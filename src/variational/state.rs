@@ -17,7 +17,7 @@ pub(super) struct PhasePoint {
     pub(super) p: Vec<f64>,
 }
 
-/// What is known of a contact.
+/// The record of a contact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) closed: bool,
@@ -27,7 +27,7 @@ pub(super) struct Touch {
     pub(super) impacts: usize,
 }
 
-/// What is known of all contacts.
+/// The records of all contacts.
 #[derive(Clone, Debug)]
 pub(super) struct Touches {
     pub(super) each: Vec<Touch>,

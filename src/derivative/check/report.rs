@@ -1,4 +1,4 @@
-//! What a check of derivatives found, entry by entry.
+//! The report of a check of derivatives, entry by entry.
 
 use std::fmt;
 
@@ -207,8 +207,8 @@ impl fmt::Display for Entry {
     }
 }
 
-/// What [`check_derivatives`](crate::derivative::check_derivatives) or
-/// [`check_mechanics`](crate::mechanics::check_mechanics) found.
+/// The result of [`check_derivatives`](crate::derivative::check_derivatives) or
+/// [`check_mechanics`](crate::mechanics::check_mechanics).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DerivativeReport {

@@ -1,4 +1,4 @@
-//! What a user writes once for any scalar: a flow and event functions.
+//! Traits that a user writes once for any scalar: a flow and event functions.
 
 use std::ops::RangeInclusive;
 
@@ -11,11 +11,10 @@ use crate::{EventFunction, Flow, derivative::Dual};
 /// The right-hand side of a hybrid system, written once for any real scalar; [`Dual`] makes a
 /// [`Flow`] of it.
 ///
-/// The same rules hold as for [`Flow`]. Constants are made by
-/// [`convert`](crate::derivative::convert); branches may look at `mode`, and at `x` where both
-/// branches meet smoothly. Not for dual numbers: `floor`, `ceil`, `round`, `trunc`, `fract` and `%`
-/// panic in `num-dual`, `powf` is NaN for a base that is not positive (use `powi` or `sqrt`), and
-/// the functions of `f64` alone do not take a `T`.
+/// The rules of [`Flow`] hold. Constants are made by [`convert`](crate::derivative::convert);
+/// branches may look at `mode`, and at `x` where both branches meet smoothly. Not for dual numbers:
+/// `floor`, `ceil`, `round`, `trunc`, `fract` and `%` panic in `num-dual`, `powf` is NaN for a base
+/// that is not positive (use `powi` or `sqrt`), and the functions of `f64` alone do not take a `T`.
 pub trait SmoothFlow {
     /// Number of state variables.
     fn dim(&self) -> usize;
@@ -128,7 +127,7 @@ pub trait SmoothEvents {
     /// reset.
     ///
     /// # Errors
-    /// What the model cannot resolve: [`Stop::Model`].
+    /// [`Stop::Model`] for what the model cannot resolve.
     fn on_crossing<T: RealField + Copy>(
         &self,
         t: T,

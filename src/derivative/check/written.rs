@@ -84,8 +84,8 @@ where
 /// ```
 ///
 /// # Errors
-/// Those of [`check_derivatives`], and [`Stop::Interrupted`](crate::Stop::Interrupted) when
-/// `interrupt` is set.
+/// As [`check_derivatives`], and [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt`
+/// is set.
 pub fn check_derivatives_until<S>(
     system: &S,
     t: f64,

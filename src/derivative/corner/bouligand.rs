@@ -40,7 +40,7 @@ pub struct CornerDerivative {
     time_rows: Vec<(Guard, DVector<f64>)>,
 }
 
-/// What kind of map a corner makes of displacements. Orders that directions take only on a cone
+/// The kind of map that a corner makes of displacements. Orders that directions take only on a cone
 /// thinner than about 1e-7 (rad, each component in a unit of its size) do not count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -113,7 +113,7 @@ impl CornerDerivative {
         &self.point.mode
     }
 
-    /// What kind of map it is.
+    /// The kind of the map.
     pub fn kind(&self) -> &CornerKind {
         &self.kind
     }

@@ -51,7 +51,7 @@ impl Branch {
     }
 }
 
-/// Most beginnings of orders that are looked at; six guards have 1,957.
+/// Limit of the beginnings of orders that are looked at; six guards have 1,957.
 const MOST_PATHS: usize = 50_000;
 
 /// A path of the search: its node and the crossings that led there.

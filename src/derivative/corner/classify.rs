@@ -80,7 +80,7 @@ impl TimeRows {
         }
     }
 
-    /// Those on which all orders agree.
+    /// The time rows on which all orders agree.
     pub(crate) fn agreed(self, sizes: &Sizes) -> Vec<(Guard, DVector<f64>)> {
         let agree = |gap: &DVector<f64>| (0..gap.len()).all(|j| gap[j] <= sizes.small_shift(j));
         let agreed = self.known.into_iter().filter(|(.., gap)| agree(gap));

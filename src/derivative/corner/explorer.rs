@@ -16,10 +16,10 @@ use crate::hybrid::transition::Place;
 use crate::linalg::dot;
 use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 
-/// Most nodes of one corner; 4,096 are all sets of twelve guards.
+/// Limit of the nodes of one corner; 4,096 are all sets of twelve guards.
 const MAX_NODES: usize = 5000;
 
-/// Most numbers in the maps of a corner that are kept at a time, 256 MB: 2,330 maps of 120 × 120.
+/// Limit of the numbers kept at a time in the maps of a corner, 256 MB: 2,330 maps of 120 × 120.
 pub(crate) const MOST_NUMBERS: usize = 1 << 25;
 
 /// The graph of a corner as far as it was found, what is largest in it, and the workspace to find
@@ -41,7 +41,7 @@ pub(crate) struct Explorer {
     before: Vec<f64>,
 }
 
-/// What is found of a node behind an edge beside its state, mode and field.
+/// The properties found of a node behind an edge beside its state, mode and field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Behind {
     /// The guards that may be crossed there, and whether it is an earlier node.
@@ -347,7 +347,8 @@ impl Explorer {
         Ok(edge)
     }
 
-    /// The same, with the row of the time shift found on the way.
+    /// Carries a map as [`carry_map`](Self::carry_map), with the row of the time shift found on the
+    /// way.
     pub(crate) fn cross(
         &mut self,
         context: Context<'_>,
@@ -372,7 +373,7 @@ impl Explorer {
         let graph = &self.graph;
         let sees = |row: &[f64], jump: &[f64]| row.iter().zip(jump).any(|(r, j)| r * j != 0.0);
         let is_plain = |edge: usize| graph.edge(edge).identity && !graph.edge(edge).stops;
-        // What fields leave by rounding of their sums.
+        // Equality of fields up to the rounding of their sums.
         let is_same =
             |(a, (b, speed)): (&f64, (&f64, &f64))| (a - b).abs() <= 4.0 * f64::EPSILON * speed;
         let jumps = graph

@@ -41,8 +41,8 @@ impl Course {
         Ok(self.pass_each(context, explorer, delta)?.0)
     }
 
-    /// The same for several perturbations, with each reset evaluated once. None when they do not
-    /// all meet the same guards in the same order; `deltas` are then invalid.
+    /// Carries several perturbations as [`pass`](Self::pass), with each reset evaluated once. None
+    /// when they do not all meet the same guards in the same order; `deltas` are then invalid.
     pub(crate) fn pass_together(
         &mut self,
         context: Context<'_>,

@@ -40,7 +40,7 @@ pub(crate) struct NewNode<'a> {
     pub(crate) moved: &'a mut bool,
 }
 
-/// What a node is beside its numbers.
+/// The properties of a node beside its numbers.
 #[derive(Clone, Debug, Default)]
 struct Header {
     mode: Mode,
@@ -253,7 +253,7 @@ impl CornerGraph {
         self.forget_since(self.root);
     }
 
-    /// What was found so far, to be kept when more is forgotten.
+    /// A mark of the nodes and edges found so far, to be kept when more is forgotten.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             nodes: self.nodes(),

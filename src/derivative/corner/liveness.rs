@@ -39,8 +39,8 @@ impl CornerGraph {
         })
     }
 
-    /// What event function `k` may be off zero at the corner, and counts as zero all the same
-    /// (`u_k`).
+    /// The amount by which event function `k` may be off zero at the corner, and counts as zero all
+    /// the same (`u_k`).
     pub(crate) fn residual(&self, k: usize) -> f64 {
         let mut members = self.members(0).iter();
         let own = members.position(|member| member.guard.event == k);
@@ -75,8 +75,8 @@ impl CornerGraph {
         })
     }
 
-    /// Most guards that one direction meets: each guard of the corner once, and those that resets
-    /// throw the state back at.
+    /// Limit of the guards that one direction meets: each guard of the corner once, and those that
+    /// resets throw the state back at.
     pub(crate) fn most_met(&self) -> usize {
         self.members(0).len() + MOST_MET_AGAIN
     }

@@ -22,8 +22,8 @@ pub(crate) struct Lone {
     rate: f64,
     /// The field behind it.
     behind: Vec<f64>,
-    /// What a displacement gains for each second that it crosses later: `F⁻ − F⁺`, and `F⁻` where the
-    /// run ends at the event.
+    /// The gain of a displacement for each second that it crosses later: `F⁻ − F⁺`, and `F⁻` where
+    /// the run ends at the event.
     gain: Vec<f64>,
 }
 

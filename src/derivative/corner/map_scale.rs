@@ -70,8 +70,8 @@ pub(crate) struct MapScale {
 }
 
 impl MapScale {
-    /// That of crossings with these sizes, between nodes with these speeds at most; `rounding` is
-    /// what was measured of the maps.
+    /// The scale for crossings with these sizes, between nodes with these speeds at most;
+    /// `rounding` is what was measured of the maps.
     pub(crate) fn of(sizes: &Sizes, speed: &[f64], rounding: Option<&DMatrix<f64>>) -> Self {
         let Sizes {
             jumps,
@@ -104,7 +104,7 @@ impl MapScale {
         let length = face.norm_squared();
         let part = if length > 0.0 { 1.0 / length } else { 0.0 };
         let across = &difference * face * face.transpose() * part;
-        // What is allowed is mixed as the entries are.
+        // The allowed differences are mixed as the entries are.
         let size = face.abs();
         let mixed = &self.allowed * &size * size.transpose() * part;
         let scale = Self {

@@ -28,8 +28,8 @@ pub(crate) struct CornerPoint {
     pub(crate) min_rates: Vec<f64>,
     /// The rounding of states after its crossings, where it was measured.
     pub(crate) rounding: Vec<f64>,
-    /// What is left of the value of each guard at `x` (`u_k`), where no state was found at which all
-    /// of them are zero. It counts as zero.
+    /// The residual of each guard at `x` (`u_k`), where no state was found at which all of them are
+    /// zero. It counts as zero.
     pub(crate) residuals: Vec<f64>,
 }
 

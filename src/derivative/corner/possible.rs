@@ -54,7 +54,7 @@ pub(crate) enum LeftOut {
 /// The search for guards close to those that a run crosses: its workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct CloseGuards {
-    /// Those found last.
+    /// The guards found last.
     pub(crate) found: Vec<Close>,
     h: Vec<f64>,
     field: Vec<f64>,

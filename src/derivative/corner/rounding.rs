@@ -30,7 +30,7 @@ const LEAST: f64 = 6e-6;
 const SAFETY: f64 = 10.0;
 /// How often a corner is passed from five points.
 const COURSES: usize = 6;
-/// The same for corners of more than `MANY` guards.
+/// Passages of a corner of more than `MANY` guards, likewise.
 const FEW_COURSES: usize = 2;
 const MANY: usize = 12;
 

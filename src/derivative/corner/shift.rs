@@ -21,7 +21,7 @@ impl CornerGraph {
         -dot(self.row_of(member), delta) / member.rate
     }
 
-    /// The same as a row on displacements before the corner, which `map` carries to the node.
+    /// The time shift as a row on displacements before the corner, which `map` carries to the node.
     pub(crate) fn shift_row(&self, node: usize, m: usize, map: &DMatrix<f64>) -> DVector<f64> {
         let mut row = DVector::zeros(map.ncols());
         self.write_shift_row(node, m, map, &mut row);

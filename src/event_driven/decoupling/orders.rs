@@ -14,7 +14,7 @@ use crate::{Crossed, CrossedGuard, Guard, Mode};
 const ALL_ORDERS: usize = 4;
 /// Random orders taken beyond.
 const SAMPLE: u64 = 24;
-/// Most impacts of one order.
+/// Limit of the impacts of one order.
 const CAP: usize = 1000;
 
 /// How many times later each contact of an order is met than the one before.

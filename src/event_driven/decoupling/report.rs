@@ -69,10 +69,11 @@ pub struct DecouplingReport {
 pub enum InertialCoupling {
     /// Limbs are decoupled: the derivative is classical, whatever the state.
     Decoupled,
-    /// Impacts do not feel each other and all orders have the same map here, though no blocks were
-    /// found.
+    /// Impacts are not coupled by the Delassus matrix, and all orders have the same map here,
+    /// though no blocks were found.
     SmoothHere,
-    /// Impacts do not feel each other but forces do: continuous and piecewise differentiable.
+    /// Impacts are not coupled by the Delassus matrix, but forces are coupled: continuous and
+    /// piecewise differentiable.
     PiecewiseSmooth,
     /// Continuous, for the reason given.
     ContinuousOnly(ContinuityClass),
@@ -92,7 +93,7 @@ pub enum InertialCoupling {
     },
 }
 
-/// Why outcomes are continuous though impacts feel each other.
+/// Why outcomes are continuous though impacts are coupled by the Delassus matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContinuityClass {
@@ -157,8 +158,8 @@ impl Model<'_> {
         } else if spread.isolated {
             InertialCoupling::Isolated { by: spread.corner }
         } else if largest_cosine > SMALL {
-            // Impacts that feel each other have a different map for each order, even where the
-            // outcomes agree.
+            // Impacts that are coupled by the Delassus matrix have a different map for each order,
+            // even where the outcomes agree.
             InertialCoupling::ContinuousOnly(self.class(State { t, q, v }, contacts)?)
         } else if !spread.same_map {
             InertialCoupling::PiecewiseSmooth
@@ -281,7 +282,7 @@ impl Model<'_> {
         DVector::from_iterator(d, largest.chain(std::iter::repeat(0.0)).take(d)) * SMALL
     }
 
-    /// Why impacts that feel each other have one outcome here.
+    /// Why impacts that are coupled by the Delassus matrix have one outcome here.
     fn class(
         &self,
         State { t, q, v }: State<'_>,
@@ -327,11 +328,11 @@ struct Spread {
     order: f64,
     /// The largest difference of a velocity between two orders.
     state: f64,
-    /// The same between an order and all contacts at once.
+    /// The largest difference of a velocity between an order and all contacts at once.
     corner: f64,
     /// Some velocity differs between two orders by more than counts as zero.
     jumps: bool,
-    /// The same between an order and all contacts at once.
+    /// Some velocity differs between an order and all contacts at once by more than counts as zero.
     isolated: bool,
     /// All orders have the same map.
     same_map: bool,

@@ -11,7 +11,7 @@ const SMALL: f64 = 1e-9;
 /// Step of differences of efforts, for coordinates and speeds of size one; an additive effort has
 /// none of any step.
 const STEP: f64 = 1e-2;
-/// The same, as a part of larger coordinates and speeds.
+/// Step of differences of efforts, as a part of larger coordinates and speeds.
 const PART: f64 = 1e-6;
 /// How many roundings an effort may have.
 const ROUNDINGS: f64 = 32.0;

@@ -28,7 +28,7 @@ const KEPT: usize = CYCLE * (VALUES - 1) + 1;
 const SLOWEST: f64 = 0.9;
 /// Rounding of an interval between two values, in units of the values.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
-/// Most terms of a sum.
+/// Limit of the terms of a sum.
 const TERMS: usize = 10_000;
 
 /// The impacts of a run since the last accumulation.
@@ -172,7 +172,7 @@ fn limit_of(values: &[f64], noise: f64, tolerance: f64, part: f64) -> Option<(f6
             return Some((limit, bound + of_times, ratio));
         }
     }
-    // What is left is small itself, or no more than is known of times.
+    // A remainder that is small itself, or no more than is known of times.
     let most = ratios.iter().fold(0.0, |most: f64, &r| most.max(r));
     let bound = rest(most);
     (bound <= tolerance.max(noise)).then(|| (last + rest(third), bound + noise, third))

@@ -1,4 +1,4 @@
-//! What a run with time as a state refuses: starts, and coefficients of restitution.
+//! Refusals of a run with time as a state: starts, and coefficients of restitution.
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;

@@ -84,7 +84,7 @@ impl<'a> Course<'a> {
         (0..system.contacts()).filter(touches).collect()
     }
 
-    /// What is known of all contacts where none has just left its mode.
+    /// A [`Known`] for each contact where none has just left its mode.
     pub(super) fn no_event(&self) -> Vec<Known> {
         vec![STAYS; self.model.system().contacts()]
     }
@@ -254,7 +254,7 @@ impl<'a> Course<'a> {
             let (q, v) = state.split_at(nq);
             (q.to_vec(), v.to_vec())
         });
-        // What was brought to zero between the stretches belongs to the one before.
+        // Components brought to zero between the stretches belong to the one before.
         if let Some(last) = self.stretches.last_mut() {
             (last.q[1], last.v[1]) = from.clone();
         }

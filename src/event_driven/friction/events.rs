@@ -13,7 +13,7 @@ use crate::{At, Guard, Mode, Stop};
 
 /// Rounding of a gap, in units of the greatest coordinate (at least 1).
 const GAP_ROUNDING: f64 = 4.0 * f64::EPSILON;
-/// Most events at one instant beside 8 a contact.
+/// Limit of the events at one instant beside 8 a contact.
 const AT_ONCE: usize = 32;
 /// Impacts whose rebounds are slower than so many times the tolerance of rates are summed up with
 /// an error of up to this part of the last interval.

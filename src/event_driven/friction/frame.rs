@@ -27,7 +27,7 @@ pub(super) struct Frame<'a> {
     pub(super) gram: &'a mut [f64],
     /// The accelerations of velocities without contact forces.
     pub(super) free: &'a mut [f64],
-    /// The same of rows: `J v̇ + κ`.
+    /// The accelerations of rows without contact forces: `J v̇ + κ`.
     pub(super) bends: &'a mut [f64],
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Motion<'a> {
     pub(super) is_watched: bool,
 }
 
-/// What a contact does in a mode: two flags each.
+/// The contact mode of contact `j`, by its two flags in `mode`.
 pub(super) fn contact_mode(mode: &Mode, j: usize) -> Contacting {
     match (mode.flag(2 * j), mode.flag(2 * j + 1)) {
         (false, false) => Contacting::Open,
@@ -304,7 +304,7 @@ impl Motion<'_> {
         let mut nearest = Nearest::default();
         let rows = generators.iter().map(Vec::as_slice);
         let distance = nearest.distance(rows, &point, 0.0) / load;
-        // The same with the forces themselves, which shall be small.
+        // The distance with the forces themselves in it, which shall be small.
         for (ray, generator) in generators.iter_mut().enumerate() {
             generator.resize(1 + size + frame.r, 0.0);
             if let Some(&(i, along)) = ray.checked_sub(1).and_then(|ray| parts.get(ray)) {

@@ -1,4 +1,4 @@
-//! What a run with time as a state reads beside the model.
+//! The settings of a run with time as a state, read beside the model.
 
 use crate::{Interrupt, PerEntry};
 

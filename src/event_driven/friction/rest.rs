@@ -45,7 +45,7 @@ impl Course<'_> {
             Some(broken) => return Err(broken),
         }
         let (t, s) = (limit.t.max(self.t), limit.s.max(self.s));
-        // What the sum was formed from is as good as the smooth stretches before.
+        // The values that the sum was formed from are as good as the smooth stretches before.
         let rtol = (0..self.state.len()).map(|i| self.options.rtol.get(i));
         let part = SMOOTH * rtol.fold(0.0, f64::max);
         let start = self

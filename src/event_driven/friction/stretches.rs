@@ -1,5 +1,5 @@
-//! What a run with time as a state computed: stretches, each with time, arclength and velocity at both
-//! ends.
+//! The record of a run with time as a state: stretches, each with time, arclength and velocity at
+//! both ends.
 
 use nalgebra::DVector;
 
@@ -7,7 +7,7 @@ use crate::event_driven::Breakdown;
 use crate::impact::Contacting;
 use crate::{InputError, Trajectory};
 
-/// What happens in a stretch.
+/// The kind of a stretch.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StretchKind {
@@ -49,7 +49,7 @@ pub enum StretchKind {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stretch {
-    /// What happens.
+    /// The kind of the stretch.
     pub kind: StretchKind,
     /// Time at both ends (s).
     pub t: [f64; 2],

@@ -103,7 +103,7 @@ where
         self
     }
 
-    /// Most impacts and changes of mode; default 100 000. Beyond the run ends with
+    /// Limit of the impacts and changes of mode; default 100 000. Beyond the run ends with
     /// [`Stop::TooManyEvents`].
     #[must_use]
     pub fn max_events(mut self, limit: usize) -> Self {
@@ -111,14 +111,14 @@ where
         self
     }
 
-    /// Most smooth steps, accepted or not; default ten million.
+    /// Limit of the smooth steps, accepted or not; default ten million.
     #[must_use]
     pub fn max_steps(mut self, limit: usize) -> Self {
         self.options.max_steps = limit;
         self
     }
 
-    /// Most memory of all smooth stretches (bytes, nearly); default 2³⁰.
+    /// Limit of the memory of all smooth stretches (bytes, nearly); default 2³⁰.
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.options.max_memory = bytes;

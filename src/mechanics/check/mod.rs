@@ -93,7 +93,7 @@ where
 /// velocity.
 ///
 /// # Errors
-/// Those of [`check_mechanics`], and [`Stop::Interrupted`] when `interrupt` is set.
+/// As [`check_mechanics`], and [`Stop::Interrupted`] when `interrupt` is set.
 pub fn check_mechanics_until<S>(
     system: &S,
     t: f64,
