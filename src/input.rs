@@ -16,7 +16,7 @@ pub enum InputError {
     /// A slice has the wrong length.
     #[error("{name} has length {found}, expected {expected}")]
     WrongLength {
-        /// What was passed.
+        /// Name of the slice.
         name: &'static str,
         /// Length the system asks for.
         expected: usize,
@@ -27,7 +27,7 @@ pub enum InputError {
     /// A time, a state or an entry of the data is NaN or infinite.
     #[error("{name} is not finite: {value} (entry {entry})")]
     NotFinite {
-        /// What was passed.
+        /// Name of the quantity.
         name: &'static str,
         /// Which entry of it, 0 for a scalar.
         entry: usize,
@@ -53,7 +53,7 @@ pub enum InputError {
         entry: usize,
         /// Its value.
         value: f64,
-        /// What it should be.
+        /// The rule that it breaks.
         rule: &'static str,
     },
 
@@ -71,8 +71,9 @@ pub enum InputError {
     /// Something was named by a number that does not exist.
     #[error("there is no {what} {index}: there are {count}, counted from 0")]
     NoSuch {
-        /// What was named: `event function`, `flag`, `contact`, `corner`, `crossing`, or `crossing
-        /// of the order` ([`saltation_product`](crate::derivative::saltation_product)).
+        /// Kind of the thing that was named: `event function`, `flag`, `contact`, `corner`,
+        /// `crossing`, or `crossing of the order`
+        /// ([`saltation_product`](crate::derivative::saltation_product)).
         what: &'static str,
         /// Its number.
         index: usize,
@@ -96,7 +97,7 @@ pub enum InputError {
     BadMatrix {
         /// `mass` or `Delassus`.
         name: &'static str,
-        /// What is wrong with it.
+        /// The fault of the matrix.
         fault: MatrixFault,
     },
 
@@ -105,7 +106,7 @@ pub enum InputError {
     BadTree {
         /// The tree.
         tree: usize,
-        /// What is wrong with its matrix.
+        /// The fault of its matrix.
         fault: MatrixFault,
     },
 
@@ -123,16 +124,16 @@ pub enum InputError {
         what: &'static str,
         /// Its number.
         index: usize,
-        /// What is wrong with its rows.
+        /// The fault of its rows.
         reason: Box<InputError>,
     },
 
     /// A start that gives what this driver does not start from.
     #[error("this driver starts from {expected}: {found} cannot be used")]
     Start {
-        /// What it starts from.
+        /// The data that the driver starts from.
         expected: &'static str,
-        /// What was given.
+        /// The data that were given.
         found: &'static str,
     },
 

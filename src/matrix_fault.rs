@@ -1,6 +1,6 @@
-//! What can be wrong with a matrix that a user passes; what errors and the impact laws speak of.
+//! Faults of a matrix that a user passes, of which errors and the impact laws speak.
 
-/// What is wrong with a matrix.
+/// A fault of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatrixFault {

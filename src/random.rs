@@ -6,11 +6,11 @@
 
 /// The multipliers of the two halves of a round.
 const MULTIPLIERS: [u64; 2] = [0xd2e7_470e_e14c_6c93, 0xca5a_8263_9512_1157];
-/// What a round adds to the key: 2⁶⁴ over the golden ratio, and 2⁶⁴ (√3 − 1).
+/// The increments of the key in a round: 2⁶⁴ over the golden ratio, and 2⁶⁴ (√3 − 1).
 const KEY_STEPS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
 const ROUNDS: usize = 10;
 
-/// What a draw is for. Draws of different streams are independent.
+/// The purpose of a draw. Draws of different streams are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Stream {

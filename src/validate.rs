@@ -2,10 +2,11 @@
 
 use crate::InputError;
 
-/// Most springs, masses or cells of a model: beyond it a typing error is likelier than a wish.
+/// Limit of the springs, masses or cells of a model: beyond it a typing error is likelier than a
+/// wish.
 pub(crate) const MOST: usize = 1_000_000;
 
-/// Most entries of a matrix whose size a model gives: 0.8 GB.
+/// Limit of the entries of a matrix whose size a model gives: 0.8 GB.
 const MOST_ENTRIES: usize = 100_000_000;
 
 /// Refuses values that are NaN or infinite.
@@ -67,7 +68,7 @@ pub(crate) fn unless(
     accepted(name, &[value], rule, |_| false)
 }
 
-/// What is refused in a part that starts at entry `start`, as an entry of the whole.
+/// The error of a part that starts at entry `start`, as an entry of the whole.
 pub(crate) fn counted_from(start: usize) -> impl Fn(InputError) -> InputError {
     move |mut error| {
         if let InputError::NotFinite { entry, .. } | InputError::BadSetting { entry, .. } =
@@ -79,7 +80,7 @@ pub(crate) fn counted_from(start: usize) -> impl Fn(InputError) -> InputError {
     }
 }
 
-/// What is refused in the rows of a term, with the number of the term.
+/// The error of the rows of a term, with the number of the term.
 pub(crate) fn rows_of(what: &'static str, index: usize) -> impl Fn(InputError) -> InputError {
     move |reason| InputError::RowsOfTerm {
         what,

@@ -1,4 +1,4 @@
-//! What a scene is told of a body.
+//! The data of a body for a scene.
 
 use super::pose::check_coordinates;
 use super::{Pose, Shape, ShapeKind};
@@ -27,7 +27,7 @@ pub(super) enum Inertia {
     Given { mass: f64, moments: [f64; 3] },
 }
 
-/// What contacts of a body are made of.
+/// The material of the contacts of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Material {
     pub(super) friction: f64,

@@ -84,7 +84,7 @@ pub(super) fn candidates(
             continue;
         }
         let own: [i64; 3] = cell(i).into();
-        // Those entered before this one: in the own cell and in all around it.
+        // Balls entered before this one: in the own cell and in all around it.
         for [x, y, z] in AROUND {
             let mut j = heads[bucket([own[0] + x, own[1] + y, own[2] + z])];
             while j != NONE {

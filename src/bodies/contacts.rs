@@ -70,7 +70,7 @@ impl Scene {
     /// The deepest overlap of two bodies (m), 0 where none overlap. `contacts` is scratch space.
     ///
     /// # Errors
-    /// Those of [`ContactSource::fill`].
+    /// As [`ContactSource::fill`].
     pub fn deepest_overlap(&self, q: &[f64], contacts: &mut Contacts) -> Result<f64, InputError> {
         self.fill(q, ContactSet::Within(0.0), Wanted::default(), contacts)?;
         let depths = contacts.all_parameters().iter().map(|contact| -contact.gap);
@@ -351,7 +351,7 @@ impl ContactSource for Scene {
     }
 }
 
-/// What is refused of two shapes, with the numbers of the bodies: the entry is A, the value B.
+/// The refusal of two shapes, with the numbers of the bodies: the entry is A, the value B.
 fn of_pair(mut error: InputError, pair: Pair) -> InputError {
     if let InputError::BadSetting {
         name, entry, value, ..

@@ -59,7 +59,7 @@ pub struct FreeContact {
     pub normal: [f64; 3],
     /// Tree of body A and its centre of mass (m). Tree `i` has the velocities `6 i` to `6 i + 5`.
     pub a: (usize, [f64; 3]),
-    /// The same of body B; none for the world.
+    /// Tree of body B and its centre of mass (m); none for the world.
     pub b: Option<(usize, [f64; 3])>,
 }
 

@@ -174,7 +174,7 @@ impl Scene {
         self.bodies.is_empty()
     }
 
-    /// What the scene was told of a body.
+    /// A body, as it was given to the scene.
     pub fn body(&self, body: usize) -> Option<&Body> {
         self.bodies.get(body).map(|placed| &placed.body)
     }

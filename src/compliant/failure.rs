@@ -49,7 +49,7 @@ pub enum CompliantFailure {
         t: f64,
         /// The state `(q, v)` of which it was asked.
         state: Vec<f64>,
-        /// What is wrong.
+        /// The fault of the model at this state.
         reason: InputError,
     },
 

@@ -28,7 +28,7 @@ pub(super) struct Gradient {
     weighted_rows: Vec<f64>,
 }
 
-/// What is known since the last call of [`Solver::solve`].
+/// The state of the solution since the last call of [`Solver::solve`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
     /// There is no solution.

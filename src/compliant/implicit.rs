@@ -111,7 +111,7 @@ impl Solver {
     /// ```
     ///
     /// # Errors
-    /// Those of [`derivative`](Self::derivative).
+    /// As [`derivative`](Self::derivative).
     pub fn adjoint(
         &mut self,
         problem: &Problem,

@@ -1,4 +1,4 @@
-//! What the contact model gets wrong in a solution, and what its contacts store.
+//! Errors of the contact model in a solution, and the energy that its contacts store.
 
 use super::law::{Friction, Region};
 use super::problem::Problem;

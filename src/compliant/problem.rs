@@ -230,7 +230,7 @@ impl Problem {
     /// Adds all contacts of a list, in its order.
     ///
     /// # Errors
-    /// Those of [`add_contact`](Self::add_contact); contacts before the offender stay.
+    /// As [`add_contact`](Self::add_contact); contacts before the offender stay.
     pub fn add_contacts(&mut self, contacts: &Contacts) -> Result<(), InputError> {
         for (i, parameters) in contacts.all_parameters().iter().enumerate() {
             let mut blocks = [(0, &[][..]); 3];
@@ -251,8 +251,8 @@ impl Problem {
     /// number.
     ///
     /// # Errors
-    /// Those of [`add_contact`](Self::add_contact), and [`InputError::BadSetting`] for a law with
-    /// `R ≤ 0` or bounds that cross.
+    /// As [`add_contact`](Self::add_contact), and [`InputError::BadSetting`] for a law with `R ≤ 0`
+    /// or bounds that cross.
     pub fn add_row(&mut self, law: RowLaw, rows: &[(usize, &[f64])]) -> Result<usize, InputError> {
         let number = self.rows.len();
         let of_row = validate::counted_from(number);
@@ -282,7 +282,7 @@ impl Problem {
     /// makes a term stiffer than the step can use.
     ///
     /// # Errors
-    /// Those of [`add_row`](Self::add_row).
+    /// As [`add_row`](Self::add_row).
     pub fn row_response(&mut self, rows: &[(usize, &[f64])]) -> Result<f64, InputError> {
         let kept = self.jacobian.len();
         let links = self.links(rows, 1);

@@ -1,4 +1,4 @@
-//! What the solver found: velocities, impulses, regions, and how each island converged.
+//! The solution of a step: velocities, impulses, regions, and how each island converged.
 
 use super::law::Region;
 use crate::{InputError, validate};

@@ -54,7 +54,7 @@ impl Solver {
         self
     }
 
-    /// Most Newton iterations of an island, up to a million; default 100.
+    /// Limit of the Newton iterations of an island, up to a million; default 100.
     #[must_use]
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.settings.max_iterations = iterations;

@@ -99,7 +99,7 @@ pub enum ImpactFailure {
     #[error("the selection chose {} of {count} outcomes",
         chosen.map_or_else(|| "none".to_owned(), |chosen| format!("number {chosen}, counted from 0,")))]
     NoSuchOutcome {
-        /// What it chose.
+        /// Number of the chosen outcome, counted from 0; none where none was chosen.
         chosen: Option<usize>,
         /// Number of outcomes.
         count: usize,

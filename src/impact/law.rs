@@ -1,4 +1,4 @@
-//! What an impact law is, and the set it returns.
+//! Impact laws, and the sets of outcomes that they return.
 
 use std::fmt;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ pub trait ImpactLaw {
     /// The only outcome.
     ///
     /// # Errors
-    /// Those of [`resolve`](Self::resolve), and [`ImpactFailure::NotSingle`].
+    /// As [`resolve`](Self::resolve), and [`ImpactFailure::NotSingle`].
     fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, ImpactFailure> {
         self.resolve(problem)?.single()
     }
@@ -131,7 +131,7 @@ impl Outcomes {
     }
 }
 
-/// Most pairs of outcomes that are compared.
+/// Limit of the pairs of outcomes that are compared.
 const MOST_PAIRS: usize = 1 << 24;
 
 /// The greatest `distance` of two of `n` points, from [`MOST_PAIRS`] pairs beside those with the

@@ -13,7 +13,7 @@ use crate::InputError;
 /// this part of `√(2T)`, or of energy gained below this part of `T`.
 const REMARKABLE: f64 = 1e-9;
 
-/// What an impact law says happens.
+/// An outcome of an impact by a law.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -25,8 +25,8 @@ pub struct Outcome {
     pub order: Order,
     /// Kinetic energy after less before (J): `½ p · (u + u⁺)`, exact for any law.
     pub energy_change: f64,
-    /// What the user should know of this outcome; empty for a feasible one that loses or keeps
-    /// energy.
+    /// Remarks on this outcome that the user should know; empty for a feasible one that loses or
+    /// keeps energy.
     pub remarks: Vec<Remark>,
 }
 
@@ -44,7 +44,7 @@ pub enum Order {
     Modes(Vec<Contacting>),
 }
 
-/// What a contact in the plane does at the end of an impact. Printed as `O`, `S`, `+` and `-`.
+/// The state of a contact in the plane at the end of an impact. Printed as `O`, `S`, `+` and `-`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Contacting {
@@ -69,7 +69,7 @@ impl fmt::Display for Contacting {
     }
 }
 
-/// What the user should know of an outcome.
+/// A remark on an outcome that the user should know.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Remark {

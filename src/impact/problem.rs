@@ -50,14 +50,14 @@ pub struct ImpactProblem {
     tolerance: f64,
     /// `√(2T)`, `T` the kinetic energy of the whole motion where it is known.
     momentum: f64,
-    /// The same of the motion of least energy that has these contact speeds.
+    /// `√(2T)` of the motion of least energy that has these contact speeds.
     least: f64,
     space: ContactSpace,
     motion: Option<Motion>,
     interrupt: Option<Interrupt>,
 }
 
-/// What brings impulses back to velocities.
+/// The motion that brings impulses back to velocities.
 #[derive(Clone, Debug)]
 pub(super) struct Motion {
     pub(super) velocity: DVector<f64>,
@@ -92,8 +92,8 @@ impl ImpactProblem {
     /// here: what needs a motion refuses them.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), for the normals, and [`InputError::BadSetting`] for a coefficient that is not
-    /// finite and ≥ 0.
+    /// As [`new`](Self::new), for the normals, and [`InputError::BadSetting`] for a coefficient
+    /// that is not finite and ≥ 0.
     pub fn with_tangents(
         delassus: DMatrix<f64>,
         speeds: DVector<f64>,
@@ -173,7 +173,7 @@ impl ImpactProblem {
     /// rows of zeros has no friction.
     ///
     /// # Errors
-    /// Those of [`from_mechanics`](Self::from_mechanics), and [`InputError::BadSetting`] for a
+    /// As [`from_mechanics`](Self::from_mechanics), and [`InputError::BadSetting`] for a
     /// coefficient that is not finite and ≥ 0.
     pub fn from_mechanics_with_tangents(
         mass: &DMatrix<f64>,

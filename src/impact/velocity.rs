@@ -58,7 +58,7 @@ pub(super) struct VelocityMap {
 }
 
 impl VelocityMap {
-    /// That of a problem made with a motion.
+    /// The map of a problem made with a motion.
     pub(super) fn of(problem: &ImpactProblem) -> Result<Self, InputError> {
         let (before, gram) = (problem.speeds(), problem.delassus());
         let motion = problem.motion().ok_or(InputError::OnlyContactSpace)?;

@@ -13,7 +13,7 @@ use crate::linalg::double_double::Double;
 /// Largest problem for which it is tried: a pivot then takes some milliseconds, and the tableau 1.3
 /// MB.
 const MOST: usize = 200;
-/// Most pivots, times n.
+/// Limit of the pivots, times n.
 const PIVOTS: usize = 10;
 /// Rows take part in a ratio test above this pivot, relative to the column's largest or 1.
 const LEAST_PIVOT: f64 = 1e-20;

@@ -4,8 +4,8 @@
 use super::problem::largest;
 use super::scaled::Scaled;
 
-/// What is left of `Wᵀu` by rounding is at most this, over the size of its terms or of the columns,
-/// whichever is larger.
+/// The greatest rest of `Wᵀu` by rounding, over the size of its terms or of the columns, whichever
+/// is larger.
 const ROUGHLY_ZERO: f64 = 1e-12;
 /// `q·u` is negative by at least this, over the size of its terms.
 const NEGATIVE: f64 = 1e-10;
@@ -24,7 +24,7 @@ pub(super) enum Proof {
     Exact,
 }
 
-/// What `u ≥ 0` proves, in units of the scaled problem, whose columns are of size 1.
+/// The proof by `u ≥ 0`, in units of the scaled problem, whose columns are of size 1.
 pub(super) fn proof_by(problem: &Scaled, u: &[f64]) -> Proof {
     let most = u.iter().zip(&problem.row).map(|(u, row)| u / row);
     let most = most.fold(0.0, f64::max);

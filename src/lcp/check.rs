@@ -12,7 +12,7 @@ pub(super) struct Candidate {
     pub(super) slack: Vec<f64>,
 }
 
-/// What the check says.
+/// The result of the check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Check {
     pub(super) passed: bool,

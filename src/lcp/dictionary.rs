@@ -11,9 +11,9 @@ use crate::validate;
 
 /// Residual allowed, as in [`LcpSolver::tolerance`](super::LcpSolver::tolerance).
 const TOLERANCE: f64 = 1e-10;
-/// Most bases.
+/// Limit of the bases.
 const MOST: usize = 256;
-/// Most numbers of all inverses: 8 MB.
+/// Limit of the numbers of all inverses: 8 MB.
 const NUMBERS: usize = 1_000_000;
 
 /// Complementary bases of one matrix `W`, in the order in which they are tried, with their

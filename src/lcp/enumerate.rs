@@ -17,9 +17,9 @@ const TOLERANCE: f64 = 1e-10;
 const MERGED: f64 = 1e-8;
 /// A basis with a smaller pivot is singular.
 const SINGULAR: f64 = 1e-11;
-/// Most solutions that are listed, and most singular bases that hold some.
+/// Limit of the solutions that are listed, and of the singular bases that hold some.
 const LISTED: usize = 4096;
-/// What stands for zero on the diagonal of the problem for a point of a face.
+/// The stand-in for zero on the diagonal of the problem for a point of a face.
 const SOFTNESS: f64 = 1e-13;
 
 /// A solution from [`enumerate`].
@@ -73,7 +73,7 @@ pub fn enumerate<'w>(
 /// [`enumerate`], unless `interrupt` is set before it ends.
 ///
 /// # Errors
-/// Those of [`enumerate`], and [`LcpFailure::Interrupted`].
+/// As [`enumerate`], and [`LcpFailure::Interrupted`].
 pub fn enumerate_until<'w>(
     w: impl Into<DMatrixView<'w, f64>>,
     q: &[f64],
@@ -128,7 +128,7 @@ struct Search<'a> {
     found: Vec<Found>,
     /// Singular bases that hold solutions.
     singular: usize,
-    /// Those of them that hold infinitely many.
+    /// Singular bases that hold infinitely many solutions.
     continua: Vec<u32>,
 }
 

@@ -50,7 +50,7 @@ pub enum LcpFailure {
         /// `max |min(z, W z + q)|` of what the first attempt found; infinite when rounding or
         /// overflow spoilt its path.
         residual: f64,
-        /// What the check allows.
+        /// The residual that the check allows.
         allowed: f64,
     },
 

@@ -277,8 +277,8 @@ impl Lemke {
         Some(best)
     }
 
-    /// The same basis with fresh pivots, each on the largest entry that is left; false when it is
-    /// singular.
+    /// The basis at hand with fresh pivots, each on the largest entry that is left; false when it
+    /// is singular.
     #[cold]
     fn make_anew(&mut self, problem: &Scaled, cover: &[Block]) -> bool {
         const FREE: usize = usize::MAX;

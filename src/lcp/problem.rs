@@ -30,7 +30,7 @@ pub fn residual<'w>(
     Ok(residual_in(w, q, z, &mut vec![0.0; q.len()]))
 }
 
-/// The same of arguments of the right lengths, with `W z + q` left in `slack`.
+/// The [`residual`] of arguments of the right lengths, with `W z + q` left in `slack`.
 pub(crate) fn residual_in(w: DMatrixView<'_, f64>, q: &[f64], z: &[f64], slack: &mut [f64]) -> f64 {
     form_slack(&w, q, z, slack);
     worst(z, slack)

@@ -16,7 +16,7 @@ pub struct Solution<'s> {
     rung: Attempt,
 }
 
-/// What found a solution: the attempts, in the order in which they are tried.
+/// The attempts at a solution, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Attempt {
@@ -117,7 +117,7 @@ impl<'s> Solution<'s> {
         self.pivots
     }
 
-    /// What found it.
+    /// The attempt that found it.
     pub fn rung(&self) -> Attempt {
         self.rung
     }

@@ -20,7 +20,7 @@ use crate::{Interrupt, validate};
 const FEW: usize = 12;
 /// Largest problem for which a new solver has buffers.
 const MOST_RESERVED: usize = 1024;
-/// Most pivots of one run of Lemke's method, times n.
+/// Limit of the pivots of one run of Lemke's method, times n.
 const MOST_PIVOTS: usize = 1000;
 
 /// Solves linear complementarity problems `0 ≤ z ⊥ W z + q ≥ 0`, dense, of any size up to a few
@@ -51,7 +51,7 @@ pub struct LcpSolver {
     convex: Convex,
     careful: Careful,
     interrupt: Option<Interrupt>,
-    /// What is rounding in `q_i/√W_ii`.
+    /// The size of rounding in `q_i/√W_ii`.
     noise: f64,
     /// The covering vector in scaled units.
     cover: Vec<Block>,
@@ -132,8 +132,8 @@ impl LcpSolver {
         self
     }
 
-    /// Most pivots of one run of Lemke's method, times n (default 50; more than 1000 count as
-    /// 1000). A run that cycles ends too.
+    /// Limit of the pivots of one run of Lemke's method, times n (default 50; more than 1000 count
+    /// as 1000). A run that cycles ends too.
     #[must_use]
     pub fn pivots_per_row(mut self, most: usize) -> Self {
         self.pivots_per_row = most.min(MOST_PIVOTS);

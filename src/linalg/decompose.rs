@@ -12,7 +12,7 @@ use nalgebra::{
     SymmetricEigen, U1,
 };
 
-/// Most iterations of a decomposition, for each row and column; two or three are usual.
+/// Limit of the iterations of a decomposition, for each row and column; two or three are usual.
 const MOST_SWEEPS: usize = 100;
 
 /// Rounding of singular values, as a part of the greatest.
@@ -75,7 +75,7 @@ fn fits(found: &SVD<f64, Dyn, Dyn>, matrix: &DMatrix<f64>) -> bool {
     let product = u * DMatrix::from_diagonal(&found.singular_values) * v_t;
     let allowed = ROUNDING * matrix.amax();
     let off = (product - matrix).amax();
-    // What overflows is no reason to try again.
+    // An overflow is no reason to try again.
     off.is_nan() || off <= allowed
 }
 
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Those of nalgebra alone are off by up to 2.7e-3 in some of these.
+    /// The vectors of nalgebra alone are off by up to 2.7e-3 in some of these.
     #[test]
     fn singular_vectors_give_their_matrix() {
         let mut turned = 0;

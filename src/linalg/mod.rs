@@ -1,5 +1,5 @@
 //! Small dense linear algebra on slices, for right-hand sides and solvers that allocate nothing.
-//! What may allocate uses nalgebra.
+//! Code that may allocate uses nalgebra.
 //!
 //! * `block_kernels`: products and triangular solves of small blocks, row-major.
 //! * `cholesky`: factors of definite matrices, of a whole one and row by row.

@@ -16,7 +16,7 @@ pub(crate) fn check_symmetric(name: &'static str, matrix: &DMatrix<f64>) -> Resu
     }
 }
 
-/// What keeps a matrix from being square, finite and symmetric with a diagonal that is > 0.
+/// The fault of a matrix that is not square, finite and symmetric with a diagonal that is > 0.
 pub(crate) fn matrix_fault(matrix: &DMatrix<f64>) -> Option<MatrixFault> {
     let (rows, columns) = matrix.shape();
     if rows != columns {

@@ -61,8 +61,9 @@ impl Affine {
     /// Time from [`CORNER_START`](Self::CORNER_START) to the origin (s).
     pub const CORNER_TIME: f64 = 0.1;
 
-    /// The same matrices `A_b` with offsets `F_b` that depend on all three sides, `p_k` = 1 for a
-    /// side bit that is on: `F_b = (1 + p_1/4 + p_2/8, 1 + p_0/2 − p_2/4, −1 − p_0/4 + 3 p_1/8)`.
+    /// The default's matrices `A_b` with offsets `F_b` that depend on all three sides, with
+    /// `p_k` = 1 for a side bit that is on:
+    /// `F_b = (1 + p_1/4 + p_2/8, 1 + p_0/2 − p_2/4, −1 − p_0/4 + 3 p_1/8)`.
     ///
     /// The flow through the origin then has six distinct linear pieces, one for each order. Our own
     /// example.

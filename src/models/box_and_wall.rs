@@ -68,7 +68,7 @@ impl BoxAndWall {
     /// The impact of both corners.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
+    /// As [`ImpactProblem::from_contacts`], for parameters out of their ranges.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.sliding();
         impact_at(self, &q, &v)

@@ -51,7 +51,7 @@ pub struct ContactChain {
 
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
-/// What does not depend on the state: gone in derivatives.
+/// Terms of the motion that do not depend on the state: gone in derivatives.
 #[derive(Clone, Copy)]
 struct Constants {
     gravity: f64,

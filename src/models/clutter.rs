@@ -72,7 +72,7 @@ impl Clutter {
     /// The scene: the plane, the walls, then the bodies.
     ///
     /// # Errors
-    /// Those of [`Scene::add`].
+    /// As [`Scene::add`].
     pub fn scene(&self) -> Result<Scene, InputError> {
         let mut scene = Scene::new();
         let material = |body: Body| {

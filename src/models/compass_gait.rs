@@ -83,7 +83,7 @@ impl CompassGait {
     /// The impact of both feet at the step.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
+    /// As [`ImpactProblem::from_contacts`], for parameters out of their ranges.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.stepping();
         impact_at(self, &q, &v)

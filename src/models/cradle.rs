@@ -73,7 +73,7 @@ impl Cradle {
     /// The impact, elastic; contact `i` is that of balls `i` and `i + 1`.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_mechanics`], for masses or velocities of extreme size.
+    /// As [`ImpactProblem::from_mechanics`], for masses or velocities of extreme size.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let n = self.masses.len();
         let mass = DMatrix::from_diagonal(&DVector::from_column_slice(&self.masses));

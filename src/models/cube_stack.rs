@@ -64,7 +64,7 @@ impl CubeStack {
     /// middle of the gaps.
     ///
     /// # Errors
-    /// Those of [`Scene::add`].
+    /// As [`Scene::add`].
     pub fn scene(&self) -> Result<Scene, InputError> {
         let mut scene = Scene::new();
         scene.middle_points(true);

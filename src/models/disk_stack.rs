@@ -105,7 +105,7 @@ impl DiskStack {
     /// The impact of all contacts.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
+    /// As [`ImpactProblem::from_contacts`], for parameters out of their ranges.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.landing();
         impact_at(self, &q, &v)
@@ -116,8 +116,7 @@ impl DiskStack {
     /// sample in their Table 3 belong to it.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_mechanics_with_tangents`], for parameters out of their
-    /// ranges.
+    /// As [`ImpactProblem::from_mechanics_with_tangents`], for parameters out of their ranges.
     pub fn impact_as_coded(&self) -> Result<ImpactProblem, ImpactFailure> {
         let coded = Self {
             mass: 5.0 * self.mass,

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use crate::{EventFunction, Flow, InputError, Mode, validate};
 
-/// Most guards of a table: 65 536 fields.
+/// Limit of the guards of a table: 65 536 fields.
 const MOST_GUARDS: usize = 16;
 
 /// `x' = F_b`, constant in each of the `2^n` cells cut out by `n` planes, plain or oblique.

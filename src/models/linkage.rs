@@ -4,7 +4,7 @@
 //! Coordinates are the position of a base point (`x`, `y`) and angles. A point is the base plus
 //! arms, each turned by the sum of some angles.
 
-/// Most arms from the base to a point.
+/// Limit of the arms from the base to a point.
 const ARMS: usize = 3;
 
 /// A set of coordinates whose sum is an angle: bit `i` is coordinate `i`.

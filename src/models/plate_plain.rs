@@ -4,7 +4,7 @@ use super::plate_vertical::VerticalPlate;
 use super::slices::{load, store};
 use crate::{EventFunction, Flow, Mode};
 
-/// The same motion as [`VerticalPlate`], written without any of its short cuts.
+/// The motion of [`VerticalPlate`], written without any of its short cuts.
 ///
 /// The flow visits every spring in contact, event functions are evaluated one by one, a crossing
 /// evaluates the flow anew, and products with the Jacobian are left to differences. What a first

@@ -107,7 +107,7 @@ impl RamOne {
     /// The impact of both feet at the footfall.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
+    /// As [`ImpactProblem::from_contacts`], for parameters out of their ranges.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.footfall();
         impact_at(self, &q, &v)

@@ -41,8 +41,8 @@ impl RigidTrot {
         ([height, theta], [0.0, 0.0])
     }
 
-    /// What is left of the pitch rate of small rocking, and of the time from one landing to the
-    /// next, after each landing with restitution 0: `ρ = (I − m d²)/(I + m d²)`.
+    /// The part that is left of the pitch rate of small rocking, and of the time from one landing
+    /// to the next, after each landing with restitution 0: `ρ = (I − m d²)/(I + m d²)`.
     ///
     /// The landings accumulate where 0 < ρ < 1; for ρ ≤ 0 the body is so flat that both feet stay
     /// after the first.

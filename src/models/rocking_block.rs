@@ -80,7 +80,7 @@ impl RockingBlock {
     /// The impact of both corners at the end of the fall.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
+    /// As [`ImpactProblem::from_contacts`], for parameters out of their ranges.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.landing();
         impact_at(self, &q, &v)

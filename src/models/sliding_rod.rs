@@ -67,7 +67,7 @@ impl SlidingRod {
     /// speed.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
+    /// As [`ImpactProblem::from_contacts`], for parameters out of their ranges.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.sliding(2.0_f64.atan(), -1.0);
         impact_at(self, &q, &v)

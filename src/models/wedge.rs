@@ -65,7 +65,7 @@ impl Wedge {
     /// The impact of both contacts, without spin.
     ///
     /// # Errors
-    /// Those of [`ImpactProblem::from_contacts`], for parameters out of their ranges.
+    /// As [`ImpactProblem::from_contacts`], for parameters out of their ranges.
     pub fn impact(&self) -> Result<ImpactProblem, ImpactFailure> {
         let (q, v) = self.landing(0.0);
         impact_at(self, &q, &v)

@@ -109,7 +109,7 @@ pub(super) struct Place {
     pub(super) tree: Option<usize>,
     /// The point (m).
     pub(super) point: Vector3<f64>,
-    /// That of the body; of the world: the identity.
+    /// The pose of the body; of the world: the identity.
     pub(super) pose: Pose,
 }
 

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use crate::bodies::broad_phase::Ball;
 
-/// Most points of two shapes; shapes of parry may have more.
+/// Limit of the points of two shapes; shapes of parry may have more.
 pub const CAPACITY: usize = 4;
 
 /// One contact point of two shapes A and B.
@@ -64,7 +64,7 @@ impl ManifoldPoint {
         }
     }
 
-    /// The same point with A and B exchanged.
+    /// The point with A and B exchanged.
     pub(super) fn exchanged(self) -> Self {
         Self {
             normal: -self.normal,

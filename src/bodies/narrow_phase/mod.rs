@@ -219,7 +219,7 @@ fn add_capsule(a: &PlacedCapsule<'_>, b: PlacedShape<'_>, margin: f64, out: &mut
     }
 }
 
-/// What became of a feature.
+/// The result of the search for the point of a feature.
 enum Found {
     Point(ManifoldPoint),
     NoPoint,

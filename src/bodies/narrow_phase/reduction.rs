@@ -1,6 +1,6 @@
 //! Four points of many: the deepest, then those that span the largest area.
 
-/// Most corners of the common area of two faces of boxes.
+/// Limit of the corners of the common area of two faces of boxes.
 pub(super) const MOST: usize = 16;
 
 /// Chooses up to four of points `(u, w, gap)` in a plane: the first with the lowest gap (within

@@ -7,7 +7,7 @@
 
 use super::values::{ContactLaw, ContactPoint, Curvature, ImpulseRates, Region};
 
-/// What lagged friction takes from the start of the step.
+/// The data of lagged friction from the start of the step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lag {
     /// The normal impulse `γ_n0`.

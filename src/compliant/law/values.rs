@@ -1,7 +1,7 @@
-//! What the law of a contact reads and gives: its numbers, and impulse, curvature and rates at a
+//! Data and values of the law of a contact: its numbers, and impulse, curvature and rates at a
 //! velocity.
 
-/// What a contact does at the end of a step.
+/// The state of a contact at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Region {
     /// It presses and does not slip, up to the regularised creep `R_t γ_t`.

@@ -21,7 +21,7 @@ use crate::linalg::block_kernels as kernels;
 /// for other values. Equal input gives equal bits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockCholesky {
-    /// What was analysed.
+    /// The widths and edges that were analysed.
     widths: Vec<usize>,
     edges: Vec<(usize, usize)>,
 

@@ -4,7 +4,7 @@
 
 use crate::compliant::problem::{Links, Problem};
 
-/// What belongs to each island, in flat lists.
+/// The members of each island, in flat lists.
 #[derive(Clone, Debug, Default)]
 pub(in crate::compliant) struct Islands {
     /// For each tree its island, or [`ALONE`] without terms.

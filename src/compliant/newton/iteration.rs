@@ -195,8 +195,8 @@ impl IslandSolver {
 
     fn end(&mut self, convergence: Convergence) {
         self.report.convergence = convergence;
-        // What steps have added up is brought in line with the velocities that are returned, and
-        // so is what is said of them.
+        // The sums of steps are brought in line with the velocities that are returned, and so is
+        // what is said of them.
         if self.report.iterations > 0 {
             self.iterate.evaluate_at_v(&self.island);
             self.iterate.evaluate_gradient(&self.island);

@@ -9,7 +9,7 @@ use crate::compliant::settings::{LineSearch, SolverSettings};
 const EXACT_MOST: f64 = 1.5;
 /// The derivative of the cost at the end of the exact search, relative to that at its start.
 const EXACT_TOLERANCE: f64 = 1e-8;
-/// Most evaluations of an exact search.
+/// Limit of the evaluations of an exact search.
 const EXACT_EVALUATIONS: usize = 100;
 /// Armijo's rule: greatest length, factor between lengths, part of the slope that is asked for, and
 /// most trials.

@@ -43,7 +43,7 @@ struct Branch {
     end: usize,
 }
 
-/// What is left of the graph.
+/// The rest of the graph during the elimination.
 #[derive(Clone, Debug, Default)]
 struct QuotientGraph {
     /// Lists of all trees: elements it is in, then trees beside it. A list never grows.

@@ -2,7 +2,7 @@
 
 use crate::{InputError, validate};
 
-/// Most steps of a run.
+/// Limit of the steps of a run.
 const MOST_STEPS: f64 = 1e9;
 
 /// The steps from `t0` to `tf`: all of one length, but for the last two, which share what is left

@@ -11,10 +11,11 @@ use crate::mechanics::configuration::{is_identity, rate};
 use crate::mechanics::kinetic;
 use crate::{InputError, validate};
 
-/// Most rounds that determine `q_θ`, where `N` depends on it. Each gains an order of the step.
+/// Limit of the rounds that determine `q_θ`, where `N` depends on it. Each gains an order of the
+/// step.
 const ROUNDS: usize = 4;
 
-/// What a step starts from.
+/// The start of a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepStart<'a> {
     pub(super) t: f64,
@@ -372,7 +373,7 @@ impl FreeMotion {
         validate::finite("velocity without contacts", &self.v)
     }
 
-    /// What is wrong with the masses and efforts at the start of a step for which there are no
+    /// The fault of the masses and efforts at the start of a step for which there are no
     /// velocities.
     pub(super) fn model_fault(
         &mut self,

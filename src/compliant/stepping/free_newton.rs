@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::model::SteppedSystem;
 use crate::linalg::lu::Lu;
 
-/// Most iterations.
+/// Limit of the iterations.
 const MOST_ITERATIONS: usize = 30;
 /// The Jacobian is made again after so many iterations.
 const SERVES: usize = 4;

@@ -1,4 +1,4 @@
-//! What a step asks of a system.
+//! The requirements of a step on a system.
 
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, Wanted};
 use crate::{InputError, validate};

@@ -1,4 +1,4 @@
-//! What a run of the compliant driver computed.
+//! The results of a run of the compliant driver.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct StepStatistics {
     pub islands: usize,
     /// Newton iterations, summed over islands and steps.
     pub iterations: usize,
-    /// Most Newton iterations of an island.
+    /// The greatest number of Newton iterations of an island.
     pub most_iterations: usize,
     /// Evaluations of line searches, summed over islands and steps.
     pub evaluations: usize,

@@ -151,7 +151,7 @@ impl Core {
         }
     }
 
-    /// What a step from a moved start takes from.
+    /// The moved start of a step.
     fn start_at<'a>(
         &'a self,
         q: &'a [f64],

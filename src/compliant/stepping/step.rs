@@ -35,7 +35,7 @@ pub(super) struct Settings {
     pub(super) terms: Vec<Arc<dyn StepTerm + Send + Sync>>,
 }
 
-/// What does not depend on the type of the system: settings, state and memory.
+/// The driver without the type of the system: settings, state and memory.
 #[derive(Clone)]
 pub(super) struct Core {
     pub(super) settings: Settings,

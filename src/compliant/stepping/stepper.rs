@@ -166,8 +166,8 @@ where
         term.downcast_mut()
     }
 
-    /// Most memory of the states of a run (bytes). Default 2³⁰. A run that wants more ends with
-    /// [`CompliantFailure::TooLarge`].
+    /// Limit of the memory of the states of a run (bytes). Default 2³⁰. A run that wants more ends
+    /// with [`CompliantFailure::TooLarge`].
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.core.settings.max_memory = bytes;
@@ -214,7 +214,7 @@ where
     /// Makes one step with a generalised effort beside that of the model, held over the step.
     ///
     /// # Errors
-    /// Those of [`step`](Self::step); an effort of another length or that is not finite.
+    /// As [`step`](Self::step); an effort of another length or that is not finite.
     pub fn step_with(&mut self, effort: &[f64]) -> Result<(), CompliantFailure> {
         self.core.check_effort(effort)?;
         let dt = self.core.settings.dt;
@@ -233,7 +233,7 @@ where
     /// precision ([`Solver::rtol`] 1e-10 or less).
     ///
     /// # Errors
-    /// Those of [`step_with`](Self::step_with); [`CompliantFailure::NoDerivative`] where a contact is not
+    /// As [`step_with`](Self::step_with); [`CompliantFailure::NoDerivative`] where a contact is not
     /// found at a nearby state. State and columns are then those at the start of the step.
     pub fn step_along(
         &mut self,
@@ -266,8 +266,8 @@ where
     /// ```
     ///
     /// # Errors
-    /// Those of [`integrate`](Self::integrate), what ended the run early, and those of
-    /// [`step_along`](Self::step_along).
+    /// As [`integrate`](Self::integrate) and [`step_along`](Self::step_along), and what ended the
+    /// run early.
     pub fn sensitivities(
         &mut self,
         start: &Start<'_>,

@@ -35,7 +35,7 @@ pub trait StepTerm: Any {
     /// trees of the system are in the problem, with the same numbers.
     ///
     /// # Errors
-    /// Those of [`Problem::add_row`], and bad parameters. The run ends with
+    /// As [`Problem::add_row`], and bad parameters. The run ends with
     /// [`CompliantFailure::Model`](crate::compliant::CompliantFailure::Model).
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError>;
 }

@@ -8,7 +8,7 @@ use super::compliance::{NEAR_RIGID, least};
 use crate::compliant::{Problem, RowLaw, StepState, StepTerm};
 use crate::{InputError, validate};
 
-/// What a motor is told for one step.
+/// The goal of a motor for one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MotorGoal {
     /// Position `q_d` at the end of the step (m, or rad).

@@ -27,7 +27,7 @@ pub(crate) struct Blocks {
     tangents: usize,
     /// `d_j` of each of the k directions.
     slopes: Vec<[f64; 2]>,
-    /// What each row of the problem is multiplied by: normals, then tangents.
+    /// Factors of the rows of the problem: normals, then tangents.
     scale: Vec<f64>,
     /// `W` with bounds.
     matrix: DMatrix<f64>,
@@ -60,7 +60,7 @@ impl Blocks {
         }
     }
 
-    /// The same from a Delassus matrix and coefficients of friction.
+    /// The blocks from a Delassus matrix and coefficients of friction.
     pub(crate) fn of(delassus: &DMatrix<f64>, friction: &[f64], directions: usize) -> Self {
         let m = friction.len();
         let t = delassus.nrows() / m.max(1) - 1;
@@ -94,7 +94,7 @@ impl Blocks {
         }
     }
 
-    /// What the speed of a normal is multiplied by.
+    /// The factor of the speed of a normal.
     pub(crate) fn scale_of_normal(&self, contact: usize) -> f64 {
         self.scale[contact]
     }

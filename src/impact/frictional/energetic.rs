@@ -13,7 +13,8 @@ use super::simulation::{Ended, finite, is_over, start};
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
-/// Most times the impulse of a contact in restitution is cut to what its store can give.
+/// Limit of the times that the impulse of a contact in restitution is cut to what its store can
+/// give.
 const CUTS: usize = 8;
 /// Stores below this part of the kinetic energy before the impact are empty.
 const EMPTY: f64 = 1e-12;
@@ -46,9 +47,9 @@ impl LcpSteps {
     /// The workspace for samples of a problem with restitution: see [`EnergeticSimulation`].
     ///
     /// # Errors
-    /// Those of [`start`](Self::start), and
-    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for rules that enumerate contact
-    /// modes, [`Finish::SmallStep`], a dictionary, and coefficients of restitution outside [0, 1].
+    /// As [`start`](Self::start), and [`InputError::BadSetting`](crate::InputError::BadSetting) for
+    /// rules that enumerate contact modes, [`Finish::SmallStep`], a dictionary, and coefficients of
+    /// restitution outside [0, 1].
     pub fn start_energetic<'p>(
         &self,
         problem: &'p ImpactProblem,
@@ -94,7 +95,7 @@ impl<'p> EnergeticSimulation<'p> {
     /// finished when no contact approaches and all stores are empty.
     ///
     /// # Errors
-    /// Those of [`LcpSimulation::simulate`](super::LcpSimulation::simulate).
+    /// As [`LcpSimulation::simulate`](super::LcpSimulation::simulate).
     pub fn simulate(
         &mut self,
         sample: u64,

@@ -12,7 +12,7 @@ use crate::validate;
 /// Speeds below this part of the greatest are zero.
 const ZERO: f64 = 1e-12;
 
-/// Most events of a leg, times contacts.
+/// Limit of the events of a leg, times contacts.
 const EVENTS: usize = 64;
 
 /// Settings of the sampler without a step error.
@@ -62,8 +62,8 @@ impl EventExact {
         }
     }
 
-    /// Most legs of a sample (default 20, at least 1, at most 1 000 000). A leg ends early after 64
-    /// events a contact.
+    /// Limit of the legs of a sample (default 20, at least 1, at most 1 000 000). A leg ends early
+    /// after 64 events a contact.
     #[must_use]
     pub const fn most_legs(mut self, legs: usize) -> Self {
         self.most_legs = legs;
@@ -123,11 +123,11 @@ impl EventExact {
 pub struct EventExactSimulation<'p> {
     settings: EventExact,
     problem: &'p ImpactProblem,
-    /// What counts as zero, row by row.
+    /// The greatest speed that counts as zero, row by row.
     zero: Vec<f64>,
     modes: Modes,
     known: Vec<Known>,
-    /// What each contact would spend in the leg.
+    /// The impulse that each contact would spend in the leg.
     most: Vec<f64>,
     /// Rates of the speeds and of the impulses, over a leg of length 1.
     rates: Vec<Double>,

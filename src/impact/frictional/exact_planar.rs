@@ -6,13 +6,13 @@ use super::polytope::Polytope;
 use super::work_list::{Caps, Search};
 use crate::impact::{ImpactFailure, ImpactProblem};
 
-/// Most polytopes that are pushed through a location, unless another cap is set.
+/// Limit of the polytopes that are pushed through a location, unless another cap is set.
 const CAP: usize = 1_000;
 
-/// Most vertices of a polytope on the way, unless another number is set.
+/// Limit of the vertices of a polytope on the way, unless another number is set.
 const VERTICES: usize = 200;
 
-/// Most vertices and rays that are looked at, unless another number is set.
+/// Limit of the vertices and rays that are looked at, unless another number is set.
 const WORK: u64 = 100_000_000;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
@@ -71,16 +71,16 @@ impl ExactPlanar {
         }
     }
 
-    /// Most polytopes that are pushed through a location; default 1000. Where more are needed, the
-    /// set is not closed ([`OutcomeSet::unclosed`]).
+    /// Limit of the polytopes that are pushed through a location; default 1000. Where more are
+    /// needed, the set is not closed ([`OutcomeSet::unclosed`]).
     #[must_use]
     pub const fn cap(mut self, polytopes: usize) -> Self {
         self.caps.polytopes = polytopes;
         self
     }
 
-    /// Most vertices and rays of a polytope on the way, once those in the hull of others are
-    /// dropped; default 200. A polytope with more is left out, and the set is not closed
+    /// Limit of the vertices and rays of a polytope on the way, once those in the hull of others
+    /// are dropped; default 200. A polytope with more is left out, and the set is not closed
     /// ([`OutcomeSet::unclosed`]). Time and memory grow with the square of this number.
     #[must_use]
     pub const fn vertices(mut self, most: usize) -> Self {
@@ -88,10 +88,10 @@ impl ExactPlanar {
         self
     }
 
-    /// Most vertices and rays that are looked at; default 100 000 000. What the time goes to is
-    /// whether points lie in the hull of others: each is compared with the others once, and each
-    /// round of a search looks at all of the hull once. This is the cap on time, the same on every
-    /// machine; one look takes a time in proportion to the number of contacts. Where more are
+    /// Limit of the vertices and rays that are looked at; default 100 000 000. What the time goes
+    /// to is whether points lie in the hull of others: each is compared with the others once, and
+    /// each round of a search looks at all of the hull once. This is the cap on time, the same on
+    /// every machine; one look takes a time in proportion to the number of contacts. Where more are
     /// needed, the set is not closed ([`OutcomeSet::unclosed`]).
     #[must_use]
     pub const fn work(mut self, generators: u64) -> Self {

@@ -64,7 +64,7 @@ pub(super) struct Generators {
     dimension: usize,
     /// Rows of weight and coordinates.
     rows: Vec<Double>,
-    /// The same, rounded.
+    /// The rows, rounded.
     near: Vec<f64>,
 }
 
@@ -85,7 +85,7 @@ struct Hulls {
     nearest: Nearest,
     /// Generators looked at beside those of the searches.
     compared: u64,
-    /// Most generators that are looked at; none: as many as it takes.
+    /// Limit of the generators that are looked at; none: as many as it takes.
     work: Option<u64>,
     interrupt: Option<Interrupt>,
 }

@@ -17,7 +17,7 @@ use crate::ode::adaptive::Proposal;
 use crate::ode::root::{Sample, root};
 use crate::ode::{Adaptive, Tolerance, Tsitouras};
 
-/// Most steps of the integration.
+/// Limit of the steps of the integration.
 const STEPS: usize = 100_000;
 const TOLERANCE: f64 = 1e-14;
 /// Slip below this part of the greatest speed has ended. Steps of an explicit method hold it no

@@ -10,7 +10,7 @@ use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp::{BasisDictionary, LcpSolver};
 use crate::random::{Draws, Stream, word_below};
 
-/// Most bases that are counted while a dictionary is learnt, and most that it keeps.
+/// Limits of the bases that are counted while a dictionary is learnt, and of those that it keeps.
 const MOST_MET: usize = 4096;
 const MOST_BASES: usize = 64;
 

@@ -13,7 +13,7 @@ use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp::LcpSolver;
 use crate::{Interrupt, lcp};
 
-/// Most rounds in which directions are added.
+/// Limit of the rounds in which directions are added.
 const ROUNDS: usize = 40;
 /// Conditions of the circle hold to this part.
 const REACHED: f64 = 1e-10;
@@ -62,7 +62,7 @@ struct Cones<'p> {
     units: Vec<f64>,
     /// The greatest of what is asked for along the normals.
     greatest: f64,
-    /// What is asked for, in parts of the greatest.
+    /// Speeds that are asked for along the normals, in parts of the greatest.
     asked: Vec<f64>,
     gram: DMatrix<f64>,
     friction: &'p [f64],

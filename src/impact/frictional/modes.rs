@@ -26,7 +26,7 @@ use crate::Interrupt;
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
 use crate::validate;
 
-/// Most contacts whose modes are enumerated: 1024 modes without bounds, 16 807 with them.
+/// Limit of the contacts whose modes are enumerated: 1024 modes without bounds, 16 807 with them.
 pub(crate) const MOST_CONTACTS: usize = 5;
 
 /// The solutions of one impact for given speeds and bounds. Regular modes allocate nothing once the
@@ -108,7 +108,7 @@ impl Modes {
         self.found.get(k * size..(k + 1) * size)
     }
 
-    /// What the contacts do in the first mode of a solution, in the order of enumeration; of
+    /// The states of the contacts in the first mode of a solution, in the order of enumeration; of
     /// accelerations, in the first of those with the fewest open contacts that stay.
     pub(crate) fn contact_modes(&self, k: usize) -> Vec<Contacting> {
         let m = self.trial.contacts;

@@ -3,7 +3,7 @@
 
 use crate::impact::ImpactFailure;
 
-/// What the impact at one contact starts from.
+/// The impact problem at one contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OneContact<const N: usize> {
     /// The Delassus matrix: the normal, then the tangents.
@@ -17,7 +17,7 @@ pub(crate) struct OneContact<const N: usize> {
 const ENDED: f64 = 1e-14;
 
 impl<const N: usize> OneContact<N> {
-    /// What is left when friction and normal impulse cannot raise the normal speed.
+    /// The failure where friction and normal impulse cannot raise the normal speed.
     pub(super) fn jammed(speed: f64) -> ImpactFailure {
         ImpactFailure::Jammed { contact: 0, speed }
     }

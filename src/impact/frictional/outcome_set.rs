@@ -1,4 +1,4 @@
-//! What a user reads of the exact set: its pieces, whether they are all, and what holds for every
+//! The exact set as a user reads it: its pieces, whether they are all, and what holds for every
 //! outcome. `velocity_set` has the same in velocities.
 
 use std::fmt;
@@ -146,7 +146,7 @@ impl OutcomeSet {
         bounds
     }
 
-    /// The same set in velocities of the bodies, for a problem made from mechanics.
+    /// The set in velocities of the bodies, for a problem made from mechanics.
     ///
     /// # Errors
     /// [`InputError::OnlyContactSpace`] for a problem given in contact space;

@@ -23,7 +23,7 @@ use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::double_double::Double;
 use crate::{InputError, validate};
 
-/// Most contacts: 4⁵ − 1 locations.
+/// Limit of the contacts: 4⁵ − 1 locations.
 const MOST_CONTACTS: usize = 5;
 
 /// Cosines between rows below this are rounding.
@@ -33,8 +33,8 @@ const ZERO: f64 = 1e-15;
 pub(super) struct PlanarInclusion {
     pub(super) contacts: usize,
     pub(super) start: Vec<Double>,
-    /// What a coordinate is multiplied with to give a speed of the problem: that of its row, then
-    /// the greatest speed. Their product may overflow where the speed does not.
+    /// Factors from a coordinate to a speed of the problem: that of its row, then the greatest
+    /// speed. Their product may overflow where the speed does not.
     units: Vec<f64>,
     speed: f64,
     /// Ray of contact `i` with slip to the positive side, then to the negative.
@@ -194,7 +194,7 @@ pub(super) struct Location {
     /// Coordinates and what is kept of them; those of least dimension first.
     cuts: Vec<(usize, Sign)>,
     pub(super) rays: Generators,
-    /// What is reached in it so far.
+    /// The sets that are reached in it so far.
     pub(super) known: Vec<Generators>,
 }
 

@@ -6,7 +6,7 @@ use crate::linalg::nearest::Nearest;
 /// Polytopes thinner than this part of their diameter are flat.
 const FLAT: f64 = 1e-10;
 
-/// Most subsets of vertices that are tried for facets.
+/// Limit of the subsets of vertices that are tried for facets.
 const MOST_SUBSETS: usize = 200_000;
 
 /// The convex hull of points, in a space of more dimensions than its own as a rule.
@@ -135,7 +135,7 @@ struct Frame<'p> {
     polytope: &'p Polytope,
     /// Orthonormal.
     basis: Vec<Vec<f64>>,
-    /// What is zero.
+    /// The greatest length that counts as zero.
     tolerance: f64,
 }
 

@@ -31,7 +31,7 @@ const ROUNDS: usize = 20;
 pub(crate) struct ConeStep {
     contacts: usize,
     tangents: usize,
-    /// What brings a speed of each row to an impulse.
+    /// Factors from a speed to an impulse, row by row.
     rates: Vec<f64>,
     after: Vec<f64>,
     residual: Vec<f64>,

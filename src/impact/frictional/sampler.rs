@@ -16,10 +16,10 @@ const REPORT: usize = 4096;
 /// Samples that a thread takes at a time.
 #[cfg(feature = "parallel")]
 const PART: usize = 64;
-/// Most threads of a call.
+/// Limit of the threads of a call.
 #[cfg(feature = "parallel")]
 const MOST_THREADS: usize = 1024;
-/// Most numbers that one call keeps: 2 GiB.
+/// Limit of the numbers that one call keeps: 2 GiB.
 const MOST_NUMBERS: u64 = 1 << 28;
 
 /// Draws outcomes of an impact by number: what a [`Sampler`] runs.
@@ -34,8 +34,8 @@ pub trait OutcomeSimulation: Send + Sync {
     /// impulses (normals first).
     ///
     /// # Errors
-    /// Those of the simulation. [`ImpactFailure::Interrupted`] and [`ImpactFailure::Input`] end a call of the
-    /// sampler; with any other the sample counts as failed.
+    /// Failures of the simulation. [`ImpactFailure::Interrupted`] and [`ImpactFailure::Input`] end
+    /// a call of the sampler; with any other the sample counts as failed.
     fn simulate(
         &mut self,
         sample: u64,
@@ -154,7 +154,7 @@ impl<'p> Sampler<'p> {
     /// date and `progress` sees them, and may end the call: then the samples so far are returned.
     ///
     /// # Errors
-    /// Those of [`sample`](Self::sample) but [`ImpactFailure::NoSampleFinished`], and
+    /// As [`sample`](Self::sample), except [`ImpactFailure::NoSampleFinished`], and
     /// [`InputError::WrongLength`](crate::InputError::WrongLength) for statistics of another number
     /// of rows (0 rows take none).
     pub fn sample_with(

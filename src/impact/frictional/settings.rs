@@ -7,9 +7,9 @@ use crate::validate;
 
 /// Largest complementarity problem of a step.
 const MOST_UNKNOWNS: usize = 1000;
-/// Most branches of a sample.
+/// Limit of the branches of a sample.
 const MOST_BRANCHES: usize = 10_000;
-/// Most samples a dictionary is learnt from.
+/// Limit of the samples that a dictionary is learnt from.
 const MOST_LEARNT: u64 = 100_000;
 
 /// Which solution a step takes where its complementarity problem has several.
@@ -37,7 +37,7 @@ pub enum SolutionRule {
     /// [`LcpSimulation::branches`]: super::LcpSimulation::branches
     /// [`LcpSimulation::simulate`]: super::LcpSimulation::simulate
     EnumerateAll {
-        /// Most branches of a sample, 1 to 10 000.
+        /// Limit of the branches of a sample, 1 to 10 000.
         branches: usize,
     },
 }
@@ -49,7 +49,7 @@ impl SolutionRule {
     }
 }
 
-/// What becomes of a sample after its steps.
+/// The treatment of a sample after its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Finish {
@@ -114,7 +114,7 @@ impl LcpSteps {
         }
     }
 
-    /// Most steps of a sample (default 10, at least 1, at most 1 000 000).
+    /// Limit of the steps of a sample (default 10, at least 1, at most 1 000 000).
     #[must_use]
     pub const fn most_steps(mut self, steps: usize) -> Self {
         self.most_steps = steps;
@@ -142,7 +142,7 @@ impl LcpSteps {
         self
     }
 
-    /// What becomes of a sample after its steps (default: unfinished ones are to be dropped).
+    /// The treatment of a sample after its steps (default: unfinished ones are to be dropped).
     #[must_use]
     pub const fn finish(mut self, finish: Finish) -> Self {
         self.finish = finish;
@@ -188,7 +188,7 @@ impl LcpSteps {
         self
     }
 
-    /// Most branches of a sample, where all are followed.
+    /// Limit of the branches of a sample, where all are followed.
     pub(crate) const fn most_branches(&self) -> Option<usize> {
         match self.rule {
             SolutionRule::EnumerateAll { branches } => Some(branches),

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-/// What lies this near to what is known, in units of the speed before the impact, is nothing new.
+/// Speeds this near to known ones, in units of the speed before the impact, are nothing new.
 pub(super) const KNOWN: f64 = 1e-11;
 
 use crate::InputError;

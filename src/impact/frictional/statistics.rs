@@ -1,5 +1,5 @@
-//! What is known of a list of samples while it grows: how they end, how far they reach, and how
-//! much of contact space they cover.
+//! Statistics of a list of samples while it grows: how they end, how far they reach, and how much
+//! of contact space they cover.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use super::samples::{SampleEnd, Samples};
 use crate::impact::ImpactFailure;
 use crate::validate;
 
-/// Most cubes that are counted, and most coordinates of all of them: 128 MiB.
+/// Limits of the cubes that are counted, and of the coordinates of all of them: 128 MiB.
 const MOST_CELLS: usize = 1 << 20;
 const MOST_COORDINATES: usize = 1 << 24;
-/// Most rows: the directions of the reach then take 32 MB.
+/// Limit of the rows: the directions of the reach then take 32 MB.
 const MOST_ROWS: usize = 1000;
 
 /// Running statistics of samples.

@@ -39,7 +39,7 @@ use crate::{InputError, validate};
 #[derive(Clone, Debug, PartialEq)]
 pub struct VelocitySet {
     pieces: Vec<Polytope>,
-    /// The same in contact speeds, vertex by vertex, and in `Lᵀ v`.
+    /// The pieces in contact speeds, vertex by vertex, and in `Lᵀ v`.
     speeds: Vec<Polytope>,
     kinetic: Vec<Polytope>,
     /// `Lᵀ`.
@@ -51,7 +51,7 @@ pub struct VelocitySet {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExtremeOutcome {
-    /// What is least or greatest there.
+    /// The least or greatest value.
     pub value: f64,
     /// The velocity `v⁺`.
     pub velocity: Vec<f64>,

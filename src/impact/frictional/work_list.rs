@@ -9,14 +9,14 @@ use super::planar_inclusion::{Location, PlanarInclusion};
 use super::span::KNOWN;
 use crate::impact::{ImpactFailure, ImpactProblem};
 
-/// What ends a search that does not close.
+/// Limits that end a search that does not close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Caps {
-    /// Most polytopes that are pushed through a location.
+    /// Limit of the polytopes that are pushed through a location.
     pub(super) polytopes: usize,
-    /// Most vertices and rays of one on the way.
+    /// Limit of the vertices and rays of one on the way.
     pub(super) vertices: usize,
-    /// Most vertices and rays that are looked at.
+    /// Limit of the vertices and rays that are looked at.
     pub(super) work: u64,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// What a cut leaves; none where it has too many generators, which is counted.
+    /// The part that a cut leaves; none where it has too many generators, which is counted.
     fn unless_too_many<T>(&mut self, cut: Result<T, Uncut>) -> Result<Option<T>, Uncut> {
         match cut {
             Ok(part) => Ok(Some(part)),

@@ -8,7 +8,7 @@ use crate::impact::outcome::check_finite;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::{InputError, validate};
 
-/// Most impacts of single contacts, unless another cap is set.
+/// Limit of the impacts of single contacts, unless another cap is set.
 const CAP: usize = 10_000;
 
 /// Inelastic impact with Coulomb friction, one contact after another: in each round every contact
@@ -53,7 +53,7 @@ impl InOrder {
         }
     }
 
-    /// Most impacts of single contacts; default 10 000, and 1 000 000 at most.
+    /// Limit of the impacts of single contacts; default 10 000, and 1 000 000 at most.
     #[must_use]
     pub const fn cap(mut self, impacts: usize) -> Self {
         self.cap = if impacts < validate::MOST {

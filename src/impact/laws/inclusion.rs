@@ -13,16 +13,16 @@ use crate::validate;
 
 /// Speeds closer than this part of the greatest are one outcome.
 const MERGED: f64 = 1e-8;
-/// Most numbers of all outcomes: 80 MB.
+/// Limit of the numbers of all outcomes: 80 MB.
 const NUMBERS: usize = 10_000_000;
 
 /// Inelastic impact with Coulomb friction in which contacts share the impulse in any way and at
 /// will (Halm & Posa): the set of outcomes, as far as some samples show it.
 ///
 /// The samples are those of [`LcpSteps`] with the numbers 0, 1, …. Unfinished ones are dropped.
-/// Those of which a step was not solved are dropped too, and the first outcome says how many they
-/// are ([`Remark::UnsolvedSamples`]). Where no sample finishes the list is empty, and a run ends
-/// with [`ImpactFailure::NotSingle`]: take a greater bound or more steps. With
+/// Samples with an unsolved step are dropped too, and the first outcome says how many they are
+/// ([`Remark::UnsolvedSamples`]). Where no sample finishes the list is empty, and a run ends with
+/// [`ImpactFailure::NotSingle`]: take a greater bound or more steps. With
 /// [`SolutionRule::EnumerateAll`](crate::impact::SolutionRule::EnumerateAll) the outcomes are those
 /// of all branches. Each velocity is listed once (to 1e-8 of the greatest speed), in the order of
 /// the samples. The set is never complete: a run needs a [`Selection`](crate::impact::Selection)
@@ -31,8 +31,8 @@ const NUMBERS: usize = 10_000_000;
 /// Coefficients of restitution are not read. [`Outcomes::effort`] is the number of steps.
 ///
 /// # Errors
-/// Those of [`LcpSteps::start`]; [`ImpactFailure::Interrupted`]; [`ImpactFailure::Lcp`], that of the first
-/// sample not solved, where no sample finishes;
+/// As [`LcpSteps::start`]; [`ImpactFailure::Interrupted`]; [`ImpactFailure::Lcp`], that of the
+/// first sample not solved, where no sample finishes;
 /// [`InputError::BadSetting`](crate::InputError::BadSetting) for more than 10⁷ numbers: samples
 /// times rows, times the cap on branches.
 ///

@@ -25,7 +25,7 @@ pub struct Propagative {
     cap: usize,
 }
 
-/// Most reflections of one impact, unless another cap is set.
+/// Limit of the reflections of one impact, unless another cap is set.
 const CAP: usize = 10_000;
 
 impl Propagative {
@@ -34,8 +34,8 @@ impl Propagative {
         Self { rule, cap: CAP }
     }
 
-    /// Most reflections of one impact; default 10 000, and 10 000 000 at most. Random systems of 6
-    /// contacts need some hundred on average and now and then 50 000.
+    /// Limit of the reflections of one impact; default 10 000, and 10 000 000 at most. Random
+    /// systems of 6 contacts need some hundred on average and now and then 50 000.
     #[must_use]
     pub const fn cap(mut self, reflections: usize) -> Self {
         self.cap = reflections;

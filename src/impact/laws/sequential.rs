@@ -23,7 +23,7 @@ pub struct Sequential {
     cap: usize,
 }
 
-/// Most stages of one impact, unless another cap is set.
+/// Limit of the stages of one impact, unless another cap is set.
 const CAP: usize = 10_000;
 /// Limit of any cap of stages, and limit of the entries of all stages together: 80 MB.
 const MOST: usize = 1_000_000;
@@ -35,7 +35,7 @@ impl Sequential {
         Self { cap: CAP }
     }
 
-    /// Most stages of one impact; default 10 000, and 1 000 000 at most.
+    /// Limit of the stages of one impact; default 10 000, and 1 000 000 at most.
     #[must_use]
     pub const fn cap(mut self, stages: usize) -> Self {
         self.cap = stages;

@@ -32,9 +32,9 @@ pub struct AllOutcomes {
     cap: usize,
 }
 
-/// Most momenta of a search, unless another cap is set.
+/// Limit of the momenta of a search, unless another cap is set.
 const CAP: usize = 100_000;
-/// Most speeds of all momenta of a search, and most letters of its words.
+/// Limit of the speeds of all momenta of a search, and of the letters of its words.
 const MOST: usize = 10_000_000;
 
 impl AllOutcomes {
@@ -43,10 +43,10 @@ impl AllOutcomes {
         Self { cap: CAP }
     }
 
-    /// Most momenta of a search; default 100 000. A cradle of `n` equal balls has `n!`. Whatever
-    /// the cap, there are no more than 10 000 000 divided by the number of contacts, which takes up
-    /// to half a gigabyte, and the words of the outcomes have no more than 10 000 000 letters
-    /// together.
+    /// Limit of the momenta of a search; default 100 000. A cradle of `n` equal balls has `n!`.
+    /// Whatever the cap, there are no more than 10 000 000 divided by the number of contacts, which
+    /// takes up to half a gigabyte, and the words of the outcomes have no more than 10 000 000
+    /// letters together.
     #[must_use]
     pub const fn cap(mut self, momenta: usize) -> Self {
         self.cap = momenta;
@@ -97,7 +97,7 @@ struct Search {
     edges: Vec<(usize, usize)>,
     /// The feasible momenta.
     feasible: Vec<usize>,
-    /// Those that equal no earlier one.
+    /// The feasible momenta that equal no earlier one.
     ends: Vec<usize>,
     is_complete: bool,
 }
@@ -115,7 +115,7 @@ impl Search {
         Ok(search)
     }
 
-    /// The same; momenta are equal within a tolerance.
+    /// The graph after one visit; momenta are equal within a tolerance.
     fn with(problem: &ImpactProblem, cap: usize, tolerance: f64) -> Result<Self, ImpactFailure> {
         let space = problem.space();
         let threshold = problem.threshold();

@@ -59,7 +59,7 @@ mod tests {
         assert!(opens(&dmatrix![1.0]));
         assert!(opens(&dmatrix![1.0, 0.999; 0.999, 1.0]));
         assert!(opens(&dmatrix![1.0, -0.999999; -0.999999, 1.0]));
-        // The same contact twice: the cone has an interior.
+        // One contact twice: the cone has an interior.
         assert!(opens(&dmatrix![1.0, 1.0; 1.0, 1.0]));
         assert!(!opens(&dmatrix![1.0, -1.0; -1.0, 1.0]));
         // Three walls of a triangle around a point.

@@ -26,11 +26,12 @@ pub struct MinimalOutcomes {
     cap: usize,
 }
 
-/// Most reflections of a search, unless another cap is set.
+/// Limit of the reflections of a search, unless another cap is set.
 const CAP: usize = 10_000_000;
 /// Limit of any cap.
 const MOST: usize = 1_000_000_000;
-/// Most speeds of all momenta that are carried along, and most letters of the words found.
+/// Limit of the speeds of all momenta that are carried along, and of the letters of the words
+/// found.
 const ROOM: usize = 2_000_000;
 
 impl MinimalOutcomes {
@@ -39,10 +40,10 @@ impl MinimalOutcomes {
         Self { cap: CAP }
     }
 
-    /// Most reflections of a search, those of subsequences included; default 10 000 000, about a
-    /// second, and 1 000 000 000 at most. Whatever the cap, the search carries no more than 2 000
-    /// 000 speeds of momenta along, about 60 MB with two contacts, and the words that it finds have
-    /// no more than 2 000 000 letters together.
+    /// Limit of the reflections of a search, those of subsequences included; default 10 000 000,
+    /// about a second, and 1 000 000 000 at most. Whatever the cap, the search carries no more than
+    /// 2 000 000 speeds of momenta along, about 60 MB with two contacts, and the words that it
+    /// finds have no more than 2 000 000 letters together.
     #[must_use]
     pub const fn cap(mut self, reflections: usize) -> Self {
         self.cap = reflections;
@@ -83,7 +84,7 @@ struct WordSearch<'p> {
     problem: &'p ImpactProblem,
     cap: usize,
     reflections: usize,
-    /// What proper subsequences of the word reach.
+    /// The momenta that proper subsequences of the word reach.
     subsequences: Momenta,
     /// The ends of minimal words, and the best word for each.
     ends: Momenta,

@@ -35,7 +35,7 @@ pub struct Reflections {
     interrupt: Option<Interrupt>,
 }
 
-/// Most reflections of one run, whatever its cap.
+/// Limit of the reflections of one run, whatever its cap.
 pub(crate) const MOST: usize = 10_000_000;
 /// The interrupt is checked once in so many reflections.
 const OFTEN: usize = 256;

@@ -32,7 +32,7 @@ pub enum Uniqueness {
     Unknown,
 }
 
-/// Most outcomes that are compared with each other.
+/// Limit of the outcomes that are compared with each other.
 const COMPARED: usize = 5000;
 
 /// Angles may differ from `π/k` by this much (rad).
@@ -90,7 +90,7 @@ fn order(cosine: f64) -> Option<usize> {
 /// of two contacts `ξ` is about `4 |C_01| √(s_0² + s_1²)/‖p‖`. 0 for a problem at rest.
 ///
 /// # Errors
-/// Those of [`AllOutcomes`], [`ImpactFailure::ReflectionCap`] when that stops at its cap, and
+/// As [`AllOutcomes`], [`ImpactFailure::ReflectionCap`] when that stops at its cap, and
 /// [`ImpactFailure::TooManyOutcomes`] when there are more than 5000: the work is quadratic in their
 /// number, a second for 5000.
 pub fn indeterminacy(problem: &ImpactProblem) -> Result<f64, ImpactFailure> {

@@ -1,8 +1,8 @@
-//! What a contact does in a mode, and what is known of it before.
+//! The state of a contact in a mode, and what is known of it before.
 
 use crate::impact::Contacting;
 
-/// What is known of a contact before its mode is looked for.
+/// Facts of a contact that are known before its mode is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     /// The sign of its normal speed, when that decides: approaching contacts push with all they
@@ -21,7 +21,7 @@ pub(crate) const UNKNOWN: Known = Known {
     stays: false,
 };
 
-/// What a contact does.
+/// The state of a contact in a mode: its normal, and stick or slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) normal: Normal,
@@ -51,7 +51,7 @@ pub(super) const STATES: [State; 7] = [
     state(Normal::Full, 1),
     state(Normal::Full, -1),
 ];
-/// The same without tangents.
+/// The states of a contact without tangents.
 pub(super) const FRICTIONLESS: [State; 3] = [
     state(Normal::Open, 1),
     state(Normal::Closed, 1),
