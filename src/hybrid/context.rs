@@ -93,7 +93,7 @@ impl Counts {
 }
 
 impl<'a, S: System> Context<'a, S> {
-    /// The same, the system forgotten; counts begin anew.
+    /// This context with the system forgotten; counts begin at zero.
     pub(crate) fn erased(&self) -> Context<'a, dyn System + 'a> {
         Context {
             system: self.system,

@@ -10,9 +10,10 @@
 use super::options::{PerEntry, Settings};
 use crate::ode::Interpolant;
 
-/// What rounding may leave of coefficients that are computed from others, in units of the terms.
+/// Residue that rounding may leave of coefficients that are computed from others, in units of the
+/// terms.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
-/// What single precision may make of the state, in units of the tolerance.
+/// Error of the state that single precision may make, in units of the tolerance.
 const NEGLIGIBLE: f64 = 0.01;
 /// `θ²(1−θ)²`, by which the last coefficient counts, is at most this.
 const OF_LAST: f64 = 1.0 / 16.0;
@@ -29,7 +30,7 @@ pub(crate) struct Nodes<'a> {
 enum Form {
     /// `c₂` and, in single precision, `c₄`; the rest by its nodes and the next step.
     Chained,
-    /// The same with `c₃`.
+    /// As [`Chained`](Self::Chained), with `c₃`.
     Whole,
     /// All five.
     Apart,

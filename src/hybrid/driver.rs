@@ -1,6 +1,5 @@
-//! What runs a system of given sizes: settings, the rule of re-arming, and the workspace. The
-//! system is an argument: an [`Integrator`](super::Integrator) holds one, drivers above bring their
-//! own.
+//! Settings, re-arming rule and workspace of a run, for a system of given sizes. The system is an
+//! argument: an [`Integrator`](super::Integrator) holds one, drivers above bring their own.
 
 use super::context::{Context, Counts};
 use super::options::Settings;
@@ -18,7 +17,7 @@ pub struct Summary {
     pub status: Status,
     /// The time at which it ended (s).
     pub t: f64,
-    /// What it cost.
+    /// Counts of evaluations and steps.
     pub statistics: Statistics,
 }
 

@@ -5,8 +5,8 @@ use super::{Arrival, CrossedGuard, Guard, Transition};
 /// Which transitions of a run are one corner, for the trajectory and for the derivative: those
 /// within a tolerance of the first of them.
 ///
-/// What a reset carries across belongs to the crossing that caused it. A second crossing of an
-/// event function begins a new corner, unless a reset of this one changed the state.
+/// A guard that a reset carries across belongs to the crossing that caused it. A second crossing of
+/// an event function begins a new corner, unless a reset of this one changed the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Grouping {
     /// Time of the first transition (s).

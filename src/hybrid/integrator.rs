@@ -43,7 +43,7 @@ impl<S: Flow + EventFunction> Integrator<S> {
         Self::with_engine(system, dim, run_any)
     }
 
-    /// The same with state vectors of a size known at compile time:
+    /// An integrator for `system` with state vectors of a size known at compile time:
     /// `Integrator::fixed::<6>(&plate)`. The run is compiled for this system, which costs seconds
     /// of compile time for each: faster for small systems, whose functions are inlined. The results
     /// are those of [`new`](Self::new).
@@ -153,22 +153,22 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Most crossings before the run is refused as Zeno. Default 100 000.
+    /// Limit of the crossings; beyond it the run is refused as Zeno. Default 100 000.
     #[must_use]
     pub fn max_events(mut self, limit: usize) -> Self {
         self.driver.settings.max_events = limit;
         self
     }
 
-    /// Most smooth steps, accepted or not. Default ten million.
+    /// Limit of the smooth steps, accepted or not. Default ten million.
     #[must_use]
     pub fn max_steps(mut self, limit: usize) -> Self {
         self.driver.settings.max_steps = limit;
         self
     }
 
-    /// Most memory that a kept trajectory may take (bytes); the run is refused beyond. Default 2³⁰,
-    /// a gibibyte. A node takes two states and a half and about 60 bytes, an event some more. A
+    /// Limit of the memory of a kept trajectory (bytes); the run is refused beyond. Default 2³⁰, a
+    /// gibibyte. A node takes two states and a half and about 60 bytes, an event some more. A
     /// [`derivative`](Self::derivative) may take as much again. The log of a
     /// [`Simulation`](crate::event_driven::Simulation) counts as part of its trajectory. Runs that
     /// are only observed keep nothing.
@@ -283,7 +283,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.driver.check_options(&*self.system)
     }
 
-    /// What the derivative of a run keeps of it, beside what it recorded.
+    /// System, re-arming rule and settings, which the derivative of a run keeps beside what it
+    /// recorded.
     pub(crate) fn shared(&self) -> (Arc<S>, Rearm, Settings) {
         let (rearm, settings) = (self.driver.rearm.clone(), self.driver.settings.clone());
         (Arc::clone(&self.system), rearm, settings)

@@ -60,7 +60,7 @@ pub use corner::{Arrival, Corner, GuardCrossing};
 pub(crate) use driver::Driver;
 pub use driver::Summary;
 pub use integrator::Integrator;
-// What [`flow_fn`] returns has no use of its own.
+// The type that [`FlowFn::with_events`] returns has no use of its own.
 #[doc(hidden)]
 pub use model::GuardedFn;
 pub use model::{

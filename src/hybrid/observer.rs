@@ -1,4 +1,4 @@
-//! What a run tells as it goes: segments and crossings, borrowed, so that who keeps nothing
+//! Reports of a run as it goes: segments and crossings, borrowed, so that who keeps nothing
 //! allocates nothing.
 
 use super::model::rearm::Arming;
@@ -39,7 +39,7 @@ pub struct Transition<'a> {
     pub(crate) arming_before: &'a [Arming],
     /// How many transitions the run made before this one.
     pub index: usize,
-    /// What the model left of it.
+    /// Record of it that the model left.
     pub record: &'a Record,
     /// State on the guards, before any reset.
     pub state_before: &'a [f64],

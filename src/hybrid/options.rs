@@ -5,7 +5,7 @@ use crate::{Guard, InputError, Interrupt, validate};
 /// One value for every entry, or one value an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PerEntry {
-    /// The same value for all.
+    /// One value for all.
     Same(f64),
     /// One value for each state variable or each event function.
     Each(Vec<f64>),
@@ -76,7 +76,7 @@ impl<const N: usize> From<[f64; N]> for PerEntry {
 /// carries an error estimate. A run with a fixed `eps` converges with the power *order + 1* of
 /// `eps`.
 ///
-/// What guards do between the ends of a projection is not looked at:
+/// Guards are not looked at between the ends of a projection:
 /// [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed) says nothing of humps that begin
 /// and end there. `Auto` keeps projections shorter than half the distance of samples in smooth
 /// steps, and their errors within the tolerance. Those by `Eps` and `Horizon` are as good as their
@@ -198,7 +198,7 @@ pub(crate) struct Settings {
     pub(crate) fixed_step: Option<f64>,
     pub(crate) first_step: Option<f64>,
     pub(crate) max_step: f64,
-    /// That of event functions that state none (s).
+    /// Time scale of event functions that state none (s).
     pub(crate) time_scale: Option<f64>,
     pub(crate) max_events: usize,
     pub(crate) max_steps: usize,

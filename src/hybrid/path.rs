@@ -217,7 +217,7 @@ impl Observer for Path {
     }
 
     fn is_done(&self) -> bool {
-        // What a segment and its crossings add comes on top.
+        // The memory that a segment and its crossings add comes on top.
         let segment = (6 * self.dim + 8) * size_of::<f64>();
         self.kept + self.dense.bytes() + segment > self.limit
     }

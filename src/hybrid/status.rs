@@ -16,7 +16,7 @@ pub enum Status {
     ReachedEnd,
     /// Guards that end the run were crossed, all at the final time.
     Stopped {
-        /// Those guards.
+        /// Guards that ended it.
         guards: Vec<Guard>,
     },
     /// The observer asked for the end.
@@ -65,8 +65,7 @@ impl At {
     }
 }
 
-/// What a run meets on its way that ends it early, or what the evaluation of a model at one point
-/// meets.
+/// Reason why a run ends early, or why the evaluation of a model at one point fails.
 ///
 /// A run ends with [`Status::Refused`], and the trajectory keeps all it computed. Bad input is
 /// refused before the run begins, with [`InputError`].
@@ -293,7 +292,7 @@ impl Stop {
     }
 }
 
-/// What an error about a number says of the place, where steps evaluate `quantity`.
+/// Remark of an error about a number on the place, where steps evaluate `quantity`.
 fn tried(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Flow { .. } | Quantity::Event { .. } | Quantity::Correction { .. } => {
@@ -332,7 +331,7 @@ impl PartialEq for ModelError {
     }
 }
 
-/// What a run cost.
+/// Counts of evaluations, steps and crossings of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {

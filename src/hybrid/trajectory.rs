@@ -1,4 +1,4 @@
-//! What a run returns: nodes, crossings, corners, modes, dense output, statistics, status.
+//! Result of a run: nodes, crossings, corners, modes, dense output, statistics, status.
 
 use nalgebra::{DMatrixView, DVector, DVectorView};
 
@@ -76,7 +76,7 @@ impl Trajectory {
         &self.path.doubts
     }
 
-    /// What the run cost.
+    /// Counts of evaluations and steps of the run.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }

@@ -39,7 +39,7 @@ impl Place<'_> {
     }
 }
 
-/// What the model's reset changed.
+/// Changes by the model's reset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reset {
     pub(crate) state: bool,
@@ -61,7 +61,7 @@ impl Reset {
 /// across when it is beyond by more than this many residuals.
 const RESIDUALS: f64 = 10.0;
 
-/// What a transition did to one event function.
+/// Effect of a transition on one event function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Done {
     /// The guard whose row of the reset matrix armed it.
@@ -84,9 +84,9 @@ pub(crate) struct Scratch<B> {
     pub(crate) mode_crossed: Mode,
     /// The mode as the model left it, where it changed state or mode.
     pub(crate) mode_after: Mode,
-    /// What the last transition did to each event function.
+    /// Effect of the last transition on each event function.
     pub(crate) done: Vec<Done>,
-    /// What the model left of the transition.
+    /// Record of the transition that the model left.
     pub(crate) record: Record,
 }
 
@@ -120,7 +120,8 @@ impl<B: Buffer> Scratch<B> {
 /// and the scratch holds the one before.
 ///
 /// # Errors
-/// What the model refuses, a state that is not finite, a mode of another length, an undeclared flag.
+/// A refusal of the model, a state that is not finite, a mode of another length, an undeclared
+/// flag.
 #[inline]
 pub(crate) fn step<S: Flow + EventFunction + ?Sized, B: Buffer>(
     system: &S,
@@ -303,7 +304,7 @@ fn apply_row<S: EventFunction + ?Sized, B>(
 /// beyond their surface in the new mode.
 ///
 /// # Errors
-/// Those of `carried`.
+/// As `carried`.
 #[inline]
 pub(crate) fn carried_across<B, E>(
     reset: Reset,

@@ -17,7 +17,7 @@ pub(crate) struct Adaptive {
 /// A step to try.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
-    /// What was proposed (s).
+    /// Length that was proposed (s).
     proposed: f64,
     /// Its length (s).
     pub(crate) step: f64,

@@ -8,7 +8,7 @@ mod sealed {
     impl<const N: usize> Sealed for [f64; N] {}
 }
 
-/// Most numbers of a vector.
+/// Limit of the numbers of a vector.
 const MOST: usize = 1 << 27;
 
 /// Storage of one state vector: `[f64; N]` when the size is known, `Vec<f64>` otherwise. Sealed.

@@ -31,7 +31,7 @@ impl<'a> Interpolant<'a> {
         }
     }
 
-    /// What rounding may leave in component `i` of the state at the fraction `theta`: its terms
+    /// Rounding that may be left in component `i` of the state at the fraction `theta`: its terms
     /// cancel where the step is long beside the way to there.
     #[inline]
     pub(crate) fn rounding_at(&self, theta: f64, i: usize) -> f64 {
@@ -66,7 +66,7 @@ impl<'a> Interpolant<'a> {
         self.write(n, theta, x);
     }
 
-    /// The same for the first `n` state variables.
+    /// As [`at_fraction`](Self::at_fraction), for the first `n` state variables.
     #[inline(always)]
     pub(super) fn write(&self, n: usize, theta: f64, x: &mut [f64]) {
         let [c0, c1, c2, c3, c4] = self.coefficients;

@@ -37,7 +37,7 @@ pub(crate) fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-/// The same for the greater.
+/// The greater of two numbers; see [`lesser`].
 #[inline]
 pub(crate) fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }

@@ -32,7 +32,7 @@ pub(crate) fn resolved_gradient(
     point: &mut [f64],
 ) -> Option<f64> {
     let mut moving = gradient(&mut g, t, x, row, point);
-    // What cancels in g leaves its rounding in every entry.
+    // Terms that cancel in g leave their rounding in every entry.
     let terms = row.iter().zip(x).map(|(entry, x)| (entry * x).abs());
     let terms = terms.sum::<f64>() + (moving * t).abs() + g(t, x).abs();
     let terms = if terms.is_finite() { terms } else { 0.0 };
@@ -272,13 +272,13 @@ pub(crate) fn resolve<E>(
         found.copy_from_slice(half);
     }
     let resolved = match best {
-        // What is no better by much may be so by chance.
+        // A level that is no better by much may be so by chance.
         Some((level, error)) if error <= KNOWN.min(BETTER * doubt) => Resolved {
             part: level.part,
             rounding: level.rounding,
             unknown: None,
         },
-        // What is not finite shows by itself.
+        // A value that is not finite shows by itself.
         _ => Resolved {
             part: start,
             rounding: 0.0,

@@ -15,7 +15,7 @@ pub(crate) struct Guess {
     pub(crate) slope: f64,
 }
 
-/// Most evaluations for a root, and rounds in which the bracket is to shrink to a quarter.
+/// Limit of the evaluations for a root, and rounds in which the bracket is to shrink to a quarter.
 const MOST_ROUNDS: u32 = 199;
 const ROUNDS: u32 = 4;
 

@@ -47,7 +47,7 @@ impl<B: Buffer> Tolerance<B> {
         norm
     }
 
-    /// Those of several vectors.
+    /// Root mean squares of several vectors; see [`norm`](Self::norm).
     #[inline]
     pub(crate) fn norms<const N: usize>(&self, vectors: [&[f64]; N], x: &[f64]) -> [f64; N] {
         let mut sums = [0.0; N];
@@ -63,7 +63,7 @@ impl<B: Buffer> Tolerance<B> {
 
 const SAFETY: f64 = 0.9;
 const LEAST: f64 = 0.2;
-/// The same after a rejection: behind an event the motion may be that much faster.
+/// Least factor after a rejection: behind an event the motion may be that much faster.
 const LEAST_REJECTED: f64 = 0.01;
 const MOST: f64 = 10.0;
 /// Weight of the previous error; 0 would be the elementary controller.
@@ -129,7 +129,7 @@ const OTHER: f64 = 2.0;
 /// A step is tried as it is where it is off from what its series asks by no more than this.
 const OFF: f64 = 3.0;
 
-/// What a look at the field says of a motion: its size, and how it changes in a time, in units of
+/// Measures of a motion by a look at the field: its size, and how it changes in a time, in units of
 /// the tolerance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
@@ -253,7 +253,7 @@ mod tests {
             curvature,
             curvature_before,
         };
-        // The same curvature: whatever the step, it was right before.
+        // Equal curvature: whatever the step, it was right before.
         assert_eq!(look(1e4, 1e3, 1e3).other_step(1e3), None);
         assert_eq!(look(1e4, 1.9e3, 1e3).other_step(1e-9), None);
         // f = v cos(ωt) with ω = 30/s, and a tolerance of a thousandth: T = 1/30 s, and the step is

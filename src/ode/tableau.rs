@@ -19,7 +19,7 @@ pub(super) const A6: [f64; 4] = [
     -0.071584973281401,
     -0.028269050394068383,
 ];
-/// The same of the 5th order solution.
+/// Weights of the 5th order solution, counted as above.
 pub(super) const B: [f64; 5] = [
     0.01,
     0.4798896504144996,
@@ -27,9 +27,9 @@ pub(super) const B: [f64; 5] = [
     -3.290069515436081,
     2.324710524099774,
 ];
-/// What slopes are rounded by counts this many times in a step: the sum of the sizes of its weights.
+/// The rounding of slopes counts this many times in a step: the sum of the sizes of its weights.
 pub(crate) const ROUNDING: f64 = 7.6;
-/// The same of the difference of the 4th and the 5th order.
+/// Weights of the difference of the 4th and the 5th order, counted as above.
 pub(super) const E: [f64; 6] = [
     -0.0008164344596567469,
     0.007880878010261995,
@@ -38,7 +38,7 @@ pub(super) const E: [f64; 6] = [
     -0.45808210592918697,
     1.0 / 66.0,
 ];
-/// The same of the last coefficient of the interpolant.
+/// Weights of the last coefficient of the interpolant, counted as above.
 pub(super) const D: [f64; 6] = [
     0.1017,
     2.490627285651253,
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// What the estimate says of the error of the interpolant, for each term of fifth order.
+    /// Bound of the error of the interpolant by the estimate, for each term of fifth order.
     #[test]
     fn the_error_of_the_interpolant_is_bounded_by_the_estimate() {
         let (solution, estimated) = (with_first(&B, 1.0), with_first(&E, 0.0));

@@ -147,7 +147,7 @@ impl<V: Buffer> Tsitouras<V> {
         (self.k[1].get(), C[1])
     }
 
-    /// The same for `n` state variables.
+    /// As [`advance`](Self::advance), for `n` state variables.
     #[inline(always)]
     fn advance_of<F>(&mut self, n: usize, f: &mut F, t: f64, x: &[f64], h: f64)
     where
@@ -201,9 +201,9 @@ impl<V: Buffer> Tsitouras<V> {
         self.error_of(0..self.y.get().len(), x, h, tolerance)
     }
 
-    /// The same norm for the interpolant at the fraction `theta` of the step, where the state is
-    /// `y`: what errors of the stages leave, and what the interpolant adds where the field depends
-    /// on time alone.
+    /// Norms as [`error`](Self::error) for the interpolant at the fraction `theta` of the step,
+    /// where the state is `y`: what errors of the stages leave, and what the interpolant adds where
+    /// the field depends on time alone.
     #[inline]
     pub(crate) fn errors_at(
         &self,
@@ -220,7 +220,7 @@ impl<V: Buffer> Tsitouras<V> {
         [of_stages(theta) * error, of_time.abs() * error]
     }
 
-    /// The same norm over some of the components.
+    /// Norm as [`error`](Self::error) over some of the components.
     #[inline]
     pub(crate) fn error_of(
         &self,
@@ -245,7 +245,7 @@ impl<V: Buffer> Tsitouras<V> {
             .error_from(from, n, ends, h, tolerance))
     }
 
-    /// The same over `n` components.
+    /// As [`error_within`](Self::error_within), over `n` components from `from` on.
     #[inline(always)]
     fn error_from(
         &self,
@@ -291,7 +291,7 @@ impl<V: Buffer> Tsitouras<V> {
         by_size!(V::SIZE, self.y.get().len(), |n| self.form_of(n, x, h));
     }
 
-    /// The same for `n` state variables.
+    /// As [`form_interpolant`](Self::form_interpolant), for `n` state variables.
     #[inline(always)]
     fn form_of(&mut self, n: usize, x: &[f64], h: f64) {
         let (x, y) = (&x[..n], &self.y.get()[..n]);

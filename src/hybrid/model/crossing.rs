@@ -19,7 +19,7 @@ pub struct Crossing<'a> {
     pub x: &'a mut [f64],
     /// The mode, with the sides of these guards crossed already.
     pub mode: &'a mut Mode,
-    /// What the model leaves for observers.
+    /// Record that the model leaves for observers.
     pub record: &'a mut Record,
 }
 
@@ -47,8 +47,8 @@ impl<'a> Crossing<'a> {
         (self.t, &self.crossed, self.x, self.mode)
     }
 
-    /// The same crossing with the first `part.end` state variables, or all if there are fewer: for
-    /// a model within another one.
+    /// This crossing with the first `part.end` state variables, or all if there are fewer: for a
+    /// model within another one.
     pub fn of_part(&mut self, part: RangeTo<usize>) -> Crossing<'_> {
         let end = part.end.min(self.x.len());
         Crossing {
@@ -60,7 +60,8 @@ impl<'a> Crossing<'a> {
         }
     }
 
-    /// The same crossing of other guards: for a model that stands within another one.
+    /// This crossing with the guards of `set` and with `mode`: for a model that stands within
+    /// another one.
     pub fn of_guards<'b>(
         &'b mut self,
         set: &'b [CrossedGuard],
@@ -115,7 +116,7 @@ impl Record {
         self.is_set = true;
     }
 
-    /// What was written at this crossing, if it is of this type.
+    /// Value that was written at this crossing, if it is of this type.
     pub fn get<T: Any>(&self) -> Option<&T> {
         let value = self.value.as_ref().filter(|_| self.is_set);
         value.and_then(|value| value.downcast_ref())

@@ -111,8 +111,8 @@ pub trait EventFunction {
     /// ([`Integrator::time_scale`](crate::Integrator::time_scale)), a hundredth of the run unless it
     /// is told, and none at all where [`is_affine`](Self::is_affine) says so.
     ///
-    /// What hides is narrower than the distance of samples and leaves no trace at them;
-    /// oscillations are followed at any rate.
+    /// An excursion that hides is narrower than the distance of samples and leaves no trace at
+    /// them; oscillations are followed at any rate.
     fn time_scale(&self, k: usize) -> Option<f64> {
         let _ = k;
         None
@@ -191,8 +191,8 @@ pub trait EventFunction {
         false
     }
 
-    /// What a crossing does beside flipping side bits: nothing for an event-selected system, a
-    /// reset otherwise.
+    /// Action of a crossing beside flipping side bits: none for an event-selected system, a reset
+    /// otherwise.
     ///
     /// Called once for all guards that cross at the same instant in a watched direction, with their
     /// side bits already flipped in `mode`. It may change `x` and `mode`, and leave what observers
@@ -208,8 +208,8 @@ pub trait EventFunction {
     /// counts as crossed, and the state goes on through it.
     ///
     /// # Errors
-    /// What the model cannot resolve: [`Stop::model`] takes an error of any type, or a text. It
-    /// ends the run, which keeps all it computed.
+    /// A crossing that the model cannot resolve: [`Stop::model`] takes an error of any type, or a
+    /// text. It ends the run, which keeps all it computed.
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let _ = crossing;
         Ok(())
@@ -236,9 +236,9 @@ pub trait EventFunction {
         false
     }
 
-    /// The same for several directions with one `dt`; their `dx` follow each other, and the
-    /// products in `out`; override when sharing work pays. Returns `true` only when all are
-    /// written.
+    /// Derivatives of the reset along several directions with one `dt`, as
+    /// [`reset_times`](Self::reset_times); their `dx` follow each other, and the products in `out`;
+    /// override when sharing work pays. Returns `true` only when all are written.
     fn reset_times_each(
         &self,
         t: f64,

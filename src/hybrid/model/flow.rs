@@ -50,8 +50,9 @@ pub trait Flow {
         false
     }
 
-    /// The same for several directions, which follow each other in `v` and their products in `out`;
-    /// override when sharing work pays. Returns `true` only when all are written.
+    /// Products as [`jacobian_times`](Self::jacobian_times) for several directions, which follow
+    /// each other in `v` and their products in `out`; override when sharing work pays. Returns
+    /// `true` only when all are written.
     fn jacobian_times_each(
         &self,
         t: f64,

@@ -1,4 +1,4 @@
-//! What the user writes, and what it speaks of.
+//! Traits of a model, which the user writes, and the types that they speak of.
 //!
 //! * `flow`: the right-hand side `f(t, x; mode)`; `events`: the event functions `h_k(t, x; mode)`
 //!   and resets.

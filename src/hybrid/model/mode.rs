@@ -41,7 +41,7 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// Most event functions of a mode, and most flags: 2²⁴.
+    /// Limit of the event functions of a mode, and of its flags: 2²⁴.
     pub const MOST: usize = 1 << 24;
 
     /// A mode of `len` event functions, every side bit off, without flags; of
@@ -69,7 +69,8 @@ impl Mode {
         Self::new(system.count()).with_flags(system.flags())
     }
 
-    /// The same sides with `count` flags, all off; [`MOST`](Self::MOST) where `count` is more.
+    /// A mode of these sides with `count` flags, all off; [`MOST`](Self::MOST) where `count` is
+    /// more.
     #[must_use]
     pub fn with_flags(self, count: usize) -> Self {
         let flags = Bits::new(count.min(Self::MOST));
@@ -104,7 +105,7 @@ impl Mode {
         self.sides.set(k, on);
     }
 
-    /// The same mode with the bit of `k` set to `on`.
+    /// This mode with the bit of `k` set to `on`.
     #[must_use]
     pub fn having(mut self, k: usize, on: bool) -> Self {
         self.set(k, on);

@@ -4,7 +4,7 @@
 use crate::hybrid::Watch;
 use crate::{Direction, Guard, InputError, validate};
 
-/// Most conflicts of a matrix that are listed.
+/// Limit of the conflicts of a matrix that are listed.
 const MOST_CONFLICTS: usize = 1_000_000;
 
 /// Which guards may be crossed again, and when.

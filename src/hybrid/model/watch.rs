@@ -44,8 +44,7 @@ impl Watch {
         }
     }
 
-    /// The same watch, and a crossing ends the run with
-    /// [`Status::Stopped`](crate::Status::Stopped).
+    /// This watch, and a crossing ends the run with [`Status::Stopped`](crate::Status::Stopped).
     #[must_use]
     pub const fn and_stop(mut self) -> Self {
         self.stop = true;
@@ -90,7 +89,7 @@ impl<'a> Crossed<'a> {
         Self { set, transition: 0 }
     }
 
-    /// The same set as that of another transition.
+    /// This set as that of another transition.
     #[must_use]
     pub const fn of_transition(mut self, number: usize) -> Self {
         self.transition = number;

@@ -13,8 +13,8 @@ use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Rearm};
 use crate::ode::Buffer;
 use crate::{Guard, Stop};
 
-/// Most crossings of guards that have crossed at the same instant before, in a corner whose order
-/// was asked for.
+/// Limit of the crossings of guards that have crossed at the same instant before, in a corner whose
+/// order was asked for.
 const MOST_REPEATS: usize = 1000;
 
 /// The last transition, and what the run makes of it.
@@ -162,7 +162,7 @@ impl<B: Buffer> Cascade<B> {
         }
         guards.forget_terms(context);
         refresh(context, state, guards, cluster, fresh, reset)?;
-        // Most event functions that may read the mode do not: then no value is another one.
+        // Event functions that may read the mode mostly do not: then no value is another one.
         self.jumped = reset.any() || (reads_mode && self.h_before != guards.h);
         self.mark_ready(context, state, guards, cluster)?;
         let alone = cluster.near.len() <= cluster.set.len();
@@ -202,7 +202,7 @@ impl<B: Buffer> Cascade<B> {
             for &k in &cluster.near {
                 self.mark_one_ready(guards, k);
             }
-            // What was known of event functions that may read the mode was forgotten.
+            // Knowledge of event functions that may read the mode was forgotten.
             if !context.system.ignores_mode() {
                 guards.know_errors_of_close(context, state)?;
             }

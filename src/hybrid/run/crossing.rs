@@ -92,7 +92,7 @@ fn find_landing<S: System + ?Sized, B: Buffer>(
     Ok(is_in_time.then_some((j, landing)))
 }
 
-/// What became of a landing.
+/// Outcome of a landing.
 enum Landed {
     /// Its guards were crossed.
     Crossed,

@@ -133,8 +133,8 @@ fn make<S: System + ?Sized, B: Buffer>(
         let CrossedGuard { guard, rate } = crossed;
         let error = doubts.of_crossing(context, state, guards, crossed, arrival, cluster.bend)?;
         latest = latest.max(error);
-        // What is left of it in speeds shifts each flight to come. That all of them are shifted
-        // hides no order of crossings: doubts take the error of this one alone.
+        // The part of it that is left in speeds shifts each flight to come. That all of them are
+        // shifted hides no order of crossings: doubts take the error of this one alone.
         let own = state.error * guards.spreads.of_run(guard.event) / rate.abs();
         let kept = &mut guards.kept[guard.event];
         let with_shift = own + residual_time + kept.shift;

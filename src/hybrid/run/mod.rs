@@ -83,8 +83,8 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    // What crossings and the end leave open belongs to the run: one that is interrupted there has
-    // left work out, wherever it stands.
+    // The doubts that crossings and the end leave belong to the run: a run that is interrupted
+    // there has left work out, wherever it stands.
     let mut judged = turned.at_end(context, state, guards, doubts);
     if judged.is_ok() && matches!(ended, Ok(false)) {
         judged = doubts.of_end(context, state, guards);

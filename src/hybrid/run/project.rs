@@ -19,9 +19,10 @@ use crate::ode::{Buffer, Tolerance};
 /// than states in motion allow.
 const TIME_ERROR: f64 = 100.0;
 
-/// What must be left of the speed of approach at a landing. Where `h` goes on as `h + r·t + a·t²/2`
-/// it reaches zero at all only if `−h ≤ r²/(2·|a|)`; and with `τ = −h/r` that is the same as
-/// `r + a·τ ≥ r/2`. Below that only a smooth step can tell whether the guard is reached.
+/// Part of the speed of approach that must be left at a landing. Where `h` goes on as
+/// `h + r·t + a·t²/2` it reaches zero at all only if `−h ≤ r²/(2·|a|)`; and with `τ = −h/r` that is
+/// the same as `r + a·τ ≥ r/2`. Below that only a smooth step can tell whether the guard is
+/// reached.
 const SLOWED: f64 = 0.5;
 
 /// A landing on a guard; the state is in the trial.
@@ -35,7 +36,7 @@ pub(crate) struct Landing {
     pub(crate) error: f64,
 }
 
-/// What a stage needs to know of the system, in the frozen mode.
+/// View of the system that a stage needs, in the frozen mode.
 struct Stages<'a, S: ?Sized> {
     context: &'a Context<'a, S>,
     mode: &'a Mode,

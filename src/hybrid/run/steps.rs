@@ -16,7 +16,7 @@ use crate::{Quantity, Stop};
 /// The error where a step stops may be this many times what the size of the state there allows:
 /// that of the interpolant in a step which just passes the error test.
 const MOST_ERROR: f64 = 4.0;
-/// The same where the interpolant leaves this many times the rounding of the state.
+/// The rounding of the interpolant where a step stops may be this many times that of the state.
 const MOST_ROUNDING: f64 = 16.0;
 /// Rounding below this part of the tolerance is let be.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -229,13 +229,14 @@ impl<B: Buffer> Steps<B> {
             let (start, end) = (ends[0][i], ends[1][i]);
             let rounding = interpolant.rounding_at(stop.fraction, i);
             of_rounding = of_rounding.max(rounding / state.tolerance.scale(i, start, end));
-            // What a step that ends here would leave, by its ends and the slope between them.
+            // The rounding that a step which ends here would leave, by its ends and the slope
+            // between them.
             let way = stop.fraction * step * state.field()[i];
             let most = MOST_ROUNDING * f64::EPSILON * (start.abs() + end.abs() + way.abs());
             let allowed = NEGLIGIBLE * state.tolerance.scale(i, end, end);
             is_rounded |= rounding > allowed && rounding > most;
         }
-        // What the interpolant adds is met once a crossing: it is taken as it is.
+        // The error that the interpolant adds is met once a crossing: it is taken as it is.
         self.error = of_stages.max(of_time / GROWTH) + of_rounding;
         let part = BEYOND * stop.fraction;
         let is_inexact = is_rounded || of_stages.max(of_time) > MOST_ERROR;

@@ -1,6 +1,6 @@
-//! What a crossing must fulfil: transversality before and after, whatever the order, and guards
-//! armed before their surface. These say what is the case; the caller refuses. And what the model
-//! declares of the values that a start and a reset may leave.
+//! Conditions that a crossing must fulfil: transversality before and after, whatever the order, and
+//! guards armed before their surface. These say what is the case; the caller refuses. And what the
+//! model declares of the values that a start and a reset may leave.
 
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Point;
@@ -19,7 +19,7 @@ pub(crate) struct NotLive {
     pub(crate) after: f64,
 }
 
-/// What changed in a crossing.
+/// Changes in a crossing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Changes<'a> {
     pub(crate) reset: Reset,

@@ -1,5 +1,5 @@
-//! What the samples of a window say of one guard: in most cases that it is monotonic; else by the
-//! curve through them, or, where it starts on its surface, by what it does there.
+//! Class of one guard by the samples of a window: in most cases it is monotonic; else by the curve
+//! through them, or, where it starts on its surface, by what it does there.
 
 use super::cubic::{Cubic, FRACTIONS};
 use super::curve::{Class, Curve, Origin, Passage};
@@ -41,7 +41,7 @@ impl Monotone {
     }
 }
 
-/// Most guards that are not far are monotonic: nothing else is to be known of them. None where
+/// Monotonic guard, as most are that are not far: nothing else is to be known of it. None where
 /// [`classify`] is to say what the samples mean.
 #[inline]
 pub(super) fn monotone<S: System + ?Sized, B: Buffer>(
@@ -63,7 +63,7 @@ pub(super) fn monotone<S: System + ?Sized, B: Buffer>(
     })
 }
 
-/// What the samples of a window say of guard `k`; `hovers` if the window before left it on its
+/// Class of guard `k` by the samples of a window; `hovers` if the window before left it on its
 /// surface.
 #[inline]
 pub(super) fn classify<S: System + ?Sized, B: Buffer>(

@@ -69,8 +69,9 @@ impl Cubic {
         0.05 * c2.abs() + 0.2 * c3.abs()
     }
 
-    /// The same where the derivative at the beginning is known. For a function of fourth degree the
-    /// derivatives there differ by ten times as much as the functions do anywhere.
+    /// Doubt where the derivative at the beginning is known; see [`doubt`](Self::doubt). For a
+    /// function of fourth degree the derivatives there differ by ten times as much as the functions
+    /// do anywhere.
     #[inline]
     pub(super) fn doubt_by_slope(&self, slope_at_start: f64) -> f64 {
         let [_, _, c2, c3] = self.coefficients;
@@ -165,7 +166,7 @@ mod tests {
         // s (s − 1) (s − 2) rises to 1 − 1/√3 and falls to 1 + 1/√3.
         let both = sampled(|s| s * (s - 1.0) * (s - 2.0));
         assert!(near(both.top(1.0), 1.0 - 3f64.sqrt().recip()));
-        // The same with the signs turned has its maximum outside.
+        // That function with the signs turned has its maximum outside.
         assert_eq!(sampled(|s| -s * (s - 1.0) * (s - 2.0)).top(1.0), None);
         assert_eq!(sampled(|s| (s - 0.3).powi(2)).top(1.0), None);
         assert_eq!(sampled(|s| 2.0 * s - 1.0).top(1.0), None);

@@ -13,7 +13,7 @@ use crate::hybrid::context::System;
 use crate::ode::Buffer;
 use crate::ode::root::{Sample, peak};
 
-/// What a window does to a guard.
+/// Class of a guard by its course in a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Class {
     /// It is not passed; with the maximum of its function within the window, if it has one.
@@ -64,7 +64,7 @@ impl Passage {
     }
 }
 
-/// What the values of a guard are counted from.
+/// Origin that the values of a guard are counted from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Origin {
     /// A level: 0 for the guard itself, `−eps_k` for the entry into its neighbourhood.
@@ -104,7 +104,7 @@ impl Curve {
         Self::along(Cubic::through(values), k, origin, values, zero)
     }
 
-    /// The same where the cubic is known.
+    /// Curve whose cubic is known; see [`new`](Self::new).
     #[inline]
     pub(super) fn along(
         cubic: Cubic,
@@ -180,7 +180,7 @@ impl Curve {
         })
     }
 
-    /// What the samples say by themselves.
+    /// Class by the samples alone.
     #[inline]
     fn as_sampled(&self) -> Class {
         match self.beyond {
@@ -189,7 +189,7 @@ impl Curve {
         }
     }
 
-    /// What the samples say when the cubic is off by `doubt` at most; `None` when that is too much.
+    /// Class by the samples when the cubic is off by `doubt` at most; `None` when that is too much.
     #[inline]
     fn decide(&self, doubt: f64) -> Option<Class> {
         let doubt = if doubt <= ON_SURFACE * self.zero {
@@ -223,7 +223,7 @@ impl Curve {
         }
     }
 
-    /// What the samples say, with as much else as it takes: first the cubic alone, then the rate at
+    /// Class by the samples, with as much else as it takes: first the cubic alone, then the rate at
     /// the start of the step, then its maximum.
     pub(super) fn classify<S: System + ?Sized, B: Buffer>(
         &self,
@@ -255,7 +255,7 @@ impl Curve {
     ) -> Result<Class, Stop> {
         let (k, zero) = (self.k, self.zero);
         let open_part = OPEN_PART * self.spread();
-        // What is left open of it is noise.
+        // The part of it that is left open is noise.
         let is_known = doubt <= ON_SURFACE * zero + look.guards.kept[k].blur;
         if !is_known && doubt > open_part {
             return Ok(Class::Unsettled(doubt));
@@ -310,8 +310,8 @@ impl Curve {
             }
             Some(_) => Ok(self.as_sampled()),
             None => {
-                // What moves away at the start of the step is nowhere closer than there: that is
-                // no maximum.
+                // A guard that moves away at the start of the step is nowhere closer than there:
+                // that is no maximum.
                 let moves_away = look.window.is_first()
                     && best.value <= self.values[0]
                     && look.guards.own_rate(k) <= -look.guards.min_rate[k];

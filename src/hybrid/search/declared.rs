@@ -1,5 +1,5 @@
-//! What models declare of their event functions, and the steps in which no guard can be passed by
-//! that: nothing is sampled within them.
+//! Declarations of models about their event functions, and the steps in which no guard can be
+//! passed by these: nothing is sampled within such steps.
 
 use super::factors::{DECLARED, UNMOVED};
 use super::levels::Levels;
@@ -21,7 +21,7 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    /// The same with a guard that cannot come to its surface for so long.
+    /// This reach with one more guard, which cannot come to its surface for so long.
     fn or_in(self, free: f64) -> Self {
         match self {
             Self::In(before) => Self::In(lesser(before, free)),

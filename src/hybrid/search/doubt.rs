@@ -1,5 +1,5 @@
-//! What the errors of steps leave open: how far event functions and times of crossings may be off,
-//! and decisions that hang on it.
+//! Doubts that the errors of steps leave: how far event functions and times of crossings may be
+//! off, and decisions that hang on it.
 
 use super::curve::Top;
 use super::window::Window;
@@ -80,7 +80,7 @@ pub enum Doubt {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// What samples leave open of the event function (`u_k`).
+        /// Range of the event function that samples leave open (`u_k`).
         error: f64,
     },
     /// Steps from here on look at event functions at four places only, whatever lies between:
@@ -148,7 +148,7 @@ pub(crate) struct Doubts {
     kept: Vec<Doubt>,
     /// All of the run.
     pub(crate) count: usize,
-    /// Those of them that stay where a step is not taken.
+    /// Number of them that stay where a step is not taken.
     lasting: usize,
 }
 
@@ -188,7 +188,7 @@ impl Doubts {
         if self.kept.len() < self.kept.capacity() {
             self.kept.push(doubt);
         } else if let (Doubt::Unresolved { .. }, Some(last)) = (doubt, self.kept.last_mut()) {
-            // What was not searched tells more than what was close.
+            // A place that was not searched tells more than one that was close.
             *last = doubt;
         }
     }
@@ -330,7 +330,7 @@ impl Doubts {
             if own >= -error {
                 let rate = guards.own_rate(k);
                 let (ahead, t) = (guards.ahead(k), state.t);
-                // What moves away has just been crossed.
+                // A guard that moves away has just been crossed.
                 let guard = if rate < 0.0 { ahead.partner() } else { ahead };
                 let error = if rate == 0.0 {
                     f64::INFINITY

@@ -16,7 +16,7 @@ pub(super) const UNMOVED: f64 = 8.0;
 /// so many zeros beside a window that is long beside the way to the surface.
 pub(super) const UNTOLD: f64 = 64.0;
 
-// What four samples say of a smooth function between them.
+// Smooth functions between their four samples.
 
 /// A guard is plain in a window where its least distance from zero is this many times what it moves
 /// and what the curvature of its samples allows for.
@@ -30,8 +30,8 @@ pub(super) const SLOPE_DOUBT: f64 = 12.0;
 /// A maximum of the cubic decides where it is farther from zero than so many doubts about the
 /// cubic: one for the cubic, one for its own place.
 pub(super) const OF_TOP: f64 = 2.0;
-/// What is left open of a function may be this part of its rise between two samples, or of what it
-/// moves in the window: the order of its samples is certain then, and its root between them.
+/// Limit of what is left open of a function, as a part of its rise between two samples, or of what
+/// it moves in the window: the order of its samples is certain then, and its root between them.
 pub(super) const OPEN_PART: f64 = 0.25;
 /// A guard goes across as its rate at the start says where its rise in the window is at least this
 /// part of the way by that rate, and at most as much more.
@@ -40,8 +40,8 @@ pub(super) const AS_ITS_RATE: f64 = 0.5;
 /// Where the error of a guard may have grown by more than this since it was evaluated, it is evaluated
 /// anew: below it, closer looks at guards that only this brings near cost less.
 pub(super) const MUCH_GROWN: f64 = 16.0;
-/// What is declared of a guard holds at the end of a step but for rounding, in units of its terms, or
-/// it is not believed.
+/// A declaration about a guard holds at the end of a step but for this rounding, in units of its
+/// terms, or it is not believed.
 pub(super) const DECLARED: f64 = 1e-9;
 
 // Noise.
@@ -54,7 +54,8 @@ pub(super) const NOISE_APART: f64 = 1e-7;
 pub(super) const NOISE_TOO_WIDE: f64 = 0.01;
 /// A function is noise where it varies there by this part of what its samples leave open.
 pub(super) const NOISE_PART: f64 = 0.1;
-/// What windows leave open however narrow they are counts as noise of this many times its size.
+/// The range that windows leave open however narrow they are counts as noise of this many times its
+/// size.
 pub(super) const BLUR: f64 = 4.0;
 
 // Windows.
@@ -63,7 +64,7 @@ pub(super) const BLUR: f64 = 4.0;
 pub(super) const LAST: f64 = 1.1;
 /// Where the samples of a window do not settle, it becomes this part of itself.
 pub(super) const NARROWER: f64 = 0.4;
-/// Most times a window is narrowed at one place: to a 1500th.
+/// Limit of the narrowings of a window at one place: to a 1500th.
 pub(super) const MOST_NARROWED: u32 = 8;
 /// Narrowings after which an open window is tested for noise.
 pub(super) const NOISE_AFTER: u32 = 3;
@@ -75,10 +76,10 @@ pub(super) const SHORTEST_FIRST: f64 = 1e-3;
 pub(super) const FASTER: f64 = 2.0;
 /// The next step is to need no more windows than this.
 pub(super) const WANTED_WINDOWS: usize = 8;
-/// Most windows of one step, before a shorter step is tried.
+/// Limit of the windows of one step; beyond it a shorter step is tried.
 pub(super) const MOST_WINDOWS: usize = 64;
-/// The same of a step whose length is fixed. What is left of it beyond is one window then, and
-/// counts as unresolved.
+/// Limit of the windows of a step whose length is fixed. The rest of the step beyond is one window
+/// then, and counts as unresolved.
 pub(super) const MOST_WINDOWS_FIXED: usize = 4096;
 /// Samples of a run, at least, when guards state no time scale.
 pub(super) const LEAST_SAMPLES: f64 = 100.0;
@@ -87,5 +88,6 @@ pub(super) const LEAST_SAMPLES: f64 = 100.0;
 
 /// How often the time is halved in the search for an excursion that began with a rate of zero.
 pub(super) const MOST_HALVINGS: u32 = 30;
-/// The same in the search for where a guard goes across that starts on its surface.
+/// Limit of the halvings of the time in the search for where a guard goes across that starts on its
+/// surface.
 pub(super) const MOST_HALVINGS_ACROSS: u32 = 60;

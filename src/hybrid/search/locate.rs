@@ -26,7 +26,7 @@ pub(crate) struct StepEnd {
     pub(crate) rate: Option<Rate>,
 }
 
-/// What the search for a stop works with, beside its window.
+/// Passages, field and doubts that the search for a stop works with, beside its window.
 #[derive(Debug)]
 pub(super) struct Candidates<'a> {
     /// Passages that were found in the window.
@@ -190,7 +190,7 @@ fn passed_before<S: System + ?Sized, B: Buffer>(
     let mut earliest: Option<(f64, Passage)> = None;
     for k in 0..state.count() {
         let here = look.guards.sign[k] * look.samples.h[2][k];
-        // Most are before their surface, and before the border of its neighbourhood.
+        // A guard is mostly before its surface, and before the border of its neighbourhood.
         if look.levels.are_zero() && here <= look.guards.zero[k] {
             continue;
         }

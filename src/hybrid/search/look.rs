@@ -18,7 +18,7 @@ pub(super) struct Look<'a, S: ?Sized, B> {
     pub(super) samples: &'a mut Samples<B>,
     pub(super) window: Window,
     pub(super) levels: Levels<'a>,
-    /// What the rounding of times makes of an event function, as a part of its rise in the window.
+    /// Effect of the rounding of times on an event function, as a part of its rise in the window.
     rounding: f64,
     /// The step is a few of the shortest: what samples show of a guard that moves away where it
     /// starts is rounding.
@@ -73,8 +73,9 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
         self.guards.sign[k] * self.context.event(k, t, point, &state.mode)
     }
 
-    /// The same for a search that ends where a value is not finite: so it is once the run is
-    /// interrupted, as [`check_sample`](Self::check_sample) says then.
+    /// `sign · h_k` as [`own_h_at`](Self::own_h_at), for a search that ends where a value is not
+    /// finite: so it is once the run is interrupted, as [`check_sample`](Self::check_sample) says
+    /// then.
     #[inline]
     pub(super) fn own_h_in_search(&mut self, k: usize, s: f64) -> f64 {
         if self.context.settings.interrupt.is_set() {

@@ -54,7 +54,7 @@ use look::Look;
 use pace::{Narrowable, Settled, Windows};
 use window::{Samples, Window};
 
-/// What a smooth step meets.
+/// Outcome of the search over a smooth step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Met {
     /// No guard; the next step is to be no longer than so much (s).
@@ -64,14 +64,14 @@ pub(crate) enum Met {
     TooMuch(f64),
 }
 
-/// What the look at one window finds.
+/// Outcome of the look at one window.
 enum Found {
     /// No guard is passed in it.
     Clear,
     Stop(StepEnd),
     /// Its samples do not settle what happens in it.
     Unsettled,
-    /// What happens in it is shorter than the step, of which this part is to be tried.
+    /// An excursion in it is shorter than the step, of which this part is to be tried.
     TooLong(f64),
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct GuardSearch<B> {
     is_declared: bool,
     /// The last step was passed over by that, or there was none.
     passed_over: bool,
-    /// What settles the present window.
+    /// Way in which the present window is settled.
     how: Settled,
     /// Armed guards that are not far from their surface in it.
     near: Vec<usize>,
@@ -259,7 +259,7 @@ impl<B: Buffer> GuardSearch<B> {
         self.look_at_near(context, state, guards, doubts, window, windows)
     }
 
-    /// The same where some guards are not far.
+    /// Look at a window in which some guards are not far; see [`look`](Self::look).
     fn look_at_near<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -280,7 +280,7 @@ impl<B: Buffer> GuardSearch<B> {
             }
             let found = monotone(&look, k);
             if let Some(passage) = found {
-                // Those that are passed later are not asked for their passage.
+                // Guards that are passed later are not asked for their passage.
                 let earliest = first.map_or(f64::INFINITY, |(earliest, _)| earliest);
                 first = passage.earlier_than(earliest).or(first);
                 continue;

@@ -10,7 +10,7 @@ use crate::hybrid::context::Context;
 use crate::hybrid::options::Resolution;
 use crate::ode::{greater, lesser};
 
-/// What settles the guards of a window: it says how much longer the next one may be.
+/// Way in which the guards of a window are settled: it says how much longer the next one may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Settled {
     /// Some of them needed a closer look.
@@ -22,8 +22,8 @@ pub(super) enum Settled {
 }
 
 impl Settled {
-    /// What settles a window whose guards `are_plain`, if no more is needed, or in which none is
-    /// near.
+    /// Way in which a window is settled whose guards `are_plain`, if no more is needed, or in which
+    /// none is near.
     #[inline]
     pub(super) fn by(are_plain: bool, none_is_near: bool) -> Self {
         match (are_plain, none_is_near) {
@@ -130,12 +130,12 @@ pub(super) struct Windows {
     narrowed: u32,
     /// Whether any was, of those that do not count as noise.
     pub(super) has_narrowed: bool,
-    /// What the run had left unresolved before it.
+    /// Number of windows and steps that the run had left unresolved before it.
     pub(super) unresolved: usize,
 }
 
 impl Windows {
-    /// Those of a step of length `step`, where times are told apart by `least` (s).
+    /// Windows of a step of length `step`, where times are told apart by `least` (s).
     #[inline]
     pub(super) fn new<S: ?Sized>(
         context: &Context<'_, S>,
@@ -207,8 +207,8 @@ impl Windows {
         self.has_narrowed = true;
     }
 
-    /// What is noise at any width is not followed: the next window is as wide as this one was at
-    /// first.
+    /// A function that is noise at any width is not followed: the next window is as wide as this
+    /// one was at first.
     pub(super) fn forget_noise(&mut self, pace: &mut Pace) {
         pace.next = self.first_length;
         self.has_narrowed = false;

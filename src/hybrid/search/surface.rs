@@ -10,9 +10,9 @@ use crate::hybrid::context::System;
 use crate::ode::Buffer;
 use crate::ode::root::Sample;
 
-/// What the samples say of a guard that is on its surface where the window starts, or beyond it by
-/// the residual of a projection; or of one that was not clear of it yet. It `hovers` if it was on
-/// its surface in all of the window before.
+/// Class, by its samples, of a guard that is on its surface where the window starts, or beyond it
+/// by the residual of a projection; or of one that was not clear of it yet. It `hovers` if it was
+/// on its surface in all of the window before.
 pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,

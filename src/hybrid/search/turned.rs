@@ -81,8 +81,8 @@ impl<B: Buffer> Turned<B> {
         self.open(t);
     }
 
-    /// The same where a step that found no guard ended on one; the rates before the crossing tell
-    /// how event functions changed.
+    /// Start of the search as [`approach_in_step`](Self::approach_in_step), where a step that found
+    /// no guard ended on one; the rates before the crossing tell how event functions changed.
     pub(crate) fn approach_by_rates(&mut self, state: &State<B>, guards: &GuardTable<B>) {
         if self.cluster_start < f64::INFINITY {
             return;
@@ -93,9 +93,9 @@ impl<B: Buffer> Turned<B> {
         self.open(state.t);
     }
 
-    /// The same for a projection from the present state to the time `landing`, where event
-    /// functions are `after`. Where crossings before it have not been searched yet, the projection
-    /// shows which guards they turned away.
+    /// Start of the search as [`approach_in_step`](Self::approach_in_step), for a projection from
+    /// the present state to the time `landing`, where event functions are `after`. Where crossings
+    /// before it have not been searched yet, the projection shows which guards they turned away.
     pub(crate) fn approach_by_projection<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -216,10 +216,10 @@ impl<B: Buffer> Turned<B> {
         Ok(())
     }
 
-    /// The same where the run ends before the next window, however it ends: the rates in the last
-    /// mode decide. A guard that does not keep its least rate is not crossed. Once the run is
-    /// interrupted nothing is evaluated: each that came as close as the largest error known of it
-    /// may have been turned away.
+    /// Doubts as [`in_window`](Self::in_window), where the run ends before the next window, however
+    /// it ends: the rates in the last mode decide. A guard that does not keep its least rate is not
+    /// crossed. Once the run is interrupted nothing is evaluated: each guard that came as close as
+    /// the largest error known of it may have been turned away.
     pub(crate) fn at_end<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -249,7 +249,8 @@ impl<B: Buffer> Turned<B> {
         ended
     }
 
-    /// The same for one guard; `knows_field` says whether the field is evaluated already.
+    /// Part of [`at_end`](Self::at_end) for one guard; `knows_field` says whether the field is
+    /// evaluated already.
     fn at_end_of<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -315,7 +316,8 @@ impl<B: Buffer> Turned<B> {
         Ok(())
     }
 
-    /// The same where its event function depends on the state as `spread` says.
+    /// Doubt for a guard that was within its error, where its event function depends on the state
+    /// as `spread` says.
     fn keep_doubt(
         &self,
         state: &State<B>,
@@ -369,7 +371,8 @@ impl<B: Buffer> Turned<B> {
         Ok(())
     }
 
-    /// The same for those crossed at one instant, so long before.
+    /// Part of [`by_order`](Self::by_order) for the guards that crossed at one instant, `apart` (s)
+    /// before.
     fn by_order_of<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,

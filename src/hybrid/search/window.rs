@@ -53,7 +53,7 @@ impl Window {
     }
 }
 
-/// What the samples of a window show of all guards at once.
+/// Overview of all guards at once, by the samples of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overview {
     /// Whether all armed guards stay far from their surface.
@@ -78,7 +78,7 @@ pub(super) struct Reach {
     pub(super) least: f64,
     /// How far they are apart.
     spread: f64,
-    /// The same with what the curvature of the samples allows for.
+    /// Spread of its ways, with what the curvature of the samples allows for.
     pub(super) moves: f64,
 }
 
@@ -96,8 +96,8 @@ impl Reach {
     }
 }
 
-/// What samples show of a guard, by its ways, its error and its numerical zero: positive where it
-/// is far from its surface, and not negative where it is plain (`u_k`).
+/// Distances of a guard, by its ways at the samples, its error and its numerical zero: the first is
+/// positive where it is far from its surface, the second not negative where it is plain (`u_k`).
 #[inline(always)]
 fn distances(way: [f64; 4], error: f64, zero: f64) -> (f64, f64) {
     let cubic = Cubic::through(way);
@@ -132,7 +132,7 @@ pub(crate) struct Samples<B> {
     pub(super) apart: f64,
     /// Largest rates, ∞ where none is stated, if all event functions declare how they change (`u_k`/s).
     pub(super) max_rates: Vec<f64>,
-    /// Those at the end of the step are evaluated already.
+    /// Event functions at the end of the step are evaluated already.
     pub(super) knows_end: bool,
 }
 

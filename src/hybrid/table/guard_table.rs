@@ -1,4 +1,4 @@
-//! What is known of each event function: value, rate, numerical zero, error, arming.
+//! Table of event functions: value, rate, numerical zero, error and arming of each.
 
 use super::beside::Beside;
 use super::ranking::{Blur, Surfaces, Survey};
@@ -20,7 +20,7 @@ const OFF: f64 = 1e4;
 /// projected over, and its way to the surface so many numerical zeros.
 pub(crate) const NOT_NEAR: f64 = 16.0;
 
-/// What is known of each event function at the present state, and how it is armed.
+/// Table of event functions: what is known of each at the present state, and how it is armed.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardTable<B> {
     /// `h_k(t, x)`.
@@ -45,7 +45,7 @@ pub(crate) struct GuardTable<B> {
     pub(crate) part_of_rate: Vec<f64>,
     /// How each depends on the errors of the state.
     pub(crate) spreads: Spreads<B>,
-    /// What is asked of one event function at a time.
+    /// Data that are asked of one event function at a time.
     pub(crate) kept: Vec<Kept>,
     /// Guards that were farther from their surface than the error in this mode.
     pub(crate) outside: Vec<bool>,
@@ -61,12 +61,12 @@ pub(crate) struct GuardTable<B> {
     pub(super) beside: Beside<B>,
 }
 
-/// What a run keeps of one event function, and asks of it alone.
+/// Data that a run keeps of one event function, and asks of it alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {
     pub(crate) watch: Watch,
     pub(crate) event_tolerance: f64,
-    /// What samples have left open of it however close they were (`u_k`).
+    /// Range of it that samples have left open however close they were (`u_k`).
     pub(crate) blur: f64,
     /// When it fired last, rising and falling; −∞ before (s).
     fired_at: [f64; 2],
@@ -268,7 +268,7 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// The same for the rates of all of them, at once.
+    /// As [`see_rate`](Self::see_rate), for the rates of all event functions at once.
     fn see_rates(&mut self) {
         let n = self.h.len();
         let (rate, part) = (&self.rate[..n], &self.part_of_rate[..n]);
@@ -331,7 +331,7 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// What the surfaces ahead are judged by, at the present state.
+    /// Values and bounds that the surfaces ahead are judged by, at the present state.
     #[inline]
     pub(crate) fn surfaces(&self) -> Surfaces<'_> {
         Surfaces {

@@ -1,4 +1,4 @@
-//! What a run knows at the present instant (Anderson & Revzen, section 3).
+//! Knowledge of a run at the present instant (Anderson & Revzen, section 3).
 //!
 //! * `state`: what moves: time, state, mode, and the field in the stepper.
 //! * `guard_table`: what is known of each event function, with its `rates` (differences `beside` the

@@ -30,7 +30,7 @@ impl Ranking {
         self.enter_at(k, (way / rate).max(0.0));
     }
 
-    /// The same after a time that is less than that of the second (s).
+    /// Entry of guard `k` after the time `tau` (s), which is less than that of the second.
     #[inline]
     fn enter_at(&mut self, k: usize, tau: f64) {
         if tau < self.least {
@@ -55,7 +55,7 @@ pub(crate) struct Blur {
     pub(crate) missed: f64,
 }
 
-/// What one look at all guards finds.
+/// Findings of one look at all guards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Survey {
     /// The ranking of all guards that are not near.
@@ -64,7 +64,7 @@ pub(crate) struct Survey {
     pub(crate) residual_time: f64,
 }
 
-/// What guards are judged by, one entry an event function.
+/// Values and bounds that guards are judged by, one entry an event function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surfaces<'a> {
     pub(crate) h: &'a [f64],
@@ -112,7 +112,7 @@ impl Surfaces<'_> {
         let mut ranking = Ranking::EMPTY;
         near.clear();
         for k in 0..n {
-            // Most come later than the first two.
+            // A guard mostly comes later than the first two.
             if ahead[k] >= ranking.second || !arming[k].is_armed() {
                 continue;
             }

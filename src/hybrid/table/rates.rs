@@ -36,7 +36,8 @@ impl<B: Buffer> GuardTable<B> {
         self.take_rate(context, state, k, rate)
     }
 
-    /// The same for all event functions: those whose rows are not written are evaluated together.
+    /// As [`refresh_rate`](Self::refresh_rate), for all event functions: those whose rows are not
+    /// written are evaluated together.
     pub(crate) fn refresh_rates<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -201,7 +202,8 @@ impl<B: Buffer> GuardTable<B> {
         Ok(())
     }
 
-    /// The same for the guards in `near`.
+    /// Rates and numerical zeros of the guards in `near`, evaluated; those of all others become
+    /// stale.
     #[inline]
     pub(crate) fn renew_only<S: System + ?Sized>(
         &mut self,

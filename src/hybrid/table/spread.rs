@@ -13,7 +13,7 @@ use crate::ode::Buffer;
 /// evaluated.
 const RECENT: f64 = 0.1;
 
-/// What is allowed of a variable has grown by more than this: spreads may be much greater than they
+/// Growth of the error allowed in a variable, beyond which spreads may be much greater than they
 /// were.
 const GROWN: f64 = 2.0;
 
@@ -24,7 +24,7 @@ pub(crate) struct Spreads<B> {
     pub(super) each: Vec<Spread>,
     /// The largest of each in this run (`u_k`), or at the sizes that it was evaluated for.
     pub(crate) most: Vec<f64>,
-    /// What the tolerances allow of each variable at those.
+    /// Errors that the tolerances allow in each variable at those sizes.
     known_for: B,
     /// How much more they allow of some variable by now, and how many times variables had outgrown
     /// their sizes when that was found.
@@ -32,12 +32,13 @@ pub(crate) struct Spreads<B> {
     outgrown: u64,
     /// Scratch for rows.
     row: B,
-    /// Those whose terms are evaluated together, and all event functions on both sides of the state.
+    /// Event functions whose terms are evaluated together, and values of all event functions
+    /// on both sides of the state.
     together: Vec<usize>,
     sides: Vec<f64>,
 }
 
-/// What is known of one.
+/// Spread of one event function, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
     /// Its value (`u_k`); 0 where it is not known.
@@ -149,7 +150,7 @@ impl<B: Buffer> Spreads<B> {
         self.each[k].value
     }
 
-    /// That of its last crossing, by the sizes along the run (`u_k`).
+    /// Spread of event function `k` at its last crossing, by the sizes along the run (`u_k`).
     #[inline]
     pub(crate) fn of_run(&self, k: usize) -> f64 {
         self.each[k].of_run
@@ -188,7 +189,7 @@ impl<B: Buffer> Spreads<B> {
         self.most[k] = self.most[k].max(value);
     }
 
-    /// The same by the terms that were evaluated last.
+    /// As [`set`](Self::set), by the terms that were evaluated last.
     #[inline]
     pub(crate) fn take_terms(&mut self, state: &State<B>, k: usize) {
         self.set(state, k, self.each[k].terms.spread);
@@ -209,8 +210,8 @@ impl<B: Buffer> Spreads<B> {
         self.evaluate(context, state, k)
     }
 
-    /// The same for the error of the time of a crossing. Terms that are kept may be of earlier
-    /// sizes.
+    /// As [`need`](Self::need), for the error of the time of a crossing. Terms that are kept may be
+    /// of earlier sizes.
     #[inline]
     pub(crate) fn need_of_run<S: System + ?Sized>(
         &mut self,
@@ -282,7 +283,7 @@ impl<B: Buffer> Spreads<B> {
         }
         let (x, point) = (state.x.get(), self.row.get_mut());
         let largest = largest(x);
-        // Those that were kept may be of another place; after an interrupt none are known.
+        // Terms that were kept may be of another place; after an interrupt none are known.
         for &k in &self.together {
             self.each[k].terms = Terms::default();
         }
@@ -369,7 +370,7 @@ struct Terms {
     /// `Σ |∂h_k/∂x_i| scale_i` with the error that the tolerances allow in each state variable
     /// (`u_k`).
     spread: f64,
-    /// The same with what they allow of the sizes along the run (`u_k`).
+    /// Spread with what the tolerances allow of the sizes along the run (`u_k`).
     spread_of_run: f64,
     /// The largest state variable that they are known for.
     size: f64,

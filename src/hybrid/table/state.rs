@@ -1,5 +1,5 @@
-//! What moves in a run: time, state, mode and field, with the stepper that moves them and the error
-//! made so far.
+//! Moving part of a run: time, state, mode and field, with the stepper that moves them and the
+//! error made so far.
 
 use crate::hybrid::Mode;
 use crate::hybrid::context::{Context, System};
@@ -27,7 +27,7 @@ pub(crate) struct State<B> {
     pub(crate) tolerance: Tolerance<B>,
     /// Step accepted last, also when an event cut it short (s).
     pub(crate) last_step: f64,
-    /// That of the start and the errors of all steps so far, in units of the tolerance, as they may
+    /// Error of the start and errors of all steps so far, in units of the tolerance, as they may
     /// have grown.
     pub(crate) error: f64,
     /// The error that is allowed in each variable at the largest size that steps and resets have
