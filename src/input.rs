@@ -72,7 +72,7 @@ pub enum InputError {
     #[error("there is no {what} {index}: there are {count}, counted from 0")]
     NoSuch {
         /// Kind of the thing that was named: `event function`, `flag`, `contact`, `corner`,
-        /// `crossing`, or `crossing of the order`
+        /// `crossing`, `tree`, `body`, `coordinate`, `variable`, or `crossing of the order`
         /// ([`saltation_product`](crate::derivative::saltation_product)).
         what: &'static str,
         /// Its number.

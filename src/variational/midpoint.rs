@@ -51,7 +51,7 @@ impl<S: MechanicalSystem> Midpoint<S> {
     /// # Errors
     /// [`InputError::EmptySystem`] for a system without coordinates,
     /// [`InputError::NotCoordinateRates`] for one with velocities that are not the rates of its
-    /// coordinates.
+    /// coordinates; [`InputError::BadSetting`] for more than 10,000 velocities.
     pub fn new(system: S) -> Result<Self, InputError> {
         let system = Measured::free(system)?;
         let stepper = Stepper::new(&system)?;

@@ -15,7 +15,7 @@ use super::face_clip::{CORNERS, FacePair};
 use super::placed_box::{PlacedBox, others};
 use super::reduction::{MOST, choose};
 use super::segment::Segment;
-use super::{Manifold, ManifoldPoint, sphere_box};
+use super::{Manifold, ManifoldPoint, ball};
 use crate::bodies::broad_phase::Ball;
 use nalgebra::Vector3;
 
@@ -331,9 +331,9 @@ fn vertex_point(a: &PlacedBox<'_>, b: &PlacedBox<'_>, vertex: usize) -> Manifold
         radius: 0.0,
     };
     if vertex < 8 {
-        sphere_box::point(feature, ball(a.vertex(vertex)), b)
+        ball::on_box(feature, ball(a.vertex(vertex)), b)
     } else {
-        sphere_box::point(feature, ball(b.vertex(vertex - 8)), a).exchanged()
+        ball::on_box(feature, ball(b.vertex(vertex - 8)), a).exchanged()
     }
 }
 

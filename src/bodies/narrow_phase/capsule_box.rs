@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 
 use super::placed_box::{PlacedBox, others, sign_of};
 use super::segment::{PlacedCapsule, Segment};
-use super::{Manifold, ManifoldPoint, sphere_box};
+use super::{Manifold, ManifoldPoint, ball};
 
 /// Features: faces with both ends and four borders, edges, vertices, ends.
 const EDGES: usize = 36;
@@ -115,7 +115,7 @@ pub(super) fn point(
         Some(ManifoldPoint::from_a(feature, gap, normal, on_a))
     } else if feature < FEATURES {
         let end = capsule.ball_at(core.end(feature - ENDS));
-        Some(sphere_box::point(feature, end, cuboid))
+        Some(ball::on_box(feature, end, cuboid))
     } else {
         None
     }

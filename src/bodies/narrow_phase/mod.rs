@@ -1,27 +1,26 @@
-//! Contact points of two shapes, as pure functions of their poses; one file a pair of kinds.
+//! Contact points of two shapes, as pure functions of their poses.
 //!
 //! `contact_points` chooses features (a vertex, an edge on an edge, a corner of two faces) and
 //! evaluates each; `contact_point` evaluates one feature again at other poses, without a choice, so
 //! that a gap is a smooth function of the poses.
 //!
 //! * `manifold`: the points; `placed_box`, `segment`: boxes and capsules at their poses.
+//! * `over_plane`: shapes over a half-space; `ball`: a ball and another shape; `capsule_capsule`,
+//!   `capsule_box`: closest points of cores.
 //! * `box_box`: separating axes; `face_clip`: a face of one box over a face of the other;
 //!   `reduction`: four points of many.
 //! * `parry_manifolds`: shapes of parry (feature `parry`); `hull_faces`: whole faces of its hulls;
 //!   `patches`: few of its points.
 
-#[cfg(test)]
-mod aligned;
+mod ball;
 mod box_box;
-mod box_plane;
 mod capsule_box;
 mod capsule_capsule;
-mod capsule_plane;
-mod capsule_sphere;
 mod face_clip;
 #[cfg(feature = "parry")]
 mod hull_faces;
 mod manifold;
+mod over_plane;
 #[cfg(feature = "parry")]
 mod parry_manifolds;
 #[cfg(feature = "parry")]
@@ -29,9 +28,6 @@ mod patches;
 mod placed_box;
 mod reduction;
 mod segment;
-mod sphere_box;
-mod sphere_plane;
-mod sphere_sphere;
 #[cfg(test)]
 mod tests;
 
@@ -131,8 +127,8 @@ impl<'a> PlacedShape<'a> {
 /// Number of features of a shape with a plane, and of two spheres.
 pub(super) fn feature_count(a: &Shape, b: &Shape) -> usize {
     match (a.kind(), b.kind()) {
-        (ShapeKind::Box { .. }, ShapeKind::Plane) => box_plane::FEATURES,
-        (ShapeKind::Capsule { .. }, ShapeKind::Plane) => capsule_plane::FEATURES,
+        (ShapeKind::Box { .. }, ShapeKind::Plane) => over_plane::VERTICES,
+        (ShapeKind::Capsule { .. }, ShapeKind::Plane) => over_plane::ENDS,
         _ => 1,
     }
 }
@@ -142,13 +138,13 @@ fn add_points(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Man
     use ShapeKind::{Box, Capsule, Plane, Sphere};
     match (a.shape.kind(), b.shape.kind()) {
         (Sphere { radius }, Plane) => {
-            out.push_within(margin, sphere_plane::point(0, a.ball(radius), b.pose));
+            out.push_within(margin, over_plane::ball_point(0, a.ball(radius), b.pose));
         }
         (Sphere { radius: r }, Sphere { radius: s }) => {
-            out.push_within(margin, sphere_sphere::point(a.ball(r), b.ball(s)));
+            out.push_within(margin, ball::on_ball(a.ball(r), b.ball(s)));
         }
         (Sphere { radius }, Box { half }) => {
-            let point = sphere_box::point(
+            let point = ball::on_box(
                 0,
                 a.ball(radius),
                 &PlacedBox {
@@ -163,7 +159,7 @@ fn add_points(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Man
                 half: &half,
                 pose: a.pose,
             };
-            box_plane::add(&a, b.pose, margin, out);
+            over_plane::add_vertices(&a, b.pose, margin, out);
         }
         (Box { half: h }, Box { half: k }) => {
             let a = PlacedBox {
@@ -196,9 +192,9 @@ fn add_points(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Man
 fn add_capsule(a: &PlacedCapsule<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) {
     use ShapeKind::{Box, Capsule, Plane, Sphere};
     match b.shape.kind() {
-        Plane => capsule_plane::add(a, b.pose, margin, out),
+        Plane => over_plane::add_ends(a, b.pose, margin, out),
         Sphere { radius } => {
-            out.push_within(margin, capsule_sphere::point(a, b.ball(radius)));
+            out.push_within(margin, ball::on_capsule(a, b.ball(radius)));
         }
         Capsule {
             half_length,
@@ -238,24 +234,24 @@ fn point_of(a: PlacedShape<'_>, b: PlacedShape<'_>, feature: usize) -> Found {
     let below = |count: usize| (feature < count).then_some(());
     let point = match (a.shape.kind(), b.shape.kind()) {
         (Sphere { radius }, Plane) => {
-            below(1).map(|()| sphere_plane::point(0, a.ball(radius), b.pose))
+            below(1).map(|()| over_plane::ball_point(0, a.ball(radius), b.pose))
         }
         (Sphere { radius: r }, Sphere { radius: s }) => {
-            below(1).map(|()| sphere_sphere::point(a.ball(r), b.ball(s)))
+            below(1).map(|()| ball::on_ball(a.ball(r), b.ball(s)))
         }
         (Sphere { radius }, Box { half }) => {
             let b = PlacedBox {
                 half: &half,
                 pose: b.pose,
             };
-            below(1).map(|()| sphere_box::point(0, a.ball(radius), &b))
+            below(1).map(|()| ball::on_box(0, a.ball(radius), &b))
         }
         (Box { half }, Plane) => {
             let a = PlacedBox {
                 half: &half,
                 pose: a.pose,
             };
-            below(box_plane::FEATURES).map(|()| box_plane::point(&a, b.pose, feature))
+            below(over_plane::VERTICES).map(|()| over_plane::vertex_point(&a, b.pose, feature))
         }
         (Box { half: h }, Box { half: k }) => {
             let a = PlacedBox {
@@ -277,9 +273,10 @@ fn point_of(a: PlacedShape<'_>, b: PlacedShape<'_>, feature: usize) -> Found {
         ) => {
             let a = &PlacedCapsule::new(a.pose, half_length, radius);
             match other {
-                Plane => below(capsule_plane::FEATURES)
-                    .map(|()| capsule_plane::point(a, b.pose, feature)),
-                Sphere { radius } => below(1).map(|()| capsule_sphere::point(a, b.ball(radius))),
+                Plane => {
+                    below(over_plane::ENDS).map(|()| over_plane::end_point(a, b.pose, feature))
+                }
+                Sphere { radius } => below(1).map(|()| ball::on_capsule(a, b.ball(radius))),
                 Capsule {
                     half_length,
                     radius,

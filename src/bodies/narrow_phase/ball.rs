@@ -1,13 +1,29 @@
-//! Sphere and box: the point of the box that is closest to the centre of the sphere. A centre inside
-//! is pushed out through the nearest face, the first of several.
+//! A ball and another shape: the point of that shape that is closest to the centre.
+//!
+//! Where the centres of two balls coincide, the normal is the z axis of the world; where a centre
+//! lies on the core of a capsule, it is the x axis of the capsule; a centre inside a box is pushed
+//! out through the nearest face.
 
 use nalgebra::Vector3;
 
+use super::segment::PlacedCapsule;
 use super::{ManifoldPoint, PlacedBox};
 use crate::bodies::broad_phase::Ball;
 
+/// The only point of two balls.
+pub(super) fn on_ball(a: Ball, b: Ball) -> ManifoldPoint {
+    ManifoldPoint::of_balls(0, a, b, Vector3::z)
+}
+
+/// The only point of a capsule and a ball.
+pub(super) fn on_capsule(capsule: &PlacedCapsule<'_>, ball: Ball) -> ManifoldPoint {
+    let nearest = capsule.ball_at(capsule.core.closest(ball.centre));
+    ManifoldPoint::of_balls(0, nearest, ball, || capsule.pose.axis(0))
+}
+
 /// The closest point on the surface of a box with these half lengths, the outward normal there and
-/// the signed distance, all in the axes of the box.
+/// the signed distance, all in the axes of the box. A point inside belongs to the nearest face, the
+/// first of several.
 pub(super) fn closest(half: &[f64; 3], point: Vector3<f64>) -> (Vector3<f64>, Vector3<f64>, f64) {
     let clamped = Vector3::from_fn(|k, _| point[k].clamp(-half[k], half[k]));
     let beyond = point - clamped;
@@ -28,8 +44,8 @@ pub(super) fn closest(half: &[f64; 3], point: Vector3<f64>) -> (Vector3<f64>, Ve
     (on, normal, point[face].abs() - half[face])
 }
 
-/// The only point of a ball.
-pub(super) fn point(feature: usize, ball: Ball, cuboid: &PlacedBox<'_>) -> ManifoldPoint {
+/// The only point of a ball and a box.
+pub(super) fn on_box(feature: usize, ball: Ball, cuboid: &PlacedBox<'_>) -> ManifoldPoint {
     let Ball { centre, radius } = ball;
     let (on, normal, distance) = closest(cuboid.half, cuboid.pose.to_body(centre));
     let normal = cuboid.pose.rotation() * normal;

@@ -1,6 +1,8 @@
 //! Pairs against references that know nothing of features: alternating projections for shapes that
 //! are apart, support functions for shapes that overlap.
 
+mod aligned;
+
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
 use super::{Manifold, ManifoldPoint, contact_point, contact_points};

@@ -1,7 +1,6 @@
 //! Pairs in special positions: aligned faces, crossed edges, parallel capsules, coincident shapes.
 
-use super::ManifoldPoint;
-use super::tests::{Solid, Vec3, check_consistent, found};
+use super::{ManifoldPoint, Solid, Vec3, check_consistent, found};
 use crate::bodies::{Pose, Shape};
 
 fn at(position: [f64; 3]) -> Pose {
