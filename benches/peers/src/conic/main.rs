@@ -4,9 +4,9 @@
 //! `min ½ γᵀ (J A⁻¹ Jᵀ + R) γ + (J v* − v̂)ᵀ γ` with `|γ_t| ≤ μ γ_n` (Castro et al., section IV); the
 //! velocities are `v* + A⁻¹ Jᵀ γ`. It knows nothing of regions, islands and line searches.
 
-use saltation::Start;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SecondOrderConeT, SolverStatus};
+use saltation::Start;
 use saltation::compliant::{Solver, TimeStepper};
 use saltation::mechanics::{MechanicalSystem, RowBlock};
 use saltation::models::Clutter;
@@ -27,7 +27,9 @@ fn main() -> Result<(), String> {
         let solver = Solver::new().rtol(1e-9);
         let mut stepper = TimeStepper::new(scene).map_err(|e| e.to_string())?;
         stepper = stepper.time_step(0.01).solver(solver);
-        stepper.start(&Start::at(0.0).q(&q).v(&v)).map_err(|e| e.to_string())?;
+        stepper
+            .start(&Start::at(0.0).q(&q).v(&v))
+            .map_err(|e| e.to_string())?;
         for step in 1..=300 {
             let before = stepper.q().to_vec();
             stepper.step().map_err(|e| e.to_string())?;

@@ -1,6 +1,6 @@
 //! saltation: contacts are event functions, and the mode belongs to the integrator.
 
-use saltation::{Start, EventFunction, Flow, Integrator, Mode, Status};
+use saltation::{EventFunction, Flow, Integrator, Mode, Start, Status};
 
 use crate::systems::{Contacts, END};
 
