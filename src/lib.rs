@@ -49,6 +49,19 @@
 //! # Ok::<(), saltation::Error>(())
 //! ```
 //!
+//! # Which driver
+//!
+//! | the system | driver | contacts | friction | derivative |
+//! |---|---|---|---|---|
+//! | `x' = f(x, mode)` with guards: soft legs, relays, neurons | [`Integrator`] | many at one instant, by projection | as the model writes it | whole, with a verdict, through corners |
+//! | rigid bodies, impacts exact in time | [`event_driven::Simulation`] | rebound, rest, accumulate; the law of impact is a choice | at impacts, by laws that know it | as above |
+//! | rigid bodies in the plane that stick and slip | [`event_driven::Timeline`] | inelastic, with impacts without collision | Coulomb, exact | none |
+//! | rigid bodies over long times, where energy is to stay bounded | [`variational::Variational`] | impacts within steps, rest | Coulomb, in space too | of runs with single impacts |
+//! | scenes with hundreds of contacts, control loops | [`compliant::TimeStepper`] | soft, or nearly rigid | Coulomb, with a small creep | of rollouts |
+//!
+//! Each starts from a [`Start`]; the mechanical ones take one model
+//! ([`mechanics::MechanicalSystem`], [`mechanics::UnilateralConstraints`]).
+//!
 //! # The rooms
 //!
 //! * [`hybrid`]: the core. What the user writes ([`Flow`], [`EventFunction`]), the loop

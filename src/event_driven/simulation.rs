@@ -155,9 +155,9 @@ where
         drive.integrate(start, tf, near, self.cluster)
     }
 
-    /// The derivative of the state at `tf` with respect to `(q, v)` at `t0`, by the core integrator
-    /// with the settings of this simulation: [`Integrator::derivative`]. Directions are `(dq, dv)`;
-    /// with an impact at the start, they are displacements of the state after it.
+    /// The derivative of the state at `tf` with respect to `(q, v)` at the start, by the core
+    /// integrator with the settings of this simulation: [`Integrator::derivative`]. Directions are
+    /// `(dq, dv)`; with an impact at the start, they are displacements of the state after it.
     ///
     /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
     /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.

@@ -247,7 +247,7 @@ where
             .step_along(&self.system, dt, effort, columns, Some(effort_columns))
     }
 
-    /// The run from `(q, v)` at `t0` to `tf`, and what becomes of small changes of its start:
+    /// The run from a start to `tf`, and what becomes of small changes of its start:
     /// `directions` are columns `(dq, dv)` at the start, the result those at the end.
     ///
     /// ```
