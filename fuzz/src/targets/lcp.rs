@@ -2,7 +2,8 @@
 
 use saltation::Interrupt;
 use saltation::lcp::{
-    Attempt, BasisDictionary, LcpSolver, Listed, Solution, enumerate, enumerate_until, residual,
+    Attempt, BasisDictionary, LcpFailure, LcpSolver, Listed, Solution, enumerate, enumerate_until,
+    residual,
 };
 use saltation::nalgebra::DMatrix;
 
@@ -95,7 +96,7 @@ fn solve(draw: &mut Draw, trial: &mut Trial, w: &DMatrix<f64>, q: &[f64]) {
     }
     let covered = draw.chance(0.2);
     let d: Vec<f64> = q.iter().map(|_| draw.positive()).collect();
-    let found = if covered {
+    let found: Result<Solution<'_>, LcpFailure> = if covered {
         solver.solve_covered(w, q, &d)
     } else {
         solver.solve(w, q)
@@ -103,7 +104,6 @@ fn solve(draw: &mut Draw, trial: &mut Trial, w: &DMatrix<f64>, q: &[f64]) {
     match found {
         Err(error) => trial.refused("solve", &error),
         Ok(solution) => {
-            let solution: Solution<'_> = solution;
             let rung: Attempt = solution.rung();
             trial.note("rung", &(rung, solution.pivots(), solution.residual()));
             trial.finite("z", solution.z());

@@ -90,6 +90,10 @@ where
         return;
     };
     trial.finite("state at the start", &start.state);
+    let expected = Start::at(t).x(&start.state).mode(&start.mode);
+    trial.expect(start.as_start() == expected, || {
+        "a settled start is another one for the core".to_owned()
+    });
     let limits = Limits {
         steps: 1000,
         crossings: 100,
