@@ -326,14 +326,14 @@ fn edge_point(
 /// Vertices 0 to 7 are those of A against B, 8 to 15 those of B against A.
 fn vertex_point(a: &PlacedBox<'_>, b: &PlacedBox<'_>, vertex: usize) -> ManifoldPoint {
     let feature = VERTICES + vertex;
-    let ball = |centre| Ball {
+    let at_vertex = |centre| Ball {
         centre,
         radius: 0.0,
     };
     if vertex < 8 {
-        ball::on_box(feature, ball(a.vertex(vertex)), b)
+        ball::on_box(feature, at_vertex(a.vertex(vertex)), b)
     } else {
-        ball::on_box(feature, ball(b.vertex(vertex - 8)), a).exchanged()
+        ball::on_box(feature, at_vertex(b.vertex(vertex - 8)), a).exchanged()
     }
 }
 

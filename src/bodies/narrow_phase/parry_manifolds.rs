@@ -174,19 +174,19 @@ fn ball_on_surface(a: InOwnAxes<'_>, b: InOwnAxes<'_>) -> Result<Option<Found>, 
     if let Some(radius) = radius_of_ball(a.shape)
         && is_surface(b.shape)
     {
-        let point = closest(ball(a, radius), b)?;
+        let point = closest(placed_ball(a, radius), b)?;
         return Ok(point.map(Found::whole));
     }
     if let Some(radius) = radius_of_ball(b.shape)
         && is_surface(a.shape)
     {
-        let point = closest(ball(b, radius), a)?;
+        let point = closest(placed_ball(b, radius), a)?;
         return Ok(point.map(|point| Found::whole(point.exchanged())));
     }
     Ok(None)
 }
 
-fn ball(sphere: InOwnAxes<'_>, radius: f64) -> Ball {
+fn placed_ball(sphere: InOwnAxes<'_>, radius: f64) -> Ball {
     let centre = vector(sphere.axes.translation);
     Ball { centre, radius }
 }
