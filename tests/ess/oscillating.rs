@@ -335,6 +335,26 @@ fn a_top_on_the_other_side_of_a_sample_is_met() {
     tally.check();
 }
 
+/// The first crossing comes before any step is made: the step behind it is no longer than it would be
+/// without that crossing, and the next two are met.
+#[test]
+fn behind_a_crossing_at_the_start_steps_do_not_grow_at_once() {
+    let mut tally = Tally::default();
+    for declares in [false, true] {
+        let course = Course {
+            shapes: vec![Shape::Wave {
+                rate: 97.66280195659812,
+                phase: 2.5910926774302165,
+                level: -0.5112280462775265,
+            }],
+            acceleration: 0.5,
+            declares,
+        };
+        tally.take(&course, &course.run(Projection::Auto));
+    }
+    tally.check();
+}
+
 /// Waves with a declared rate, in steps of several periods from the start: the first window is as long
 /// as the rate says.
 #[test]

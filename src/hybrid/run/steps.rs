@@ -169,7 +169,8 @@ impl<B: Buffer> Steps<B> {
             counts.flow.add(1);
             // A step that was right before a landing is rejected behind it up to twice, at six
             // fields each; the second stage alone tells, and is a stage of the step that is made.
-            if self.looks > 0 {
+            // Before the first step there is no motion that this one could be compared with.
+            if self.looks > 0 && counts.steps.get() > 0 {
                 self.looks -= 1;
                 let longest = lesser(self.longest, remaining);
                 let other = other_step(ode, x.get(), [*last_step, step], tolerance);
