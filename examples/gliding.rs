@@ -16,7 +16,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
 use saltation::Start;
-use saltation::compliant::{Solver, TimeStepper};
+use saltation::compliant::{Compliant, Solver};
 use saltation::models::Particle;
 
 const HELP: &str = "\
@@ -94,7 +94,7 @@ impl Setup {
             dissipation_time: tau,
             ..Particle::default()
         };
-        let stepper = TimeStepper::new(particle)?.time_step(dt);
+        let stepper = Compliant::new(particle)?.time_step(dt);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-10));
         // Ten times the time in which the cushion forms.
         // A shorter last step would have a cushion of its own.

@@ -16,7 +16,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
 use saltation::Start;
-use saltation::compliant::{Softness, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Softness, Solver};
 use saltation::models::Particle;
 
 const HELP: &str = "\
@@ -94,7 +94,7 @@ impl Setup {
         };
         let mut softness = Softness::default();
         softness.stiction = sigma;
-        let stepper = TimeStepper::new(particle)?.time_step(self.dt);
+        let stepper = Compliant::new(particle)?.time_step(self.dt);
         let mut stepper = stepper.softness(softness).solver(Solver::new().rtol(1e-12));
         let run = stepper.integrate(&Start::at(0.0).q(&particle.rest()).v(&[0.0; 3]), END)?;
         let run = run.completed()?;

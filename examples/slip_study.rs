@@ -17,7 +17,7 @@ use common::flags::{Flags, Outcome, ensure};
 use plotters::prelude::*;
 use saltation::Start;
 use saltation::bodies::Scene;
-use saltation::compliant::{Region, Softness, TimeStepper};
+use saltation::compliant::{Compliant, Region, Softness};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{Clutter, CubeStack};
 use saltation::nalgebra::{DMatrix, DVector};
@@ -94,11 +94,11 @@ fn setup(flags: &mut Flags) -> Outcome<Setup> {
 }
 
 impl Setup {
-    fn stepper(&self, scene: Scene, sigma: f64, tf: f64) -> Outcome<TimeStepper<Scene>> {
+    fn stepper(&self, scene: Scene, sigma: f64, tf: f64) -> Outcome<Compliant<Scene>> {
         let (q, v) = scene.start();
         let mut softness = Softness::default();
         softness.stiction = sigma;
-        let stepper = TimeStepper::new(scene)?.time_step(self.dt);
+        let stepper = Compliant::new(scene)?.time_step(self.dt);
         let mut stepper = stepper.softness(softness);
         stepper.start(&Start::at(0.0).q(&q).v(&v))?;
         while stepper.t() < tf - 0.5 * self.dt {
@@ -133,7 +133,7 @@ impl Setup {
 }
 
 /// The rows of the contacts of the last step, three each.
-fn jacobian(stepper: &TimeStepper<Scene>) -> DMatrix<f64> {
+fn jacobian(stepper: &Compliant<Scene>) -> DMatrix<f64> {
     let contacts = stepper.contacts();
     let mut all = DMatrix::zeros(3 * contacts.len(), contacts.dof());
     for i in 0..contacts.len() {
@@ -146,7 +146,7 @@ fn jacobian(stepper: &TimeStepper<Scene>) -> DMatrix<f64> {
     all
 }
 
-fn mean_slip(stepper: &TimeStepper<Scene>) -> f64 {
+fn mean_slip(stepper: &Compliant<Scene>) -> f64 {
     let velocities = jacobian(stepper) * DVector::from_column_slice(stepper.v());
     let slips = velocities.as_slice().chunks_exact(3);
     let count = slips.len().max(1) as f64;
@@ -154,7 +154,7 @@ fn mean_slip(stepper: &TimeStepper<Scene>) -> f64 {
 }
 
 /// The condition of `A + Jᵀ G J`, where all contacts stick: `G` has the inverse regularisations.
-fn condition(stepper: &TimeStepper<Scene>) -> Option<f64> {
+fn condition(stepper: &Compliant<Scene>) -> Option<f64> {
     let (j, dof) = (jacobian(stepper), stepper.contacts().dof());
     let mut weighted = j.clone();
     for (i, region) in stepper.solution().regions().iter().enumerate() {

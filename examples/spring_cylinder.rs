@@ -16,7 +16,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
 use saltation::Start;
-use saltation::compliant::{Scheme, Solver, StepRun, TimeStepper};
+use saltation::compliant::{Compliant, Scheme, Solver, StepRun};
 use saltation::models::SpringCylinder;
 
 const HELP: &str = "\
@@ -74,7 +74,7 @@ fn study(friction: f64, scheme: Scheme, dt: f64, tf: f64) -> Outcome<Study> {
     };
     let (q, v) = cylinder.start(STRETCH);
     let run = |dt: f64| -> Outcome<StepRun> {
-        let stepper = TimeStepper::new(cylinder)?.time_step(dt).scheme(scheme);
+        let stepper = Compliant::new(cylinder)?.time_step(dt).scheme(scheme);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-10));
         Ok(stepper
             .integrate(&Start::at(0.0).q(&q).v(&v), tf)?

@@ -54,10 +54,10 @@
 //! | the system | driver | contacts | friction | derivative |
 //! |---|---|---|---|---|
 //! | `x' = f(x, mode)` with guards: soft legs, relays, neurons | [`Integrator`] | many at one instant, by projection | as the model writes it | whole, with a verdict, through corners |
-//! | rigid bodies, impacts exact in time | [`event_driven::Simulation`] | rebound, rest, accumulate; the law of impact is a choice | at impacts, by laws that know it | as above |
+//! | rigid bodies, impacts exact in time | [`event_driven::EventDriven`] | rebound, rest, accumulate; the law of impact is a choice | at impacts, by laws that know it | as above |
 //! | rigid bodies in the plane that stick and slip | [`event_driven::Timeline`] | inelastic, with impacts without collision | Coulomb, exact | none |
 //! | rigid bodies over long times, where energy is to stay bounded | [`variational::Variational`] | impacts within steps, rest | Coulomb, in space too | of runs with single impacts |
-//! | scenes with hundreds of contacts, control loops | [`compliant::TimeStepper`] | soft, or nearly rigid | Coulomb, with a small creep | of rollouts |
+//! | scenes with hundreds of contacts, control loops | [`compliant::Compliant`] | soft, or nearly rigid | Coulomb, with a small creep | of rollouts |
 //!
 //! Each starts from a [`Start`]; the mechanical ones take one model
 //! ([`mechanics::MechanicalSystem`], [`mechanics::UnilateralConstraints`]).
@@ -74,12 +74,12 @@
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
 //!   [`mechanics::UnilateralConstraints`]).
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event
-//!   ([`event_driven::Simulation`]); with friction in the plane, and time as a state
+//!   ([`event_driven::EventDriven`]); with friction in the plane, and time as a state
 //!   ([`event_driven::Timeline`]).
 //! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
 //!   inside the steps ([`variational::Variational`]).
 //! * [`compliant`]: bodies in implicit steps of one length, with hundreds of compliant contacts with
-//!   friction solved as one convex problem ([`compliant::TimeStepper`]), and derivatives of rollouts.
+//!   friction solved as one convex problem ([`compliant::Compliant`]), and derivatives of rollouts.
 //! * [`bodies`]: rigid bodies with shapes as a mechanical system ([`bodies::Scene`]): spheres, boxes,
 //!   capsules, planes, and the contacts between them.
 //! * [`impact`]: what happens to velocities at one instant when several contacts close at once:
@@ -127,9 +127,9 @@
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
 //! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on
-//!   each other are in [`mechanics`]. [`event_driven::Simulation`] runs them without friction
+//!   each other are in [`mechanics`]. [`event_driven::EventDriven`] runs them without friction
 //!   between impacts; [`event_driven::Timeline`], [`variational::Variational`] and
-//!   [`compliant::TimeStepper`] have it.)
+//!   [`compliant::Compliant`] have it.)
 //! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth
 //!   of the run, unless a time scale is stated ([`EventFunction::time_scale`],
 //!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without
@@ -163,18 +163,22 @@ mod random;
 mod validate;
 pub mod variational;
 
+pub use compliant::Compliant;
 pub use derivative::{
     Derivative, DerivativeReport, NoDerivative, Sensitivities, Verdict, check_derivatives,
 };
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
 pub use error::Error;
+pub use event_driven::EventDriven;
 pub use input::InputError;
 pub use interrupt::Interrupt;
 pub use matrix_fault::MatrixFault;
+pub use mechanics::ContactModel;
 /// The version of nalgebra whose vectors and matrices this crate returns.
 pub use nalgebra;
 pub use quantity::Quantity;
+pub use variational::Variational;
 
 pub use hybrid::{
     Arrival, At, Corner, Crossed, CrossedGuard, Crossing, Direction, Doubt, EventFunction, Flow,

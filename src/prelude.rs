@@ -10,13 +10,11 @@
 //! ```
 
 pub use crate::bodies::{Body, Scene, Shape};
-pub use crate::compliant::TimeStepper;
-pub use crate::event_driven::{EventDriven, Simulation, Zeno};
+pub use crate::event_driven::Zeno;
 pub use crate::impact::{ImpactLaw, Selection};
 pub use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-pub use crate::variational::Variational;
 pub use crate::{
-    Crossed, Crossing, Error, EventFunction, Flow, Guard, InputError, Integrator, Mode, Observer,
-    Projection, Rearm, RearmMatrix, Start, Status, Stop, Trajectory, Transition, Verdict, Watch,
-    flow_fn,
+    Compliant, ContactModel, Crossed, Crossing, Error, EventDriven, EventFunction, Flow, Guard,
+    InputError, Integrator, Mode, Observer, Projection, Rearm, RearmMatrix, Start, Status, Stop,
+    Trajectory, Transition, Variational, Verdict, Watch, flow_fn,
 };

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 use allocations::allocations;
 use nalgebra::DMatrix;
-use saltation::event_driven::EventDriven;
+use saltation::ContactModel;
 use saltation::models::{
     BouncingBall, FieldTable, Hopper, NormalPlate, PlateParameters, SoftTrot, VerticalPlate,
 };
@@ -430,8 +430,8 @@ fn runs_cost_no_more_than_is_stated() {
         of_run((model, says), with_scale, (&[2.0, 0.0], tf))
     };
     let hopper = |says| of_run((Hopper::default(), says), at(1e-7), (&[2.0, 0.0], 2.0));
-    let ball = EventDriven::new(BouncingBall::default());
-    let trot = EventDriven::new(SoftTrot::default());
+    let ball = ContactModel::new(BouncingBall::default());
+    let trot = ContactModel::new(SoftTrot::default());
     let (q, v) = SoftTrot::default().start(0.01);
     let pitched = [q, v].concat();
     let (table, before) = eight();

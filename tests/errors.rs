@@ -2,13 +2,14 @@
 //! what ends a run says where; the reason of a model comes back as it was given.
 
 use nalgebra::{DMatrix, DVector};
-use saltation::compliant::TimeStepper;
+use saltation::compliant::Compliant;
 use saltation::derivative::saltation_product;
-use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline};
+use saltation::event_driven::{Breakdown, Timeline};
 use saltation::impact::{self, ImpactLaw, ImpactProblem, MinimalOutcomes, Selection};
 use saltation::lcp::{self, LcpSolver, enumerate_until};
 use saltation::models::{BouncingBall, DoublePendulum, Hopper};
 use saltation::variational::Variational;
+use saltation::{ContactModel, EventDriven};
 use saltation::{
     Crossing, Error, EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Mode,
     NoDerivative, Start, Status, Stop, flow_fn,
@@ -121,10 +122,10 @@ fn an_interrupt_is_one_variant_whichever_room_it_came_through() {
     assert_eq!(Error::from(reason), Error::Interrupted);
 
     // Of the law within a run, and of the run itself.
-    let model = EventDriven::with_law(BouncingBall::default(), MinimalOutcomes::new())
+    let model = ContactModel::with_law(BouncingBall::default(), MinimalOutcomes::new())
         .selection(Selection::First)
         .interrupt(&interrupt);
-    let run = Simulation::new(model)
+    let run = EventDriven::new(model)
         .unwrap()
         .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
     let run = run.unwrap();
@@ -140,7 +141,7 @@ fn bad_input_is_one_variant_whichever_room_it_came_through() {
     let nan = f64::NAN;
     let w = DMatrix::identity(1, 1);
     let mut integrator = Integrator::new(Hopper::default()).unwrap();
-    let mut simulation = Simulation::new(EventDriven::new(BouncingBall::default())).unwrap();
+    let mut simulation = EventDriven::new(ContactModel::new(BouncingBall::default())).unwrap();
     let still = DVector::from_vec(vec![nan]);
     let errors: [Error; 6] = [
         LcpSolver::new(1).solve(&w, &[nan]).unwrap_err().into(),
@@ -190,7 +191,7 @@ fn a_breakdown_is_one_variant_whether_it_ends_a_start_or_a_run() {
             })
         )
     };
-    let model = EventDriven::new(ball);
+    let model = ContactModel::new(ball);
     let start = Error::from(
         model
             .start(&Start::at(0.0).q(&[1.0]).v(&[0.0]))
@@ -227,7 +228,7 @@ fn what_does_not_exist_is_named_with_its_number() {
         expected.to_string(),
         "there is no crossing of the order 1: there are 1, counted from 0"
     );
-    let ball = EventDriven::new(BouncingBall::default());
+    let ball = ContactModel::new(BouncingBall::default());
     let refused = ball
         .decoupling(&Start::at(0.0).q(&[0.0]).v(&[-1.0]), &[2])
         .unwrap_err();
@@ -263,18 +264,18 @@ fn a_start_of_another_kind_is_refused() {
     let with_x = Start::at(0.0).q(&two).v(&two).x(&four);
     for (start, found) in [(by_x, "x"), (with_mode, "a mode"), (with_x, "x")] {
         let expected = Error::from(other(found));
-        let model = || EventDriven::new(pendulum);
+        let model = || ContactModel::new(pendulum);
         let refused = [
             Error::from(model().start(&start).unwrap_err()),
             Error::from(model().decoupling(&start, &[0]).unwrap_err()),
             Error::from(
-                Simulation::new(model())
+                EventDriven::new(model())
                     .unwrap()
                     .integrate(&start, 1.0)
                     .unwrap_err(),
             ),
             Error::from(
-                Simulation::new(model())
+                EventDriven::new(model())
                     .unwrap()
                     .derivative(&start, 1.0)
                     .unwrap_err(),
@@ -297,14 +298,9 @@ fn a_start_of_another_kind_is_refused() {
                     .derivative(&start, 1.0)
                     .unwrap_err(),
             ),
+            Error::from(Compliant::new(pendulum).unwrap().start(&start).unwrap_err()),
             Error::from(
-                TimeStepper::new(pendulum)
-                    .unwrap()
-                    .start(&start)
-                    .unwrap_err(),
-            ),
-            Error::from(
-                TimeStepper::new(pendulum)
+                Compliant::new(pendulum)
                     .unwrap()
                     .integrate(&start, 1.0)
                     .unwrap_err(),
@@ -330,7 +326,7 @@ fn a_start_of_another_kind_is_refused() {
         found: 0,
     };
     assert_eq!(hopper.integrate(&empty, 1.0).unwrap_err(), missing("x0", 2));
-    let ball = EventDriven::new(BouncingBall::default());
+    let ball = ContactModel::new(BouncingBall::default());
     let refused = Error::from(ball.start(&empty.q(&[1.0])).unwrap_err());
     assert_eq!(refused, Error::from(missing("v", 1)));
 }

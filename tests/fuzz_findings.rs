@@ -1,12 +1,13 @@
 //! What the crate `fuzz` found: each test is named by what went wrong.
 
 use saltation::derivative::{flow_jacobian, gradient_row, saltation_matrix};
-use saltation::event_driven::{EventDriven, Simulation, Zeno};
+use saltation::event_driven::Zeno;
 use saltation::lcp::LcpSolver;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, Hopper};
 use saltation::nalgebra::DMatrix;
 use saltation::ode::{Buffer, Tsitouras};
+use saltation::{ContactModel, EventDriven};
 use saltation::{
     Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Quantity,
     RearmMatrix, Sensitivities, Start, Status, Stop, flow_fn,
@@ -69,7 +70,7 @@ fn sizes_that_no_machine_has_are_cut() {
     let mut still = |_t: f64, _x: &[f64], dx: &mut [f64]| dx.fill(0.0);
     let refused = step.step(&mut still, 0.0, &[1.0], 0.1);
     assert!(matches!(refused, Err(InputError::WrongLength { .. })));
-    let ball = EventDriven::new(BouncingBall::default());
+    let ball = ContactModel::new(BouncingBall::default());
     assert!(!ball.is_closed(&Mode::with(2, &[0, 1]), most));
 }
 
@@ -203,7 +204,7 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
             0.5
         }
     }
-    let mut simulation = Simulation::new(EventDriven::new(Ball))
+    let mut simulation = EventDriven::new(ContactModel::new(Ball))
         .unwrap()
         .zeno(Zeno::Absorb)
         .zeno_time(0.5)

@@ -10,7 +10,7 @@ mod contacts;
 
 use allocations::{allocations, most_held};
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::TimeStepper;
+use saltation::compliant::Compliant;
 use saltation::lcp::{Attempt, LcpSolver};
 use saltation::models::{
     Affine, ContactChain, DoublePendulum, FieldTable, Hopper, NormalPlate, PlateParameters,
@@ -467,17 +467,17 @@ fn duals_of_ten_coordinates_do_not_allocate() {
 /// Bodies that rest, slide and swing between events; an event allocates, a step does not.
 #[test]
 fn bodies_between_events_allocate_nothing() {
-    use saltation::event_driven::EventDriven;
+    use saltation::ContactModel;
     use saltation::models::{DoublePendulum, SoftTrot};
     // On both feet, the body going up and down; and leaning on a wall, with a mass matrix that
     // turns.
-    let trot = EventDriven::new(SoftTrot::default());
+    let trot = ContactModel::new(SoftTrot::default());
     let wall = DoublePendulum {
         wall: 0.3,
         restitution: 0.0,
         ..DoublePendulum::default()
     };
-    let wall = EventDriven::new(wall);
+    let wall = ContactModel::new(wall);
     let leaning = [0.15f64.asin(); 2];
     let cases: [(&dyn FlowAndEvents, saltation::event_driven::SettledStart); 2] = [
         (
@@ -598,7 +598,7 @@ fn steps_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
         }
     }
     let (q, v) = scene.start();
-    let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+    let mut stepper = Compliant::new(scene).unwrap().time_step(0.01);
     stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     let mut effort = vec![0.0; v.len()];
     let mut shake = |steps: std::ops::Range<u32>| {

@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Integrator, Sensitivities, Start};
 
 /// Tolerance of all runs.
@@ -25,7 +25,7 @@ impl Case {
     }
 }
 
-fn integrator<S>(model: EventDriven<S>) -> Integrator<EventDriven<S>>
+fn integrator<S>(model: ContactModel<S>) -> Integrator<ContactModel<S>>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
@@ -40,7 +40,7 @@ pub(crate) fn strides() -> Vec<Case> {
     for (name, pitch) in [("pitched", 0.01), ("level", 0.0)] {
         let (q, v) = SoftTrot::default().start(pitch);
         let x = [q, v].concat();
-        let model = || EventDriven::new(SoftTrot::default());
+        let model = || ContactModel::new(SoftTrot::default());
 
         let (start, mut plain) = (x.clone(), integrator(model()));
         let run = move || {
@@ -60,7 +60,7 @@ pub(crate) fn strides() -> Vec<Case> {
         };
         cases.push(Case::new(format!("{name}, 8 columns"), run));
 
-        let mut simulation = Simulation::new(model())
+        let mut simulation = EventDriven::new(model())
             .expect("a system")
             .rtol(RTOL)
             .atol(0.1 * RTOL);
@@ -130,9 +130,9 @@ fn event<S>(name: &'static str, system: S, x: &[f64]) -> Event
 where
     S: MechanicalSystem + UnilateralConstraints + Clone + 'static,
 {
-    let model = EventDriven::new(system);
+    let model = ContactModel::new(system);
     let (q, v) = x.split_at(x.len() / 2);
-    let mut simulation = Simulation::new(model.clone())
+    let mut simulation = EventDriven::new(model.clone())
         .expect("a system")
         .rtol(RTOL)
         .atol(0.1 * RTOL);

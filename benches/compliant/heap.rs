@@ -2,7 +2,7 @@
 
 use saltation::Start;
 use saltation::bodies::Scene;
-use saltation::compliant::{Problem, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Problem, Solver};
 use saltation::models::Clutter;
 
 /// As for piles.
@@ -11,10 +11,10 @@ pub(crate) fn solver() -> Solver {
 }
 
 /// The heap at time `t` (s).
-pub(crate) fn stepper(clutter: Clutter, t: f64) -> TimeStepper<Scene> {
+pub(crate) fn stepper(clutter: Clutter, t: f64) -> Compliant<Scene> {
     let scene = clutter.scene().expect("a scene");
     let (q, v) = scene.start();
-    let mut stepper = TimeStepper::new(scene)
+    let mut stepper = Compliant::new(scene)
         .expect("a system")
         .time_step(0.01)
         .solver(solver());

@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use interrupted::{Row, Setter, Springs, boxes, heap};
-use saltation::compliant::TimeStepper;
+use saltation::compliant::Compliant;
 use saltation::derivative::{Sensitivities, check_derivatives_until};
-use saltation::event_driven::{EventDriven, Simulation, Timeline};
+use saltation::event_driven::Timeline;
 use saltation::impact::Routh;
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
 use saltation::variational::{Midpoint, Variational};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Integrator, Start};
 
 /// A driver that is to be ended: it runs until the setter, which it is given, has set the interrupt.
@@ -74,7 +75,7 @@ const CASES: [Case; 13] = [
     ("timeline of 30 masses", 100_000, |setter| {
         let row = Row::new(30, setter);
         let (q, v) = row.start(1e-3);
-        let model = EventDriven::with_law(row, Routh::new()).interrupt(setter.interrupt());
+        let model = ContactModel::with_law(row, Routh::new()).interrupt(setter.interrupt());
         let timeline = Timeline::new(model).expect("masses");
         let timeline = timeline.interrupt(setter.interrupt());
         let _ = timeline.integrate(&Start::at(0.0).q(&q).v(&v), 1e3);
@@ -95,7 +96,7 @@ const CASES: [Case; 13] = [
     }),
     ("steps of 150 boxes", 10, |setter| {
         let (heap, q, v) = heap(boxes(150), setter);
-        let stepper = TimeStepper::new(heap).expect("boxes");
+        let stepper = Compliant::new(heap).expect("boxes");
         let mut stepper = stepper.interrupt(setter.interrupt());
         let _ = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1e3);
     }),
@@ -104,7 +105,7 @@ const CASES: [Case; 13] = [
         let columns = DMatrix::from_fn(q.len() + v.len(), v.len(), |row, column| {
             f64::from(u8::from(row == q.len() + column))
         });
-        let stepper = TimeStepper::new(heap).expect("boxes");
+        let stepper = Compliant::new(heap).expect("boxes");
         let mut stepper = stepper.interrupt(setter.interrupt());
         let _ = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), 1e3, &columns);
     }),
@@ -118,8 +119,8 @@ fn integrator<'a>(model: &'a Springs, setter: &Setter) -> Integrator<&'a Springs
 /// Masses that land, `apart` metres one behind the other, and stay.
 fn simulate(row: &Row, apart: f64, setter: &Setter) {
     let (q, v) = row.start(apart);
-    let model = EventDriven::new(row.clone()).interrupt(setter.interrupt());
-    let simulation = Simulation::new(model).expect("masses");
+    let model = ContactModel::new(row.clone()).interrupt(setter.interrupt());
+    let simulation = EventDriven::new(model).expect("masses");
     let mut simulation = simulation.configure(|run| run.interrupt(setter.interrupt()));
     let _ = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
 }

@@ -4,7 +4,7 @@ use saltation::Start;
 use std::fmt::Write;
 
 use saltation::bodies::Scene;
-use saltation::compliant::{Softness, Solver, StepStatistics, StepTimes, TimeStepper};
+use saltation::compliant::{Compliant, Softness, Solver, StepStatistics, StepTimes};
 use saltation::mechanics::Contacts;
 use saltation::models::Clutter;
 
@@ -73,7 +73,7 @@ impl Fall {
         let scene = self.clutter.scene()?;
         let (start, v) = scene.start();
         let solver = threads(Solver::new().rtol(RTOL), self.threads);
-        let stepper = TimeStepper::new(scene)?.time_step(self.dt);
+        let stepper = Compliant::new(scene)?.time_step(self.dt);
         let mut stepper = stepper.softness(self.softness).solver(solver);
         stepper.start(&Start::at(0.0).q(&start).v(&v))?;
         let label = format!("{} bodies", self.clutter.bodies);
@@ -112,7 +112,7 @@ fn threads(solver: Solver, _one: usize) -> Solver {
 }
 
 impl Step {
-    fn new(stepper: &TimeStepper<Scene>, before: &StepTimes) -> Self {
+    fn new(stepper: &Compliant<Scene>, before: &StepTimes) -> Self {
         let (solution, after) = (stepper.solution(), stepper.times());
         let islands = solution.islands();
         let iterations = islands.iter().map(|island| island.iterations);

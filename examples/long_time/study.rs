@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use saltation::event_driven::EventDriven;
+use saltation::ContactModel;
 use saltation::hybrid::{Observer, Segment};
 use saltation::mechanics::MechanicalSystem;
 use saltation::variational::Midpoint;
@@ -122,7 +122,7 @@ impl<S: MechanicalSystem> Swing<'_, S> {
     fn explicit(&self, system: &str, name: &str, rtol: f64, periods: u32) -> Outcome<Run> {
         let name = format!("Tsitouras, {name}: rtol {rtol:.1e}");
         let d = self.q.len();
-        let mut integrator = Integrator::new(EventDriven::new(self.system))?
+        let mut integrator = Integrator::new(ContactModel::new(self.system))?
             .rtol(rtol)
             .atol(0.1 * rtol)
             .max_steps(usize::MAX);

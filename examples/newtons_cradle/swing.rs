@@ -1,7 +1,8 @@
 //! One swing: ball 1 is lifted and let go, and a law decides what its impacts do.
 
-use saltation::event_driven::{ContactEvent, EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::{ContactEvent, MechanicalRun};
 use saltation::impact::{ImpactLaw, Plastic, Propagative, ReflectionOrder, Unilateral};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Error, Start, Status};
 
 use crate::balls::HangingBalls;
@@ -80,8 +81,8 @@ impl Swing {
         };
         let mut start = vec![0.0; n];
         start[0] = -lift;
-        let model = EventDriven::with_law(balls, (law.make)());
-        let mut simulation = Simulation::new(model)?.rtol(1e-9).atol(1e-10);
+        let model = ContactModel::with_law(balls, (law.make)());
+        let mut simulation = EventDriven::new(model)?.rtol(1e-9).atol(1e-10);
         let run = simulation.integrate(&Start::at(0.0).q(&start).v(&vec![0.0; n]), tf)?;
         let closes = |event: &&ContactEvent| !event.activated.is_empty();
         let impacts: Vec<&ContactEvent> = run.events().iter().filter(closes).collect();

@@ -4,7 +4,7 @@
 //! A box stands on the ground, and two smooth balls on rails beside it, the fingers. A force moves
 //! each, constant over each part of the time; their difference steers. The cost is how far the box is from its goal at the end, and
 //! how fast. Its gradient by all forces comes from one rollout:
-//! `TimeStepper::step_along` carries the derivatives of the state through every step by the implicit
+//! `Compliant::step_along` carries the derivatives of the state through every step by the implicit
 //! function theorem.
 
 #[path = "../common/mod.rs"]

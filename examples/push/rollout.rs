@@ -3,11 +3,11 @@
 use nalgebra::{DMatrix, Vector2};
 use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Axis, CompliantFailure, JointCoupling, Solver, TimeStepper};
+use saltation::compliant::{Axis, Compliant, CompliantFailure, JointCoupling, Solver};
 
 /// A box on the ground, and two fingers beside it, balls on rails along x, pushed by forces.
 pub(crate) struct Task {
-    stepper: TimeStepper<Scene>,
+    stepper: Compliant<Scene>,
     pub(crate) goal: Vector2<f64>,
     steps: usize,
 }
@@ -39,7 +39,7 @@ impl Task {
             let finger = Body::new(Shape::sphere(RADIUS)?).friction(0.0);
             scene.add(finger.position([-0.051 - RADIUS, y, RADIUS]))?;
         }
-        let mut stepper = TimeStepper::new(scene)?.time_step(dt);
+        let mut stepper = Compliant::new(scene)?.time_step(dt);
         for (finger, y) in RAILS.into_iter().enumerate() {
             let across = Axis {
                 coordinate: 7 * (finger + 1) + 1,

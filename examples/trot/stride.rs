@@ -1,9 +1,10 @@
 //! Strides of a model: runs from several pitches, and the limits and slopes to either side of the
 //! level start.
 
-use saltation::event_driven::{DecouplingReport, EventDriven, Phase, Simulation};
+use saltation::event_driven::{DecouplingReport, Phase};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Error, Guard, Integrator, Start};
 
 use crate::common::flags::Outcome;
@@ -107,8 +108,8 @@ pub(crate) struct Side {
 impl<S: Trot> Stride<S> {
     pub(crate) fn run(&self, theta: f64) -> Result<End, Error> {
         let (q, v) = self.system.start(theta);
-        let model = EventDriven::new(self.system);
-        let mut simulation = Simulation::new(model)?
+        let model = ContactModel::new(self.system);
+        let mut simulation = EventDriven::new(model)?
             .rtol(TOLERANCE)
             .atol(0.1 * TOLERANCE);
         let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), self.tf)?;
@@ -126,7 +127,7 @@ impl<S: Trot> Stride<S> {
     /// or from below.
     fn side(&self, above: bool) -> Result<Side, Error> {
         let (q, v) = self.system.start(0.0);
-        let model = EventDriven::new(self.system);
+        let model = ContactModel::new(self.system);
         let start = model.start(&Start::at(0.0).q(&q).v(&v))?;
         let order = if above { [0, 1] } else { [1, 0] };
         let mut integrator = Integrator::new(&model)?
@@ -150,7 +151,7 @@ impl<S: Trot> Stride<S> {
     fn decoupling(&self, level: &End) -> Outcome<DecouplingReport> {
         let (time, state) = level.before.as_ref().ok_or("no foot lands")?;
         let (q, v) = state.split_at(state.len() / 2);
-        Ok(EventDriven::new(self.system).decoupling(&Start::at(*time).q(q).v(v), &[0, 1])?)
+        Ok(ContactModel::new(self.system).decoupling(&Start::at(*time).q(q).v(v), &[0, 1])?)
     }
 }
 

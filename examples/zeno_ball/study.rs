@@ -1,7 +1,8 @@
 //! One body whose impacts accumulate, under each policy.
 
-use saltation::event_driven::{ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno};
+use saltation::event_driven::{ContactEventKind, MechanicalRun, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Error, Start, Status};
 
 /// A body, its start, and what is known of its impacts beforehand.
@@ -57,8 +58,8 @@ impl Study {
         let mut endings = Vec::new();
         let mut last = None;
         for policy in [Zeno::Error, Zeno::StopAt, Zeno::Absorb] {
-            let model = EventDriven::new(body.system.clone());
-            let mut simulation = Simulation::new(model)?
+            let model = ContactModel::new(body.system.clone());
+            let mut simulation = EventDriven::new(model)?
                 .rtol(rtol)
                 .atol(0.1 * rtol)
                 .zeno(policy);
@@ -115,7 +116,7 @@ fn landings(run: &MechanicalRun) -> Vec<f64> {
 }
 
 impl Ending {
-    fn of<S>(policy: Zeno, run: &MechanicalRun, model: &EventDriven<S>) -> Self
+    fn of<S>(policy: Zeno, run: &MechanicalRun, model: &ContactModel<S>) -> Self
     where
         S: MechanicalSystem + UnilateralConstraints,
     {

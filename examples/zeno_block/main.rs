@@ -12,7 +12,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use common::flags::{Flags, Outcome, ensure};
-use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
+use saltation::ContactModel;
+use saltation::event_driven::{StretchKind, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::models::RockingBlock;
 
@@ -89,7 +90,7 @@ impl Setup {
 
     fn run(&self) -> Outcome<TimelineRun> {
         let (q, v) = self.block.pivoting(0.0, self.rate);
-        let model = EventDriven::with_law(self.block, AnitescuPotra::new());
+        let model = ContactModel::with_law(self.block, AnitescuPotra::new());
         let timeline = Timeline::new(model)?
             .rtol(self.rtol)
             .atol(0.01 * self.rtol)

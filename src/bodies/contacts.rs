@@ -33,12 +33,12 @@ impl Scene {
     /// ```
     /// use saltation::Start;
     /// use saltation::bodies::{Body, Scene, Shape, contact_point};
-    /// use saltation::compliant::TimeStepper;
+    /// use saltation::compliant::Compliant;
     /// let mut scene = Scene::new();
     /// scene.add(Body::fixed(Shape::plane()))?;
     /// scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.05]))?;
     /// let (q, v) = scene.start();
-    /// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
+    /// let mut stepper = Compliant::new(scene)?.time_step(0.01);
     /// let rest = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
     /// let q = rest.q(49); // the start of the last step, where its contacts were found
     /// let (scene, contacts) = (stepper.system(), stepper.contacts().all_parameters());

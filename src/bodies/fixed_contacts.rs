@@ -24,13 +24,13 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// ```
 /// use saltation::Start;
 /// use saltation::bodies::{Body, Scene, Shape};
-/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::{ContactModel, EventDriven};
 /// let mut scene = Scene::new();
 /// scene.add(Body::fixed(Shape::plane()).friction(0.0))?;
 /// let ball = Body::new(Shape::sphere(0.1)?).friction(0.0);
 /// scene.add(ball.position([0.0, 0.0, 0.6]))?;
 /// let (q, v) = scene.start();
-/// let mut simulation = Simulation::new(EventDriven::new(scene.fixed_contacts()?))?;
+/// let mut simulation = EventDriven::new(ContactModel::new(scene.fixed_contacts()?))?;
 /// let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 /// assert!((run.events()[0].t - (2.0 * 0.5 / 9.81f64).sqrt()).abs() < 1e-6);
 /// # Ok::<(), saltation::Error>(())

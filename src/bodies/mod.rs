@@ -9,12 +9,12 @@
 //! ```
 //! use saltation::Start;
 //! use saltation::bodies::{Body, Scene, Shape};
-//! use saltation::compliant::TimeStepper;
+//! use saltation::compliant::Compliant;
 //! let mut scene = Scene::new();
 //! scene.add(Body::fixed(Shape::plane()))?;
 //! let cube = scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.2]))?;
 //! let (q, v) = scene.start();
-//! let mut stepper = TimeStepper::new(scene.clone())?.time_step(0.01);
+//! let mut stepper = Compliant::new(scene.clone())?.time_step(0.01);
 //! let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 //! let height = scene.position(cube, &run.state()[..7]).map_or(0.0, |at| at.z);
 //! assert!((height - 0.05).abs() < 1e-4);

@@ -133,14 +133,14 @@ impl Shape {
     /// use saltation::Start;
     /// use saltation::bodies::parry::shape::SharedShape;
     /// use saltation::bodies::{Body, Pose, Scene, Shape};
-    /// use saltation::compliant::TimeStepper;
+    /// use saltation::compliant::Compliant;
     /// let mut scene = Scene::new();
     /// scene.add(Body::fixed(Shape::plane()))?;
     /// let cylinder = Shape::parry(SharedShape::cylinder(0.1, 0.05))?; // along y, 0.2 m long
     /// let upright = Pose::new([0.0, 0.0, 0.12], [0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0, 0.0])?;
     /// let body = scene.add(Body::new(cylinder).placed(&upright))?;
     /// let (q, v) = scene.start();
-    /// let mut stepper = TimeStepper::new(scene.clone())?.time_step(0.01);
+    /// let mut stepper = Compliant::new(scene.clone())?.time_step(0.01);
     /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
     /// let frame = scene.frame(body, &run.state()[..7]).expect("a body");
     /// assert!((frame.position().z - 0.1).abs() < 1e-4);

@@ -62,10 +62,10 @@ impl StepSolution {
     ///
     /// ```
     /// use saltation::Start;
-    /// use saltation::compliant::TimeStepper;
+    /// use saltation::compliant::Compliant;
     /// use saltation::models::SlidingBlock;
     /// let block = SlidingBlock { friction: 0.5, slope: 0.5f64.atan(), ..SlidingBlock::default() };
-    /// let mut stepper = TimeStepper::new(block)?;
+    /// let mut stepper = Compliant::new(block)?;
     /// let start = Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]);
     /// let run = stepper.integrate(&start, 3.0)?.completed()?;
     /// let gliding = stepper.solution().gliding(stepper.problem(), 0).expect("it slides");

@@ -10,7 +10,7 @@
 //!   `failure`: why there is no solution.
 //! * `implicit`: the derivative of the solution and its transpose; `gradient`: for one island;
 //!   `variation`: what they act on.
-//! * `stepping`: [`TimeStepper`], the driver; `terms`: limits, motors, friction and gears of
+//! * `stepping`: [`Compliant`], the driver; `terms`: limits, motors, friction and gears of
 //!   coordinates.
 //!
 //! The page below is `guide.md`.
@@ -40,7 +40,7 @@ pub use regularisation::Softness;
 pub use settings::{Guess, LineSearch};
 pub use solution::{Convergence, IslandReport, StepSolution};
 pub use solver::Solver;
-pub use stepping::{Scheme, StepRun, StepState, StepStatistics, StepTerm, StepTimes, TimeStepper};
+pub use stepping::{Compliant, Scheme, StepRun, StepState, StepStatistics, StepTerm, StepTimes};
 pub(crate) use terms::Bounds;
 pub use terms::{Axis, Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal};
 pub use variation::{ContactVariation, RowVariation, SolutionVariation, Variation};

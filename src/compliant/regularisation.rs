@@ -10,11 +10,11 @@ use crate::{InputError, validate};
 /// The two numbers that soften contacts beyond their stiffness.
 ///
 /// ```
-/// use saltation::compliant::{Softness, TimeStepper};
+/// use saltation::compliant::{Softness, Compliant};
 /// use saltation::models::SlidingBlock;
 /// let mut softness = Softness::default();
 /// softness.near_rigid = 0.1;
-/// let stepper = TimeStepper::new(SlidingBlock::default())?.softness(softness);
+/// let stepper = Compliant::new(SlidingBlock::default())?.softness(softness);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

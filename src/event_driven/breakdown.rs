@@ -76,7 +76,7 @@ pub enum Breakdown {
 
     /// A coefficient of restitution makes no sense.
     #[error(
-        "the coefficient of restitution of contact {contact} is {value} at t = {t}: it must lie in [0, 1]; EventDriven::any_restitution takes others"
+        "the coefficient of restitution of contact {contact} is {value} at t = {t}: it must lie in [0, 1]; ContactModel::any_restitution takes others"
     )]
     Restitution {
         /// The contact.
@@ -161,7 +161,7 @@ pub enum Breakdown {
 
     /// Contacts that are to stay closed depend on each other.
     #[error(
-        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces are not unique; drop a redundant contact, or take least squares for them (EventDriven::redundant)"
+        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces are not unique; drop a redundant contact, or take least squares for them (ContactModel::redundant)"
     )]
     DependentContacts {
         /// The contacts that depend on each other.

@@ -1,11 +1,11 @@
 //! The loop of the event-driven driver: stretches of the core integrator, and what the policies do
 //! between them. Compiled once, for a model of whatever system.
 
+use super::Model;
 use super::grazing::Watcher;
 use super::impact::Event;
 use super::recorder::ContactRecorder;
 use super::recovery::{Bounds, Place};
-use super::system::Model;
 use super::zeno::{Accumulation, Detector};
 use super::{
     Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, SettledStart, Zeno,
@@ -26,7 +26,7 @@ pub(crate) struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// See [`Simulation::integrate`](super::Simulation::integrate). Accumulations less than `near`
+    /// See [`EventDriven::integrate`](super::EventDriven::integrate). Accumulations less than `near`
     /// seconds ahead are handed to the policy. Events less than `cluster` seconds after the one
     /// before share its cluster number.
     pub(crate) fn integrate(

@@ -1,13 +1,14 @@
-//! Methods and traits of `EventDriven<S>`. Each forwards to `EventDriven<dyn Mechanism>`, which is
+//! Methods and traits of `ContactModel<S>`. Each forwards to `ContactModel<dyn Mechanism>`, which is
 //! compiled once.
 
-use super::{Breakdown, DecouplingReport, EventDriven, Multipliers, SettledStart};
+use super::{Breakdown, DecouplingReport, Multipliers, SettledStart};
 use crate::event_driven::Model;
 use crate::hybrid::model::forward::forward;
+use crate::mechanics::ContactModel;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Start, Stop, Watch};
 
-impl<S> EventDriven<S>
+impl<S> ContactModel<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
@@ -67,5 +68,5 @@ where
 forward!(
     [S: MechanicalSystem + UnilateralConstraints]
     [S: MechanicalSystem + UnilateralConstraints]
-    EventDriven<S>, self => self.erased()
+    ContactModel<S>, self => self.erased()
 );

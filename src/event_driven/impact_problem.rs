@@ -1,13 +1,13 @@
 //! The impact of a state or an event of a run as a problem of its own: what other laws, and the set
 //! of all outcomes, say of it.
 
-use super::EventDriven;
 use crate::impact::{ImpactFailure, ImpactProblem};
+use crate::mechanics::ContactModel;
 use crate::mechanics::log::ContactEvent;
 use crate::mechanics::{ContactSet, MechanicalSystem, UnilateralConstraints};
 use crate::validate;
 
-impl<S> EventDriven<S>
+impl<S> ContactModel<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
@@ -19,11 +19,11 @@ where
     /// after it. Where bodies rest, speeds are rounding, and so is whether contacts approach.
     ///
     /// ```
-    /// use saltation::event_driven::{EventDriven, Simulation};
+    /// use saltation::{ContactModel, EventDriven};
     /// use saltation::impact::{AnitescuPotra, ExactPlanar};
     /// use saltation::models::RockingBlock;
     /// let block = RockingBlock::default();
-    /// let model = EventDriven::with_law(block, AnitescuPotra::new());
+    /// let model = ContactModel::with_law(block, AnitescuPotra::new());
     /// let (q, v) = ([0.0, 1.0, 0.0], [0.0, -1.0, 0.0]);
     /// let impact = model.impact_at(&[q, v].concat())?;
     /// // The law of the run takes one outcome; these are all.

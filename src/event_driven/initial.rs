@@ -8,7 +8,7 @@ use crate::impact::Occasion;
 use crate::mechanics::UnilateralConstraints;
 use crate::{At, InputError, Mode, Quantity, Start, Stop};
 
-/// Where a run of an [`EventDriven`](super::EventDriven) system starts: state and mode, after an
+/// Where a run of a [`ContactModel`](crate::ContactModel) system starts: state and mode, after an
 /// impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -35,7 +35,7 @@ impl SettledStart {
 }
 
 impl Model<'_> {
-    /// See [`start`](super::EventDriven::start); and what its impact did.
+    /// See [`start`](crate::ContactModel::start); and what its impact did.
     pub(crate) fn recorded_start(
         &self,
         t: f64,

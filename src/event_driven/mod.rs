@@ -3,16 +3,16 @@
 //! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
 //! 1609.04056), with its errors mended.
 //!
-//! * `system`: [`EventDriven`], the hybrid system that the core integrates: its `motion` with
+//! * [`ContactModel`](crate::ContactModel) is the hybrid system that the core integrates: its `motion` with
 //!   closed contacts, its `guards`.
 //! * `impact`: what an event does; `settling`: which contacts are closed after it;
 //!   `impact_derivative`: the derivative of that; `impact_problem`: the impact of a state or an
 //!   event of a run, for a user; `projection`: back to the closed contacts.
 //! * `checks`: options, states, masses, before bodies move.
 //! * `erased`: the model with its system forgotten, so that the rest is compiled once.
-//! * `simulation`: [`Simulation`]; `drive`: its loop, with `initial` (the start), `recovery`
+//! * `driver`: [`EventDriven`]; `drive`: its loop, with `initial` (the start), `recovery`
 //!   (between two runs of the core), `zeno`, `grazing`.
-//! * `recorder`, `log`: the events and contact modes of a run; `run`: what a simulation returns;
+//! * `recorder`, `log`: the events and contact modes of a run; `run`: what a run returns;
 //!   `breakdown`: what ends it.
 //! * `friction`: contacts that stick and slip in the plane, with time as a state: [`Timeline`].
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
@@ -21,6 +21,7 @@ mod breakdown;
 mod checks;
 mod decoupling;
 mod drive;
+mod driver;
 mod erased;
 mod friction;
 mod grazing;
@@ -35,19 +36,16 @@ mod recorder;
 mod recovery;
 mod run;
 mod settling;
-mod simulation;
-mod system;
 mod zeno;
 
+pub(crate) use crate::mechanics::contact_model::Model;
 pub use crate::mechanics::log::{ContactEvent, ContactEventKind, Phase};
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
+pub use driver::EventDriven;
 pub use friction::{Stretch, StretchKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
 pub use initial::SettledStart;
 pub use motion::Multipliers;
 pub use run::MechanicalRun;
-pub use simulation::Simulation;
-pub use system::EventDriven;
-pub(crate) use system::Model;
 pub use zeno::Zeno;

@@ -2,10 +2,10 @@
 //! (Pace & Burden, eq. 2 and 2').
 
 use super::projection;
-use super::system::gather_closed;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_indices;
 use crate::mechanics::configuration;
+use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::motion::ClosedContacts;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Flow, InputError, Mode};
@@ -32,7 +32,7 @@ impl Multipliers {
 }
 
 impl Model<'_> {
-    /// See [`multipliers`](super::EventDriven::multipliers).
+    /// See [`multipliers`](crate::ContactModel::multipliers).
     pub(crate) fn contact_forces(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         let n = self.system().contacts();
         if state.len() != self.dim() || (mode.len(), mode.flag_count()) != (n, n) {

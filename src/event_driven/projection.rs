@@ -3,13 +3,13 @@
 //! Coordinates on a manifold, such as unit quaternions, are projected onto it first. The shift is
 //! unique even where contacts depend on each other.
 
-use super::system::gather_closed;
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::acceleration::Frame;
 use crate::mechanics::configuration;
+use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::{Measured, Mechanism, Redundant};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 

@@ -31,14 +31,14 @@ impl MechanicalRun {
     ///
     /// ```
     /// use saltation::Start;
-    /// use saltation::compliant::TimeStepper;
-    /// use saltation::event_driven::{EventDriven, Simulation};
+    /// use saltation::compliant::Compliant;
+    /// use saltation::{ContactModel, EventDriven};
     /// use saltation::models::DoublePendulum;
     /// let free = DoublePendulum { wall: -9.0, ..Default::default() };
     /// let start = Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]);
-    /// let exact = Simulation::new(EventDriven::new(free))?.integrate(&start, 0.5)?;
+    /// let exact = EventDriven::new(ContactModel::new(free))?.integrate(&start, 0.5)?;
     /// // the compliant driver knows no coefficient of restitution, and the wall is far away
-    /// let mut stepper = TimeStepper::new(free)?.time_step(1e-4).inelastic();
+    /// let mut stepper = Compliant::new(free)?.time_step(1e-4).inelastic();
     /// let run = stepper.integrate(&start, 0.5)?.completed()?;
     /// assert!((run.state()[0] - exact.state()[0]).abs() < 1e-3);
     /// # Ok::<(), saltation::Error>(())

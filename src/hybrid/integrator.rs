@@ -170,7 +170,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Limit of the memory of a kept trajectory (bytes); the run is refused beyond. Default 2³⁰, a
     /// gibibyte. A node takes two states and a half and about 60 bytes, an event some more. A
     /// [`derivative`](Self::derivative) may take as much again. The log of a
-    /// [`Simulation`](crate::event_driven::Simulation) counts as part of its trajectory. Runs that
+    /// [`EventDriven`](crate::EventDriven) counts as part of its trajectory. Runs that
     /// are only observed keep nothing.
     #[must_use]
     pub fn max_memory(mut self, bytes: usize) -> Self {

@@ -9,7 +9,7 @@ use crate::{InputError, lcp};
 pub enum ImpactFailure {
     /// Contacts depend on each other where forces or impulses have to be unique.
     #[error(
-        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces or bilateral impulses are not unique; drop a redundant contact, or take least squares for forces (EventDriven::redundant) and a unilateral or propagative law for impulses"
+        "the normals of contacts {set:?} are dependent (reciprocal condition number {rcond:e}): their forces or bilateral impulses are not unique; drop a redundant contact, or take least squares for forces (ContactModel::redundant) and a unilateral or propagative law for impulses"
     )]
     DependentContacts {
         /// The contacts that depend on each other.

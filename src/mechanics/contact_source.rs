@@ -47,7 +47,7 @@ pub struct Wanted<'a> {
 ///
 /// ```
 /// use saltation::{InputError, Start};
-/// use saltation::compliant::TimeStepper;
+/// use saltation::compliant::Compliant;
 /// use saltation::mechanics::*;
 /// struct Bead; // 1 kg over the ground z = 0.1 x²
 /// impl MechanicalSystem for Bead {
@@ -83,7 +83,7 @@ pub struct Wanted<'a> {
 ///         Ok(())
 ///     }
 /// }
-/// let mut stepper = TimeStepper::new(Bead)?.time_step(0.01);
+/// let mut stepper = Compliant::new(Bead)?.time_step(0.01);
 /// let start = Start::at(0.0).q(&[0.5, 0.0, 0.025]).v(&[0.0; 3]);
 /// let run = stepper.integrate(&start, 1.0)?.completed()?;
 /// assert!((run.state()[0] - 0.5).abs() < 1e-4); // it sticks

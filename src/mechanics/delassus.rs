@@ -152,9 +152,9 @@ impl ImpactProblem {
     /// # Ok::<(), saltation::Error>(())
     /// ```
     ///
-    /// The impact of a state of a run is [`EventDriven::impact_at`].
+    /// The impact of a state of a run is [`ContactModel::impact_at`].
     ///
-    /// [`EventDriven::impact_at`]: crate::event_driven::EventDriven::impact_at
+    /// [`ContactModel::impact_at`]: crate::ContactModel::impact_at
     ///
     /// # Errors
     /// As [`ContactSource::fill`] and [`from_contacts`](Self::from_contacts), among them

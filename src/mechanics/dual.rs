@@ -22,7 +22,7 @@ use crate::linalg::scratch::with_zeros;
 /// ```
 /// use saltation::Start;
 /// use saltation::derivative::{Dual, RealField, convert};
-/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::{ContactModel, EventDriven};
 /// use saltation::mechanics::{MechanicalSystem, SmoothConstraints, SmoothMechanics, check_mechanics};
 ///
 /// /// Two pendulums in a row, masses and lengths 1; a wall below the support, which the lower one hits with its end.
@@ -56,7 +56,7 @@ use crate::linalg::scratch::with_zeros;
 /// pendulum.coriolis(&[0.4, -0.1], &[1.0, 2.0], &mut force);
 /// assert!((force[0] + 4.0 * 0.5f64.sin()).abs() < 1e-15 && (force[1] - 0.5f64.sin()).abs() < 1e-15);
 /// let start = Start::at(0.0).q(&[0.4, -0.1]).v(&[0.0, 0.0]);
-/// let run = Simulation::new(EventDriven::new(pendulum))?.integrate(&start, 1.0)?;
+/// let run = EventDriven::new(ContactModel::new(pendulum))?.integrate(&start, 1.0)?;
 /// assert_eq!(run.events()[0].activated, [0]);
 /// # Ok::<(), saltation::Error>(())
 /// ```

@@ -52,7 +52,7 @@ pub struct ContactEvent {
     /// How many outcomes the law of impact gave, of which this is one; 0 without it.
     pub outcomes: usize,
     /// Number of the cluster. Successive events closer in time than
-    /// [`cluster_time`](crate::event_driven::Simulation::cluster_time) share one.
+    /// [`cluster_time`](crate::EventDriven::cluster_time) share one.
     pub cluster: usize,
 }
 

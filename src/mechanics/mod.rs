@@ -30,6 +30,7 @@ mod check;
 pub(crate) mod configuration;
 mod constraints;
 pub(crate) mod contact_frames;
+pub(crate) mod contact_model;
 pub(crate) mod contact_source;
 pub(crate) mod contacts;
 pub(crate) mod delassus;
@@ -53,6 +54,7 @@ pub(crate) mod trees;
 
 pub use check::{check_mechanics, check_mechanics_until};
 pub use constraints::UnilateralConstraints;
+pub use contact_model::ContactModel;
 pub use contact_source::{ContactSet, ContactSource, Wanted};
 pub use contacts::{ContactParameters, Contacts, RowBlock};
 #[cfg(feature = "dual")]

@@ -188,7 +188,7 @@ pub trait MechanicalSystem {
     }
 
     /// The potential energy of the conservative part of the effort (J), for
-    /// [`EventDriven::energy`](crate::event_driven::EventDriven::energy).
+    /// [`ContactModel::energy`](crate::ContactModel::energy).
     fn potential(&self, q: &[f64]) -> Option<f64> {
         let _ = q;
         None

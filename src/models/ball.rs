@@ -13,10 +13,11 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// ```
 ///
 /// ```
-/// use saltation::event_driven::{EventDriven, Simulation, Zeno};
+/// use saltation::{ContactModel, EventDriven};
+/// use saltation::event_driven::Zeno;
 /// use saltation::{Start, models::BouncingBall};
 /// let ball = BouncingBall { restitution: 0.5, ..BouncingBall::default() };
-/// let mut simulation = Simulation::new(EventDriven::new(ball))?.rtol(1e-10).atol(1e-11).zeno(Zeno::Absorb);
+/// let mut simulation = EventDriven::new(ContactModel::new(ball))?.rtol(1e-10).atol(1e-11).zeno(Zeno::Absorb);
 /// let run = simulation.integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 100.0)?;
 /// assert!((run.events()[1].t - ball.impact_time(1.0, 2)).abs() < 1e-9);
 /// assert!(run.trajectory().state().amax() < 1e-12); // at rest on the floor

@@ -9,11 +9,11 @@ use crate::random::{fraction, word};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::compliant::TimeStepper;
+/// use saltation::compliant::Compliant;
 /// use saltation::models::Clutter;
 /// let scene = Clutter { bodies: 4, ..Clutter::default() }.scene()?;
 /// let (q, v) = scene.start();
-/// let mut stepper = TimeStepper::new(scene)?.time_step(0.01);
+/// let mut stepper = Compliant::new(scene)?.time_step(0.01);
 /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
 /// assert!(run.statistics().overlap < 5e-3);
 /// # Ok::<(), saltation::Error>(())

@@ -12,12 +12,12 @@ use crate::bodies::{Body, Scene, Shape};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::compliant::TimeStepper;
+/// use saltation::compliant::Compliant;
 /// use saltation::models::CubeStack;
 /// let stack = CubeStack { cubes: 2, ..CubeStack::default() };
 /// let scene = stack.scene()?;
 /// let (q, v) = scene.start();
-/// let run = TimeStepper::new(scene)?.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
+/// let run = Compliant::new(scene)?.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 /// let normal = stack.response(0) / (2.0 * std::f64::consts::PI).powi(2);
 /// let gap = -normal * (0.01 + 0.01) * stack.load(0) * 0.01 / 4.0;
 /// assert!((stack.gaps(run.state())[0] / gap - 1.0).abs() < 5e-3);

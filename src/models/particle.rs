@@ -10,10 +10,10 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::compliant::TimeStepper;
+/// use saltation::compliant::Compliant;
 /// use saltation::models::Particle;
 /// let particle = Particle { slope: 0.5_f64.atan(), friction: 0.8, ..Particle::default() };
-/// let mut stepper = TimeStepper::new(particle)?.time_step(0.01);
+/// let mut stepper = Compliant::new(particle)?.time_step(0.01);
 /// let rest = particle.rest();
 /// let run = stepper.integrate(&Start::at(0.0).q(&rest).v(&[0.0; 3]), 1.0)?.completed()?;
 /// // Stiction creeps with σ w m g dt sin α; w = 1/(√3 m).

@@ -16,11 +16,11 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// The default is our own: unit masses and lengths, an elastic wall at −0.3 m.
 ///
 /// ```
-/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::{ContactModel, EventDriven};
 /// use saltation::{Start, models::DoublePendulum};
 /// let pendulum = DoublePendulum::default();
 /// let start = Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0, 0.0]);
-/// let run = Simulation::new(EventDriven::new(pendulum))?.rtol(1e-10).integrate(&start, 1.5)?;
+/// let run = EventDriven::new(ContactModel::new(pendulum))?.rtol(1e-10).integrate(&start, 1.5)?;
 /// assert!((run.events()[0].t - 0.755987814701).abs() < 1e-9);
 /// # Ok::<(), saltation::Error>(())
 /// ```

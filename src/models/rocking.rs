@@ -11,11 +11,12 @@ impl RigidTrot {
     ///
     /// ```
     /// use saltation::Start;
-    /// use saltation::event_driven::{EventDriven, Simulation, Zeno};
+    /// use saltation::{ContactModel, EventDriven};
+    /// use saltation::event_driven::Zeno;
     /// use saltation::models::RigidTrot;
     /// let block = RigidTrot::block(1.0, 0.1, 0.3);
     /// let (q, v) = block.tilted(0.1);
-    /// let mut simulation = Simulation::new(EventDriven::new(block))?.rtol(1e-9).zeno(Zeno::Absorb);
+    /// let mut simulation = EventDriven::new(ContactModel::new(block))?.rtol(1e-9).zeno(Zeno::Absorb);
     /// let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 5.0)?;
     /// let times: Vec<_> = run.events().iter().map(|event| event.t).collect();
     /// let ratio = (times[12] - times[11]) / (times[11] - times[10]);

@@ -12,11 +12,11 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::compliant::{Scheme, TimeStepper};
+/// use saltation::compliant::{Scheme, Compliant};
 /// use saltation::models::SpringCylinder;
 /// let cylinder = SpringCylinder::default();
 /// let (q, v) = cylinder.start(0.1);
-/// let mut stepper = TimeStepper::new(cylinder)?.time_step(0.005).scheme(Scheme::Midpoint);
+/// let mut stepper = Compliant::new(cylinder)?.time_step(0.005).scheme(Scheme::Midpoint);
 /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 /// let exact = 0.1 * (100.0_f64 / 0.75).sqrt().cos();
 /// assert!((run.state()[0] - exact).abs() < 1e-3);

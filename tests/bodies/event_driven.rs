@@ -2,8 +2,9 @@
 
 use saltation::Start;
 use saltation::bodies::{Body, FixedContacts, Scene, Shape};
-use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::MechanicalRun;
 use saltation::mechanics::{Redundant, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 
 const G: f64 = 9.81;
 
@@ -19,8 +20,8 @@ fn above_ground(body: Body) -> FixedContacts {
 
 fn run(system: FixedContacts, end: f64) -> MechanicalRun {
     let (q, v) = system.scene().start();
-    let model = EventDriven::new(system).redundant(Redundant::LeastSquares);
-    let mut simulation = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-12);
+    let model = ContactModel::new(system).redundant(Redundant::LeastSquares);
+    let mut simulation = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-12);
     simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), end)
         .unwrap()

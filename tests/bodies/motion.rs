@@ -2,9 +2,9 @@
 
 use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, check_mechanics};
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{ContactModel, EventDriven};
 
 use crate::random::SplitMix64;
 
@@ -73,7 +73,7 @@ fn free_flight_keeps_energy_and_angular_momentum() {
     let system = scene().fixed_contacts().unwrap();
     let scene = system.scene().clone();
     let (q, v) = scene.start();
-    let mut simulation = Simulation::new(EventDriven::new(system))
+    let mut simulation = EventDriven::new(ContactModel::new(system))
         .unwrap()
         .rtol(1e-10)
         .atol(1e-12);

@@ -2,7 +2,7 @@
 
 use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Solver, TimeStepper};
+use saltation::compliant::{Compliant, Solver};
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 
 use crate::random::SplitMix64;
@@ -31,7 +31,7 @@ fn a_stack_of_cubes_sinks_in_as_the_closed_form_says() {
             .unwrap();
     }
     let (q, v) = scene.start();
-    let mut stepper = TimeStepper::new(scene.clone()).unwrap().time_step(dt);
+    let mut stepper = Compliant::new(scene.clone()).unwrap().time_step(dt);
     stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     for _ in 0..200 {
         stepper.step().unwrap();
@@ -73,7 +73,7 @@ fn a_body_with_its_own_softness_sinks_and_creeps_less() {
         scene.gravity([1.0, 0.0, -9.81]).unwrap();
         scene.add(hard(cube).position([0.0, 0.0, 0.05])).unwrap();
         let (q, v) = scene.start();
-        let mut stepper = TimeStepper::new(scene)
+        let mut stepper = Compliant::new(scene)
             .unwrap()
             .solver(Solver::new().rtol(1e-10));
         stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
@@ -104,7 +104,7 @@ fn a_ball_that_slides_rolls_with_five_sevenths_of_its_speed() {
         let ball = ball.position([0.0, 0.0, 0.05]).velocity([1.0, 0.0, 0.0]);
         scene.add(ball).unwrap();
         let (q, v) = scene.start();
-        let mut stepper = TimeStepper::new(scene).unwrap().time_step(dt);
+        let mut stepper = Compliant::new(scene).unwrap().time_step(dt);
         let run = stepper
             .integrate(&Start::at(0.0).q(&q).v(&v), 0.6)
             .unwrap()
@@ -145,7 +145,7 @@ fn bodies_of_all_kinds_come_to_rest_in_a_pit() {
     }
     let (q, v) = scene.start();
     let solver = Solver::new().rtol(1e-5);
-    let mut stepper = TimeStepper::new(scene.clone()).unwrap().solver(solver);
+    let mut stepper = Compliant::new(scene.clone()).unwrap().solver(solver);
     stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     for _ in 0..400 {
         stepper.step().unwrap();

@@ -1,6 +1,6 @@
 //! The driver at rest, at the end of a run, with a system that changes, and with a model that fails.
 
-use saltation::compliant::{CompliantFailure, Scheme, TimeStepper};
+use saltation::compliant::{Compliant, CompliantFailure, Scheme};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
 use saltation::{InputError, MatrixFault, Start};
@@ -89,7 +89,7 @@ fn bodies_at_rest_on_springs_stay_there() {
                 } else {
                     0.01
                 };
-                let stepper = TimeStepper::new(springs).expect("a system");
+                let stepper = Compliant::new(springs).expect("a system");
                 let mut stepper = stepper.time_step(dt).scheme(scheme);
                 let run = stepper.integrate(&Start::at(0.0).q(&q).v(&[0.0; 2]), 100.0 * dt);
                 let run = run.expect("input").completed();
@@ -113,7 +113,7 @@ fn the_end_of_a_run_does_not_throw_a_body_at_rest() {
         ..Particle::default()
     };
     for tail in [0.5, 1e-1, 1e-3, 1e-6, 1e-8] {
-        let stepper = TimeStepper::new(particle).expect("a system");
+        let stepper = Compliant::new(particle).expect("a system");
         let mut stepper = stepper.time_step(0.01);
         let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]), 1.0 + tail * 0.01);
         let run = run.expect("input").completed().expect("completed");
@@ -129,7 +129,7 @@ fn the_end_of_a_run_does_not_throw_a_body_at_rest() {
 
 #[test]
 fn a_system_that_changed_its_size_is_refused() {
-    let mut stepper = TimeStepper::new(Springs::default()).expect("a system");
+    let mut stepper = Compliant::new(Springs::default()).expect("a system");
     let before = stepper.step().expect_err("refused");
     assert_eq!(before, CompliantFailure::Input(InputError::NotStarted));
     stepper
@@ -160,7 +160,7 @@ fn a_system_that_changed_its_size_is_refused() {
 #[test]
 fn models_that_fail_are_named() {
     let failure = |springs: Springs, scheme| {
-        let stepper = TimeStepper::new(springs).expect("a system");
+        let stepper = Compliant::new(springs).expect("a system");
         let run = stepper
             .scheme(scheme)
             .integrate(&Start::at(0.0).q(&[0.1; 2]).v(&[0.0; 2]), 0.1);
@@ -239,7 +239,7 @@ impl UnilateralConstraints for NoTangents {
 
 #[test]
 fn friction_without_tangents_is_refused_by_name() {
-    let driver = || TimeStepper::new(NoTangents).unwrap();
+    let driver = || Compliant::new(NoTangents).unwrap();
     let failure = driver()
         .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 1.0)
         .unwrap_err();
@@ -257,7 +257,7 @@ fn friction_without_tangents_is_refused_by_name() {
 /// A clone goes on from the same state, by itself.
 #[test]
 fn a_clone_makes_the_same_steps() {
-    let mut stepper = TimeStepper::new(Springs::default()).expect("a system");
+    let mut stepper = Compliant::new(Springs::default()).expect("a system");
     stepper
         .start(&Start::at(0.0).q(&[0.1; 2]).v(&[0.0; 2]))
         .expect("start");

@@ -2,7 +2,7 @@
 //! hops (spec 10.4).
 
 use saltation::Start;
-use saltation::compliant::{Solver, StepRun, TimeStepper};
+use saltation::compliant::{Compliant, Solver, StepRun};
 use saltation::mechanics::{ContactSet, ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
 
@@ -20,11 +20,11 @@ fn particle(row: &Row) -> Particle {
 }
 
 /// From the height `z`.
-fn run<S>(system: S, z: f64, row: &Row) -> (TimeStepper<S>, StepRun)
+fn run<S>(system: S, z: f64, row: &Row) -> (Compliant<S>, StepRun)
 where
     S: MechanicalSystem + ContactSource,
 {
-    let stepper = TimeStepper::new(system).expect("a system");
+    let stepper = Compliant::new(system).expect("a system");
     let mut stepper = stepper
         .time_step(row.number("dt"))
         .solver(Solver::new().rtol(1e-13));

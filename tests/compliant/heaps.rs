@@ -2,7 +2,7 @@
 
 use saltation::Start;
 use saltation::bodies::{Scene, ShapeKind};
-use saltation::compliant::{Softness, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Softness, Solver};
 use saltation::mechanics::Contacts;
 use saltation::models::Clutter;
 
@@ -13,7 +13,7 @@ const SECOND: usize = 100;
 /// A run of a clutter; steps that do not converge end it.
 struct Heap {
     clutter: Clutter,
-    stepper: TimeStepper<Scene>,
+    stepper: Compliant<Scene>,
     contacts: Contacts,
 }
 
@@ -36,7 +36,7 @@ impl Heap {
 
     fn of((clutter, scene): (Clutter, Scene), softness: Softness, iterations: usize) -> Self {
         let (q, v) = scene.start();
-        let stepper = TimeStepper::new(scene).expect("a system").time_step(0.01);
+        let stepper = Compliant::new(scene).expect("a system").time_step(0.01);
         let solver = Solver::new().rtol(RTOL).max_iterations(iterations);
         let mut stepper = stepper.softness(softness).solver(solver);
         stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");

@@ -1,7 +1,7 @@
 //! A particle on an incline creeps in stiction and rides on a cushion while it slides (spec 10.3).
 
 use saltation::Start;
-use saltation::compliant::{Solver, StepRun, TimeStepper};
+use saltation::compliant::{Compliant, Solver, StepRun};
 use saltation::models::Particle;
 
 use crate::reference_rows;
@@ -16,7 +16,7 @@ fn run(friction: f64) -> StepRun {
         dissipation_time: TAU,
         ..Particle::default()
     };
-    let stepper = TimeStepper::new(particle).expect("a system");
+    let stepper = Compliant::new(particle).expect("a system");
     let mut stepper = stepper.time_step(DT).solver(Solver::new().rtol(1e-13));
     let run = stepper.integrate(&Start::at(0.0).q(&particle.rest()).v(&[0.0; 3]), 2.0);
     run.expect("input").completed().expect("completed")

@@ -1,6 +1,6 @@
 //! Lagged friction in the driver: a block that slides does not glide.
 
-use saltation::compliant::{CompliantFailure, TimeStepper};
+use saltation::compliant::{Compliant, CompliantFailure};
 use saltation::models::SlidingBlock;
 use saltation::{InputError, Start};
 
@@ -11,7 +11,7 @@ fn slides(lagged: bool) -> (f64, f64) {
         slope: 0.5_f64.atan(),
         ..SlidingBlock::default()
     };
-    let mut stepper = TimeStepper::new(block).expect("a system").time_step(0.01);
+    let mut stepper = Compliant::new(block).expect("a system").time_step(0.01);
     if lagged {
         stepper = stepper.lagged_friction(1e-4);
     }
@@ -37,7 +37,7 @@ fn a_sliding_block_does_not_glide() {
 
 #[test]
 fn a_slip_that_makes_no_sense_ends_the_run() {
-    let stepper = TimeStepper::new(SlidingBlock::default()).expect("a system");
+    let stepper = Compliant::new(SlidingBlock::default()).expect("a system");
     let mut stepper = stepper.lagged_friction(0.0);
     let started = stepper.start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]));
     assert!(matches!(

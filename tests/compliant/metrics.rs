@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 use saltation::Start;
-use saltation::compliant::{Convergence, Guess, Problem, Region, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Convergence, Guess, Problem, Region, Solver};
 use saltation::mechanics::ContactParameters;
 use saltation::models::SlidingBlock;
 
@@ -87,7 +87,7 @@ fn a_steadily_sliding_block_rides_where_predicted() {
         ..SlidingBlock::default()
     };
     for dt in [1e-2, 1e-3] {
-        let stepper = TimeStepper::new(block).expect("a block").time_step(dt);
+        let stepper = Compliant::new(block).expect("a block").time_step(dt);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
         let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]), 3.0);
         let run = run.expect("input").completed().expect("completed");
@@ -109,7 +109,7 @@ fn with_lagged_friction_the_gap_is_that_of_the_springs() {
         slope: 0.5f64.atan(),
         ..SlidingBlock::default()
     };
-    let stepper = TimeStepper::new(block).expect("a block").time_step(0.01);
+    let stepper = Compliant::new(block).expect("a block").time_step(0.01);
     let mut stepper = stepper
         .lagged_friction(1e-4)
         .solver(Solver::new().rtol(1e-12));
@@ -128,7 +128,7 @@ fn contacts_that_stick_or_part_do_not_glide() {
         slope: 0.3,
         ..SlidingBlock::default()
     };
-    let mut stepper = TimeStepper::new(block).expect("a block");
+    let mut stepper = Compliant::new(block).expect("a block");
     stepper
         .start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]))
         .expect("start");

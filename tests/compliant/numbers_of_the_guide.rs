@@ -3,7 +3,7 @@
 use saltation::Start;
 use std::f64::consts::PI;
 
-use saltation::compliant::{Scheme, Softness, TimeStepper};
+use saltation::compliant::{Compliant, Scheme, Softness};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// A particle of 1 kg in the plane: inside a circle of 1 m, or above a floor.
@@ -70,7 +70,7 @@ fn near_rigid_impacts_return_a_part_of_the_approach() -> Outcome {
             };
             let mut softness = Softness::default();
             softness.near_rigid = beta;
-            let mut stepper = TimeStepper::new(particle)?.time_step(dt).softness(softness);
+            let mut stepper = Compliant::new(particle)?.time_step(dt).softness(softness);
             let start = [0.0, f64::from(k) / 20.0 * dt];
             let run = stepper.integrate(&Start::at(0.0).q(&start).v(&[0.0, -1.0]), 20.0 * dt)?;
             most = most.max(run.completed()?.state()[3]);
@@ -99,7 +99,7 @@ fn midpoint_impacts_return_up_to_half_of_the_approach() -> Outcome {
             };
             let mut softness = Softness::default();
             softness.near_rigid = 0.1;
-            let mut stepper = TimeStepper::new(particle)?
+            let mut stepper = Compliant::new(particle)?
                 .time_step(dt)
                 .scheme(Scheme::Midpoint)
                 .softness(softness);
@@ -125,7 +125,7 @@ fn dissipation_brakes_before_bodies_touch() -> Outcome {
     };
     let mut softness = Softness::default();
     softness.near_rigid = 1e-3;
-    let mut stepper = TimeStepper::new(particle)?.time_step(dt).softness(softness);
+    let mut stepper = Compliant::new(particle)?.time_step(dt).softness(softness);
     let run = stepper.integrate(&Start::at(0.0).q(&[0.0, dt + tau]).v(&[0.0, -1.0]), 0.05)?;
     let run = run.completed()?;
     for k in 1..run.times().len() {
@@ -151,7 +151,7 @@ fn springs_of_contacts_lose_energy() -> Outcome {
             stiffness,
             dissipation_time: 0.0,
         };
-        let mut stepper = TimeStepper::new(particle)?.time_step(dt).scheme(scheme);
+        let mut stepper = Compliant::new(particle)?.time_step(dt).scheme(scheme);
         let rest = -9.81 / stiffness;
         let energy = |q: &[f64], v: &[f64]| {
             let deviation = q[1] - rest;
@@ -189,7 +189,7 @@ fn midpoint_gains_energy_on_curved_paths() -> Outcome {
             stiffness: f64::INFINITY,
             dissipation_time: 0.0,
         };
-        let mut stepper = TimeStepper::new(particle)?.time_step(dt).scheme(scheme);
+        let mut stepper = Compliant::new(particle)?.time_step(dt).scheme(scheme);
         let run = stepper.integrate(&Start::at(0.0).q(&[1.0, 0.0]).v(&[0.0, rate]), 1.0)?;
         let run = run.completed()?;
         let (vx, vy) = (run.state()[2], run.state()[3]);

@@ -2,7 +2,7 @@
 //! (spec 13.2).
 
 use saltation::Start;
-use saltation::compliant::{ContactLaw, Problem, Region, Softness, Solver, TimeStepper};
+use saltation::compliant::{Compliant, ContactLaw, Problem, Region, Softness, Solver};
 use saltation::mechanics::{ContactParameters, MechanicalSystem, UnilateralConstraints};
 
 /// A square plate in the plane, `q = (height, tilt)`, on an elastic ground that is cut into
@@ -40,7 +40,7 @@ impl Plate {
     fn rest(self) -> (Vec<f64>, Vec<[f64; 3]>) {
         let mut softness = Softness::default();
         softness.near_rigid = 0.0;
-        let stepper = TimeStepper::new(self).expect("a plate").softness(softness);
+        let stepper = Compliant::new(self).expect("a plate").softness(softness);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
         let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]), 0.6);
         let run = run.expect("input").completed().expect("completed");

@@ -9,7 +9,7 @@ use saltation::Start;
 use std::ops::Range;
 
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Scheme, Softness, Solver};
 use saltation::nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use crate::random::SplitMix64;
@@ -128,7 +128,7 @@ fn draft(draw: &mut SplitMix64, kind: Kind) -> Draft {
 
 impl Draft {
     /// The scene, turned as a whole.
-    fn start(&self, turned: &UnitQuaternion<f64>, rtol: f64) -> TimeStepper<Scene> {
+    fn start(&self, turned: &UnitQuaternion<f64>, rtol: f64) -> Compliant<Scene> {
         let mut scene = Scene::new();
         scene
             .gravity((turned * self.gravity).into())
@@ -143,7 +143,7 @@ impl Draft {
             scene.add(body).expect("a body");
         }
         let (q, v) = scene.start();
-        let stepper = TimeStepper::new(scene).expect("a system");
+        let stepper = Compliant::new(scene).expect("a system");
         let stepper = stepper.time_step(self.dt).scheme(self.scheme);
         let solver = Solver::new().rtol(rtol).max_iterations(1000);
         let mut stepper = stepper.softness(self.softness).solver(solver);
@@ -153,7 +153,7 @@ impl Draft {
 }
 
 /// A step, which must converge.
-fn step(stepper: &mut TimeStepper<Scene>, seed: u64) {
+fn step(stepper: &mut Compliant<Scene>, seed: u64) {
     let t = stepper.t();
     let stepped = stepper.step();
     stepped.unwrap_or_else(|failure| panic!("seed {seed} at {t}: {failure}"));
@@ -161,17 +161,17 @@ fn step(stepper: &mut TimeStepper<Scene>, seed: u64) {
 
 /// False where a body turns by more than 0.3 rad in a step. There explicit gyroscopic torques of
 /// long bodies grow from step to step, and implicit ones are not always found.
-fn turns_slowly(stepper: &TimeStepper<Scene>, dt: f64) -> bool {
+fn turns_slowly(stepper: &Compliant<Scene>, dt: f64) -> bool {
     let mut spins = stepper.v().chunks_exact(6);
     spins.all(|v| v[0].hypot(v[1]).hypot(v[2]) * dt < 0.3)
 }
 
-fn energy(stepper: &TimeStepper<Scene>) -> f64 {
+fn energy(stepper: &Compliant<Scene>) -> f64 {
     stepper.energy().expect("gravity has a potential")
 }
 
 /// `Σ γ_n max(v̂_n, 0)` of the last step: what overlaps can give.
-fn given(stepper: &TimeStepper<Scene>) -> f64 {
+fn given(stepper: &Compliant<Scene>) -> f64 {
     let impulses = stepper.solution().impulses().iter().enumerate();
     let gifts = impulses.map(|(i, gamma)| {
         let law = stepper.problem().law(i).expect("a contact");
@@ -222,7 +222,7 @@ fn energies(seeds: Range<u64>) {
 }
 
 /// Momentum and angular momentum about the origin, of bodies with one moment of inertia.
-fn momenta(stepper: &TimeStepper<Scene>) -> (Vector3<f64>, Vector3<f64>, f64) {
+fn momenta(stepper: &Compliant<Scene>) -> (Vector3<f64>, Vector3<f64>, f64) {
     let scene = stepper.system();
     let (mut linear, mut angular, mut scale) = (Vector3::zeros(), Vector3::zeros(), 0.0);
     for number in 0..scene.len() {
@@ -256,7 +256,7 @@ fn conservation(seeds: Range<u64>) {
     }
 }
 
-fn numbers(stepper: &TimeStepper<Scene>) -> impl Iterator<Item = usize> {
+fn numbers(stepper: &Compliant<Scene>) -> impl Iterator<Item = usize> {
     let contacts = stepper.contacts().all_parameters().iter();
     contacts.map(|contact| contact.contact)
 }

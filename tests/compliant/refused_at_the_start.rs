@@ -1,6 +1,6 @@
 //! What the driver does not take is refused before a run starts, however far the contact is.
 
-use saltation::compliant::{CompliantFailure, TimeStepper};
+use saltation::compliant::{Compliant, CompliantFailure};
 use saltation::mechanics::{
     ContactParameters, ContactSet, MechanicalSystem, UnilateralConstraints,
 };
@@ -64,7 +64,7 @@ impl UnilateralConstraints for Particle {
     }
 }
 
-fn refusal(stepper: TimeStepper<Particle>) -> Option<InputError> {
+fn refusal(stepper: Compliant<Particle>) -> Option<InputError> {
     let mut stepper = stepper.time_step(1e-2);
     let started = stepper.start(&Start::at(0.0).q(&HIGH).v(&[0.0; 2]));
     let run = stepper.integrate(&Start::at(0.0).q(&HIGH).v(&[0.0; 2]), 0.05);
@@ -87,7 +87,7 @@ fn restitution_is_refused_before_the_body_falls() {
         restitution: 0.5,
         ..PLAIN
     };
-    let stepper = || TimeStepper::new(bouncy).unwrap();
+    let stepper = || Compliant::new(bouncy).unwrap();
     assert_eq!(
         refusal(stepper()),
         Some(InputError::RestitutionIgnored {
@@ -97,7 +97,7 @@ fn restitution_is_refused_before_the_body_falls() {
         })
     );
     assert_eq!(refusal(stepper().inelastic()), None);
-    assert_eq!(refusal(TimeStepper::new(PLAIN).unwrap()), None);
+    assert_eq!(refusal(Compliant::new(PLAIN).unwrap()), None);
 }
 
 #[test]
@@ -106,20 +106,20 @@ fn friction_that_would_be_scaled_is_refused_before_the_body_falls() {
         factor: 3.0,
         ..PLAIN
     };
-    let refused = refusal(TimeStepper::new(scaled).unwrap());
+    let refused = refusal(Compliant::new(scaled).unwrap());
     assert!(
         matches!(refused, Some(InputError::ContactFrame { contact: 1, normal, .. }) if (normal - 3.0).abs() < 1e-8),
         "{refused:?}"
     );
     assert_eq!(
-        refusal(TimeStepper::new(scaled).unwrap().frictionless()),
+        refusal(Compliant::new(scaled).unwrap().frictionless()),
         None
     );
     let smooth = Particle {
         friction: 0.0,
         ..scaled
     };
-    assert_eq!(refusal(TimeStepper::new(smooth).unwrap()), None);
+    assert_eq!(refusal(Compliant::new(smooth).unwrap()), None);
 }
 
 /// A source whose contacts come and go is asked for what is near: a rebound is refused where it
@@ -143,7 +143,7 @@ fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
         }
         Ok(())
     });
-    let mut stepper = TimeStepper::new(bouncy).unwrap().time_step(1e-2);
+    let mut stepper = Compliant::new(bouncy).unwrap().time_step(1e-2);
     let run = stepper
         .integrate(&Start::at(0.0).q(&[0.0, 1.0]).v(&[0.0; 2]), 1.0)
         .unwrap();

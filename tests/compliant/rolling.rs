@@ -2,7 +2,7 @@
 
 use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Region, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Region, Solver};
 
 use crate::reference_rows;
 
@@ -11,7 +11,7 @@ const GRAVITY: f64 = 9.81;
 
 /// A sphere on a plane at its static depth: `v` along `x`, its spin about `y`.
 struct Ball {
-    stepper: TimeStepper<Scene>,
+    stepper: Compliant<Scene>,
     /// First end of a step in stiction (s).
     sticks: Option<f64>,
 }
@@ -33,7 +33,7 @@ impl Ball {
             .add(body.position([0.0, 0.0, RADIUS - depth]))
             .expect("a ball");
         let (q, v) = scene.start();
-        let stepper = TimeStepper::new(scene).expect("a system").time_step(dt);
+        let stepper = Compliant::new(scene).expect("a system").time_step(dt);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-13));
         stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         Self {

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 use saltation::Start;
-use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Scheme, Softness, Solver};
 use saltation::mechanics::{ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, SlidingBlock, SpringCylinder};
 
@@ -17,11 +17,11 @@ fn stepper<S: MechanicalSystem + ContactSource>(
     system: S,
     scheme: Scheme,
     dt: f64,
-) -> TimeStepper<S> {
+) -> Compliant<S> {
     // A soft stiction, so that differences of whole runs resolve it.
     let mut softness = Softness::default();
     softness.stiction = 0.1;
-    TimeStepper::new(system)
+    Compliant::new(system)
         .expect("a system")
         .time_step(dt)
         .scheme(scheme)
@@ -33,7 +33,7 @@ fn stepper<S: MechanicalSystem + ContactSource>(
 /// The greatest difference between the derivative and central differences of runs, beside its
 /// largest entry.
 fn mismatch<S: MechanicalSystem + ContactSource>(
-    mut stepper: TimeStepper<S>,
+    mut stepper: Compliant<S>,
     (q, v): (&[f64], &[f64]),
     tf: f64,
 ) -> f64 {
@@ -160,7 +160,7 @@ fn a_mass_whose_drive_works_while_it_touches() {
 fn controls() {
     let block = SlidingBlock::default();
     let mut stepper = stepper(block, Scheme::SymplecticEuler, 0.01);
-    let end = |stepper: &mut TimeStepper<SlidingBlock>, controls: &[f64; 2]| {
+    let end = |stepper: &mut Compliant<SlidingBlock>, controls: &[f64; 2]| {
         stepper
             .start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.5, 0.0]))
             .expect("start");

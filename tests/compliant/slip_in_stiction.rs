@@ -5,7 +5,7 @@ use saltation::Start;
 use std::collections::HashMap;
 
 use saltation::bodies::Scene;
-use saltation::compliant::{Region, Softness, TimeStepper};
+use saltation::compliant::{Compliant, Region, Softness};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::CubeStack;
 use saltation::nalgebra::{DMatrix, DVector};
@@ -25,12 +25,12 @@ const STACK: CubeStack = CubeStack {
 };
 
 /// The stack after 1.5 s.
-fn run(sigma: f64) -> TimeStepper<Scene> {
+fn run(sigma: f64) -> Compliant<Scene> {
     let scene = STACK.scene().expect("a scene");
     let (q, v) = scene.start();
     let mut softness = Softness::default();
     softness.stiction = sigma;
-    let stepper = TimeStepper::new(scene).expect("a system").time_step(DT);
+    let stepper = Compliant::new(scene).expect("a system").time_step(DT);
     let mut stepper = stepper.softness(softness);
     stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
     for _ in 0..150 {
@@ -40,7 +40,7 @@ fn run(sigma: f64) -> TimeStepper<Scene> {
 }
 
 /// The rows of the contacts of the last step, three each.
-fn jacobian(stepper: &TimeStepper<Scene>) -> DMatrix<f64> {
+fn jacobian(stepper: &Compliant<Scene>) -> DMatrix<f64> {
     let contacts = stepper.contacts();
     let mut all = DMatrix::zeros(3 * contacts.len(), contacts.dof());
     for i in 0..contacts.len() {
@@ -54,7 +54,7 @@ fn jacobian(stepper: &TimeStepper<Scene>) -> DMatrix<f64> {
 }
 
 /// The mean slip of the contacts (m/s).
-fn mean_slip(stepper: &TimeStepper<Scene>) -> f64 {
+fn mean_slip(stepper: &Compliant<Scene>) -> f64 {
     let velocities = jacobian(stepper) * DVector::from_column_slice(stepper.v());
     let slips = velocities.as_slice().chunks_exact(3);
     let count = slips.len() as f64;
@@ -62,7 +62,7 @@ fn mean_slip(stepper: &TimeStepper<Scene>) -> f64 {
 }
 
 /// The condition of `A + Jᵀ G J` in the last step, where all contacts stick.
-fn condition(stepper: &TimeStepper<Scene>) -> f64 {
+fn condition(stepper: &Compliant<Scene>) -> f64 {
     let (j, n) = (jacobian(stepper), stepper.contacts().dof());
     let mut stiff = j.clone();
     for (i, region) in stepper.solution().regions().iter().enumerate() {

@@ -4,7 +4,7 @@
 use saltation::Start;
 use std::collections::HashMap;
 
-use saltation::compliant::{Scheme, Softness, Solver, StepRun, TimeStepper};
+use saltation::compliant::{Compliant, Scheme, Softness, Solver, StepRun};
 use saltation::models::SpringCylinder;
 
 /// `(case, mu, dt, quantity, value)` of the group `spring_cylinder`.
@@ -63,7 +63,7 @@ fn run(name: &str, friction: f64, dt: f64) -> (SpringCylinder, StepRun) {
     // the difference. `R_t` is brought to that of the reference.
     let spring = cylinder.spring * scheme.effort_weight() * scheme.velocity_weight();
     softness.stiction *= response(&cylinder, 0.0) / response(&cylinder, dt * dt * spring);
-    let mut stepper = TimeStepper::new(cylinder)
+    let mut stepper = Compliant::new(cylinder)
         .expect("a system")
         .time_step(dt)
         .scheme(scheme)
@@ -157,9 +157,7 @@ fn every_row_of_the_reference_is_met() {
 fn the_regularisation_is_that_of_the_reference() {
     let cylinder = SpringCylinder::default();
     let (q, v) = cylinder.start(0.1);
-    let mut stepper = TimeStepper::new(cylinder)
-        .expect("a system")
-        .time_step(0.02);
+    let mut stepper = Compliant::new(cylinder).expect("a system").time_step(0.02);
     stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
     stepper.step().expect("a step");
     let law = stepper.problem().law(0).expect("a contact");
@@ -200,7 +198,7 @@ fn energy_grows_stays_and_creeps() {
             ..SpringCylinder::default()
         };
         let (q, v) = cylinder.start(0.1);
-        let stepper = TimeStepper::new(cylinder).expect("a system");
+        let stepper = Compliant::new(cylinder).expect("a system");
         let mut stepper = stepper.time_step(0.02).scheme(Scheme::ExplicitEuler);
         let run = stepper
             .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)

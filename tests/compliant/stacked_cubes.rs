@@ -4,7 +4,7 @@ use saltation::Start;
 use std::f64::consts::PI;
 
 use saltation::bodies::Scene;
-use saltation::compliant::{Solver, TimeStepper};
+use saltation::compliant::{Compliant, Solver};
 use saltation::models::CubeStack;
 
 use crate::reference_rows;
@@ -12,10 +12,10 @@ use crate::reference_rows;
 const DT: f64 = 0.01;
 
 /// The stack after 3 s.
-fn settled(stack: &CubeStack) -> TimeStepper<Scene> {
+fn settled(stack: &CubeStack) -> Compliant<Scene> {
     let scene = stack.scene().expect("a scene");
     let (q, v) = scene.start();
-    let stepper = TimeStepper::new(scene).expect("a system").time_step(DT);
+    let stepper = Compliant::new(scene).expect("a system").time_step(DT);
     let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
     stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
     for _ in 0..300 {
@@ -62,7 +62,7 @@ fn every_row_of_the_stacks_is_met() {
 fn a_stack_at_rest_takes_no_iterations() {
     let scene = CubeStack::default().scene().expect("a scene");
     let (q, v) = scene.start();
-    let mut stepper = TimeStepper::new(scene).expect("a system").time_step(DT);
+    let mut stepper = Compliant::new(scene).expect("a system").time_step(DT);
     stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
     for _ in 0..300 {
         stepper.step().expect("a step");

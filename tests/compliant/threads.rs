@@ -2,7 +2,7 @@
 
 use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Solver, TimeStepper};
+use saltation::compliant::{Compliant, Solver};
 
 #[test]
 fn threads_change_no_bit() {
@@ -25,7 +25,7 @@ fn threads_change_no_bit() {
     let (q, v) = scene.start();
     let end = |threads: usize| {
         let solver = Solver::new().threads(threads);
-        let stepper = TimeStepper::new(scene.clone()).expect("a system");
+        let stepper = Compliant::new(scene.clone()).expect("a system");
         let mut stepper = stepper.time_step(0.01).solver(solver);
         let run = stepper
             .integrate(&Start::at(0.0).q(&q).v(&v), 0.3)

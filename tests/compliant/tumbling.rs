@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector, Quaternion};
 use saltation::Start;
 use saltation::bodies::{Anchor, BallJoint, Body, Scene, Shape};
-use saltation::compliant::{Scheme, Softness, Solver, TimeStepper};
+use saltation::compliant::{Compliant, Scheme, Softness, Solver};
 use saltation::mechanics::{ContactSource, MechanicalSystem};
 use saltation::models::DoublePendulum;
 
@@ -32,7 +32,7 @@ fn end<S: MechanicalSystem + ContactSource>(
     (q, v): (&[f64], &[f64]),
     (scheme, dt): (Scheme, f64),
 ) -> Vec<f64> {
-    let stepper = TimeStepper::new(system).expect("a system");
+    let stepper = Compliant::new(system).expect("a system");
     let mut stepper = stepper.time_step(dt).scheme(scheme).inelastic();
     let run = stepper
         .integrate(&Start::at(0.0).q(q).v(v), 0.3)
@@ -115,7 +115,7 @@ fn derivatives_are_differences_of_rollouts() {
         // A soft stiction, so that differences of whole runs resolve it.
         let mut softness = Softness::default();
         softness.stiction = 0.1;
-        let mut stepper = TimeStepper::new(scene.clone())
+        let mut stepper = Compliant::new(scene.clone())
             .expect("a system")
             .time_step(0.005)
             .scheme(scheme)
@@ -161,7 +161,7 @@ fn bodies_that_tumble_fast_keep_their_energy() {
         scene.add(turned).expect("a body");
         let (q, v) = scene.start();
         let energy = |q: &[f64], v: &[f64]| scene.kinetic_energy(q, v).expect("an energy");
-        let mut stepper = TimeStepper::new(scene.clone()).expect("a system");
+        let mut stepper = Compliant::new(scene.clone()).expect("a system");
         stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         let first = energy(&q, &v);
         for _ in 0..1000 {

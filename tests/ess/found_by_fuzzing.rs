@@ -61,8 +61,8 @@ fn the_edge_of_a_domain_is_not_crept_up_to_in_millions_of_steps() {
 
 #[test]
 fn nodes_and_state_are_those_that_the_model_corrected() {
-    use saltation::event_driven::{EventDriven, Simulation};
     use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+    use saltation::{ContactModel, EventDriven};
     // A bead that rests on a circle, and drifts inside without correction.
     struct Bead;
     impl MechanicalSystem for Bead {
@@ -85,7 +85,7 @@ fn nodes_and_state_are_those_that_the_model_corrected() {
             q[0].hypot(q[1]) - 1.0
         }
     }
-    let mut simulation = Simulation::new(EventDriven::new(Bead))
+    let mut simulation = EventDriven::new(ContactModel::new(Bead))
         .unwrap()
         .rtol(1e-3)
         .atol(1e-4);

@@ -1,8 +1,9 @@
 //! What a run with time as a state says of its own errors holds: the end of an accumulation, and the
 //! slip of contacts that depend on each other.
 
+use saltation::ContactModel;
 use saltation::Start;
-use saltation::event_driven::{EventDriven, StretchKind, Timeline};
+use saltation::event_driven::{StretchKind, Timeline};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::RockingBlock;
@@ -88,7 +89,7 @@ fn off_and_bound(block: RockingBlock, rate: f64, settings: [f64; 3]) -> Option<(
     let [rate_tolerance, rtol, zeno] = settings;
     let expected = rest_of(&block, rate);
     let (q, v) = block.pivoting(0.0, rate);
-    let model = EventDriven::with_law(block, AnitescuPotra::new()).rate_tolerance(rate_tolerance);
+    let model = ContactModel::with_law(block, AnitescuPotra::new()).rate_tolerance(rate_tolerance);
     let run = Timeline::new(model)
         .unwrap()
         .rtol(rtol)
@@ -235,7 +236,7 @@ fn a_redundant_slip_says_by_how_much_it_may_be_late() {
     let angle = 50f64.to_radians();
     for rate in [10.0, 1.0, 0.1, 1e-3] {
         let slip = 2.92267090961134 / rate;
-        let model = EventDriven::with_law(Ladder { rate }, AnitescuPotra::new());
+        let model = ContactModel::with_law(Ladder { rate }, AnitescuPotra::new());
         let timeline = Timeline::new(model).unwrap().rtol(1e-9).atol(1e-11);
         // from shortly before, since the pull is a function of time: over five hundred seconds rounded
         // accelerations alone move the ladder by what it slips late

@@ -1,7 +1,8 @@
 //! Random runs with time as a state: blocks dropped with tilt and spin, against the properties of a
 //! run and against time stepping.
 
-use saltation::event_driven::{Breakdown, EventDriven, StretchKind, Timeline, TimelineRun};
+use saltation::ContactModel;
+use saltation::event_driven::{Breakdown, StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem, Selection, Unilateral};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
@@ -32,7 +33,7 @@ fn dropped(random: &mut SplitMix64) -> (RockingBlock, [f64; 3], [f64; 3]) {
 }
 
 fn run(block: RockingBlock, (q, v): (&[f64; 3], &[f64; 3]), tf: f64) -> TimelineRun {
-    let model = EventDriven::with_law(block, AnitescuPotra::new()).selection(Selection::First);
+    let model = ContactModel::with_law(block, AnitescuPotra::new()).selection(Selection::First);
     let timeline = Timeline::new(model)
         .unwrap()
         .rtol(1e-9)
@@ -191,10 +192,10 @@ impl UnilateralConstraints for Elastic {
 fn bad_input_is_refused_by_name() {
     let block = RockingBlock::default();
     let (q, v) = block.pivoting(0.1, 0.0);
-    let with = |model: EventDriven<RockingBlock>| Timeline::new(model).unwrap();
-    let rough = |block| with(EventDriven::with_law(block, AnitescuPotra::new()));
+    let with = |model: ContactModel<RockingBlock>| Timeline::new(model).unwrap();
+    let rough = |block| with(ContactModel::with_law(block, AnitescuPotra::new()));
     let refused =
-        with(EventDriven::with_law(block, Unilateral)).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
+        with(ContactModel::with_law(block, Unilateral)).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
     assert!(matches!(
         refused,
         Err(Breakdown::Input(InputError::FrictionIgnored {
@@ -203,7 +204,7 @@ fn bad_input_is_refused_by_name() {
         }))
     ));
     // Said not to matter: it slides freely, down to the floor and on.
-    let smooth = with(EventDriven::new(block).frictionless());
+    let smooth = with(ContactModel::new(block).frictionless());
     let run = smooth
         .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
         .unwrap()
@@ -248,7 +249,7 @@ fn bad_input_is_refused_by_name() {
     }
     // Restitution is refused, at the start or where it is first met.
     for from in [0.0, 2.0] {
-        let model = EventDriven::with_law(Elastic { block, from }, AnitescuPotra::new());
+        let model = ContactModel::with_law(Elastic { block, from }, AnitescuPotra::new());
         let (q, v) = ([0.0, 1.5, 0.0], [0.0; 3]);
         let run = Timeline::new(model)
             .unwrap()

@@ -1,8 +1,9 @@
 //! Sticking and slipping contacts against the reference of friction and sliding: event times, modes
 //! and states of blocks, rods and ladders.
 
+use saltation::ContactModel;
 use saltation::Start;
-use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
+use saltation::event_driven::{StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, Contacting};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RockingBlock, SlidingRod};
@@ -35,7 +36,7 @@ fn run<S>(system: S, (q, v): (&[f64], &[f64]), tf: f64) -> TimelineRun
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let model = EventDriven::with_law(system, AnitescuPotra::new());
+    let model = ContactModel::with_law(system, AnitescuPotra::new());
     let timeline = Timeline::new(model).unwrap().rtol(1e-12).atol(1e-13);
     let run = timeline.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap();
     assert_eq!(run.breakdown(), None);

@@ -2,10 +2,11 @@
 //! other sign, and the driver without friction.
 
 use saltation::Start;
-use saltation::event_driven::{EventDriven, Simulation, StretchKind, Timeline, TimelineRun, Zeno};
+use saltation::event_driven::{StretchKind, Timeline, TimelineRun, Zeno};
 use saltation::impact::{AnitescuPotra, Contacting, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, RockingBlock};
+use saltation::{ContactModel, EventDriven};
 
 use crate::random_bits::SplitMix64;
 
@@ -68,7 +69,7 @@ impl UnilateralConstraints for Seen {
 }
 
 fn run(seen: Seen, q: &[f64], v: &[f64]) -> TimelineRun {
-    let model = EventDriven::with_law(seen, AnitescuPotra::new()).selection(Selection::First);
+    let model = ContactModel::with_law(seen, AnitescuPotra::new()).selection(Selection::First);
     let timeline = Timeline::new(model)
         .unwrap()
         .rtol(1e-11)
@@ -168,9 +169,9 @@ fn mirrored_permuted_and_reversed_blocks_do_the_same() {
 fn without_friction_it_is_the_event_driven_simulation() {
     let block = RigidTrot::block(1.0, 0.3, 0.5);
     let (q, v) = block.tilted(0.2);
-    let model = || EventDriven::with_law(block, AnitescuPotra::new());
+    let model = || ContactModel::with_law(block, AnitescuPotra::new());
     let tf = 1.2;
-    let mut simulation = Simulation::new(model())
+    let mut simulation = EventDriven::new(model())
         .unwrap()
         .rtol(1e-11)
         .atol(1e-13)

@@ -1,10 +1,9 @@
 //! Time as a state: the rocking block to its rest, impact without collision, closed forms, and the
 //! properties of random runs.
 
+use saltation::ContactModel;
 use saltation::Start;
-use saltation::event_driven::{
-    Breakdown, EventDriven, Stretch, StretchKind, Timeline, TimelineRun,
-};
+use saltation::event_driven::{Breakdown, Stretch, StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, Contacting, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RockingBlock, SlidingRod};
@@ -17,7 +16,7 @@ fn timeline<S>(system: S) -> Timeline<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let model = EventDriven::with_law(system, AnitescuPotra::new());
+    let model = ContactModel::with_law(system, AnitescuPotra::new());
     Timeline::new(model).unwrap().rtol(1e-12).atol(1e-14)
 }
 
@@ -247,7 +246,7 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
     // Turning at 4 rad/s there are two modes: refused, unless one is chosen.
     let turning = |selection| {
         let rod = SlidingRod::default();
-        let model = EventDriven::with_law(rod, AnitescuPotra::new()).selection(selection);
+        let model = ContactModel::with_law(rod, AnitescuPotra::new()).selection(selection);
         let (sine, cosine) = theta.sin_cos();
         // The end slides at −1 and does not part.
         let v = [-1.0 - 4.0 * sine, 4.0 * cosine, 4.0];

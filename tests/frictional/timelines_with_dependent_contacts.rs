@@ -1,8 +1,9 @@
 //! Runs with time as a state that are easy to get wrong: several and redundant contacts, the
 //! critical angle, contacts that open while they slide, sums of impacts beside other events.
 
+use saltation::ContactModel;
 use saltation::Start;
-use saltation::event_driven::{EventDriven, StretchKind, Timeline, TimelineRun};
+use saltation::event_driven::{StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
@@ -120,7 +121,7 @@ fn floor(body: usize, arm: [f64; 2], friction: f64) -> Corner {
 
 fn run(system: &Bodies, q: &[f64], v: &[f64], tf: f64) -> TimelineRun {
     let model =
-        EventDriven::with_law(system.clone(), AnitescuPotra::new()).selection(Selection::First);
+        ContactModel::with_law(system.clone(), AnitescuPotra::new()).selection(Selection::First);
     let timeline = Timeline::new(model)
         .unwrap()
         .rtol(1e-10)

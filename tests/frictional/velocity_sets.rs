@@ -2,13 +2,13 @@
 //! outcome of least energy, against sums of impulses and against a search of its own.
 
 use crate::random_bits::SplitMix64;
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
     AnitescuPotra, EventExact, ExactPlanar, ImpactFailure, ImpactProblem, VelocitySet,
 };
 use saltation::mechanics::{ContactSet, MechanicalSystem};
 use saltation::models::{RamOne, RigidTrot, RockingBlock};
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{ContactModel, EventDriven};
 use saltation::{InputError, Start};
 
 /// Velocities with the contact speeds of an outcome, and joints that turn otherwise, were
@@ -269,8 +269,8 @@ fn velocities_of_thousands_of_impacts_are_members_as_impulses_say() {
 #[test]
 fn the_impact_of_a_run_is_made_in_one_call() {
     let block = RockingBlock::default();
-    let model = EventDriven::with_law(block, AnitescuPotra::new()).frictionless();
-    let mut simulation = Simulation::new(model).unwrap();
+    let model = ContactModel::with_law(block, AnitescuPotra::new()).frictionless();
+    let mut simulation = EventDriven::new(model).unwrap();
     let run = simulation
         .integrate(&Start::at(0.0).q(&[0.0, 1.01, 0.0]).v(&[0.0; 3]), 0.05)
         .unwrap();
@@ -311,13 +311,13 @@ fn the_impact_of_a_run_is_made_in_one_call() {
         Err(ImpactFailure::Input(InputError::WrongLength { .. }))
     ));
     // with friction, where it was not said not to matter
-    let rough = EventDriven::with_law(block, AnitescuPotra::new());
+    let rough = ContactModel::with_law(block, AnitescuPotra::new());
     assert_eq!(
         rough.impact_at(&event.state_before).unwrap().friction(),
         [1.0; 2]
     );
     // contacts without tangents
-    let trot = EventDriven::new(RigidTrot::default());
+    let trot = ContactModel::new(RigidTrot::default());
     let problem = trot.impact_at(&[0.0, 0.0, -1.0, 0.0]).unwrap();
     assert_eq!((problem.contacts(), problem.tangents()), (2, 0));
 }

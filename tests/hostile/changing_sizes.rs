@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use saltation::compliant::TimeStepper;
+use saltation::compliant::Compliant;
 use saltation::derivative::{Sensitivities, check_derivatives, flow_jacobian, saltation_product};
-use saltation::event_driven::{EventDriven, Simulation, Timeline};
+use saltation::event_driven::Timeline;
 use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
@@ -14,6 +14,7 @@ use saltation::mechanics::{
 };
 use saltation::nalgebra::{DMatrix, Matrix};
 use saltation::variational::{Midpoint, Variational};
+use saltation::{ContactModel, EventDriven};
 use saltation::{
     Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, Start, Stop, Watch,
 };
@@ -217,26 +218,26 @@ const BALLS: [Task<Ball>; 7] = [
 
 const BLOCKS: [Task<Block>; 9] = [
     ("simulation", |block| {
-        let model = EventDriven::new(block);
+        let model = ContactModel::new(block);
         block.0.driver_is_made();
         let (t, q, v) = START;
-        said(Simulation::new(model).map(|mut s| {
+        said(EventDriven::new(model).map(|mut s| {
             s.integrate(&Start::at(t).q(&q).v(&v), 0.3)
                 .map(|run| run.state().to_vec())
         }))
     }),
     ("derivative", |block| {
-        let model = EventDriven::new(block);
+        let model = ContactModel::new(block);
         block.0.driver_is_made();
         let (t, q, v) = START;
-        let run = |mut s: Simulation<&Block>| {
+        let run = |mut s: EventDriven<&Block>| {
             s.derivative(&Start::at(t).q(&q).v(&v), 0.3)
                 .map(|found| found.apply(&[0.1; 4]))
         };
-        said(Simulation::new(model).map(run))
+        said(EventDriven::new(model).map(run))
     }),
     ("decoupling", |block| {
-        let model = EventDriven::new(block);
+        let model = ContactModel::new(block);
         block.0.driver_is_made();
         said(
             model
@@ -245,7 +246,7 @@ const BLOCKS: [Task<Block>; 9] = [
         )
     }),
     ("timeline", |block| {
-        let model = EventDriven::with_law(block, Routh::new());
+        let model = ContactModel::with_law(block, Routh::new());
         block.0.driver_is_made();
         let (t, q, v) = START;
         said(Timeline::new(model).map(|timeline| {
@@ -276,7 +277,7 @@ const BLOCKS: [Task<Block>; 9] = [
         said(driver.step(0.0, 0.01, &mut q, &mut p).map(|()| (q, p)))
     }),
     ("stepper", |block| {
-        let Ok(driver) = TimeStepper::new(block) else {
+        let Ok(driver) = Compliant::new(block) else {
             return "refused".into();
         };
         block.0.driver_is_made();

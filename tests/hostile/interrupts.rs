@@ -1,11 +1,12 @@
 //! After an interrupt is set, a driver evaluates the model a bounded number of times. Counted, not
 //! timed: the bench `latency` measures the time.
 
-use saltation::compliant::{CompliantFailure, TimeStepper};
+use saltation::compliant::{Compliant, CompliantFailure};
 use saltation::derivative::{Sensitivities, check_derivatives_until};
-use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::event_driven::Breakdown;
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
+use saltation::{ContactModel, EventDriven};
 use saltation::{Integrator, NoDerivative, Start, Status, Stop};
 
 use crate::interrupted::{Row, Setter, Springs, balls, heap};
@@ -117,7 +118,7 @@ fn a_check_of_mechanics_ends_within_a_difference_of_its_interrupt() {
 fn compliant_runs_and_their_sensitivities_end_within_a_column_of_their_interrupt() {
     let start = |setter: &Setter| {
         let (heap, q, v) = heap(balls(4), setter);
-        let stepper = TimeStepper::new(heap).unwrap().time_step(0.01);
+        let stepper = Compliant::new(heap).unwrap().time_step(0.01);
         (stepper.interrupt(setter.interrupt()), q, v)
     };
     for evaluation in 1..120 {
@@ -143,7 +144,7 @@ fn compliant_runs_and_their_sensitivities_end_within_a_column_of_their_interrupt
 fn landings(n: usize, apart: f64, setter: &Setter) -> Status {
     let row = Row::new(n, setter).written();
     let (q, v) = row.start(apart);
-    let simulation = Simulation::new(EventDriven::new(row)).unwrap();
+    let simulation = EventDriven::new(ContactModel::new(row)).unwrap();
     let mut simulation = simulation.configure(|run| run.interrupt(setter.interrupt()));
     let run = simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), 0.6)
@@ -196,8 +197,8 @@ fn a_simulation_of_many_contacts_ends_soon_after_its_interrupt_wherever_it_comes
 fn sets_of_contacts_are_no_longer_tried_after_an_interrupt() {
     for at in [0, 100, 1000, 3000] {
         let setter = Setter::at(at);
-        let model = EventDriven::new(Row::new(10, &setter).written().switched());
-        let simulation = Simulation::new(model).unwrap();
+        let model = ContactModel::new(Row::new(10, &setter).written().switched());
+        let simulation = EventDriven::new(model).unwrap();
         let mut simulation = simulation.interrupt(setter.interrupt());
         // Already at the start.
         let ended = simulation.integrate(&Start::at(0.0).q(&[0.0; 10]).v(&[0.0; 10]), 1e-6);

@@ -1,13 +1,14 @@
 //! Rows, masses and rates that are no numbers, or so large that their products are none.
 
 use saltation::bodies::Shape;
-use saltation::compliant::{CompliantFailure, TimeStepper};
-use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline};
+use saltation::compliant::{Compliant, CompliantFailure};
+use saltation::event_driven::{Breakdown, Timeline};
 use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints, check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{ContactModel, EventDriven};
 use saltation::{InputError, Start, Stop};
 
 /// A block that sticks to the floor beside a coordinate `z` that moves; beyond `z = 0.1` its rows
@@ -59,7 +60,7 @@ fn rows_that_are_no_numbers_or_overflow_end_a_timeline_where_they_begin() {
         .into_iter()
         .chain(wrong.map(|x| (1.0, x)));
     for (normal, tangent) in rows {
-        let model = EventDriven::with_law(Sticking { normal, tangent }, Routh::new());
+        let model = ContactModel::with_law(Sticking { normal, tangent }, Routh::new());
         let run = Timeline::new(model)
             .unwrap()
             .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0, 0.0, 1.0]), 1.0);
@@ -128,20 +129,20 @@ fn a_start_whose_projection_is_not_finite_is_refused_by_every_driver() {
     for to in [f64::NAN, f64::INFINITY, 1e308] {
         let (q, v) = ([1e10, 0.5], [1.0, 0.0]);
         let model = || Point { rate: 1.0, to };
-        let simulated = Simulation::new(EventDriven::new(model()))
+        let simulated = EventDriven::new(ContactModel::new(model()))
             .unwrap()
             .integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
         assert!(matches!(
             simulated,
             Err(Breakdown::Input(InputError::NotFinite { .. }))
         ));
-        let timed = Timeline::new(EventDriven::with_law(model(), Routh::new())).unwrap();
+        let timed = Timeline::new(ContactModel::with_law(model(), Routh::new())).unwrap();
         let timed = timed.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
         assert!(matches!(
             timed,
             Err(Breakdown::Input(InputError::NotFinite { .. }))
         ));
-        let mut stepper = TimeStepper::new(model()).unwrap();
+        let mut stepper = Compliant::new(model()).unwrap();
         let stepped = stepper.start(&Start::at(0.0).q(&q).v(&v));
         assert!(
             matches!(

@@ -3,13 +3,14 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use saltation::compliant::{Scheme, TimeStepper};
+use saltation::compliant::{Compliant, Scheme};
 use saltation::derivative::Sensitivities;
-use saltation::event_driven::{EventDriven, Simulation, Timeline};
+use saltation::event_driven::Timeline;
 use saltation::impact::Routh;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, Matrix};
 use saltation::variational::{Midpoint, Variational};
+use saltation::{ContactModel, EventDriven};
 use saltation::{EventFunction, Flow, Integrator, Mode, Start};
 
 /// How many evaluations are left before the model panics.
@@ -125,7 +126,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         )
     });
     let (q, v) = ([0.0, 0.02], [1.0, 0.0]);
-    let mut simulation = Simulation::new(EventDriven::new(model)).unwrap();
+    let mut simulation = EventDriven::new(ContactModel::new(model)).unwrap();
     hold("simulation", model, || {
         format!(
             "{:?}",
@@ -134,7 +135,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
                 .map(|run| run.state().to_vec())
         )
     });
-    let timeline = Timeline::new(EventDriven::with_law(model, Routh::new())).unwrap();
+    let timeline = Timeline::new(ContactModel::with_law(model, Routh::new())).unwrap();
     hold("timeline", model, || {
         format!(
             "{:?}",
@@ -159,7 +160,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
             (0..20).try_for_each(|k| midpoint.step(0.01 * f64::from(k), 0.01, &mut q, &mut p));
         format!("{:?}", steps.map(|()| (q, p)))
     });
-    let mut stepper = TimeStepper::new(model).unwrap().time_step(0.01);
+    let mut stepper = Compliant::new(model).unwrap().time_step(0.01);
     let columns = DMatrix::from_element(4, 2, 0.1);
     hold("stepper", model, || {
         let found = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), 0.2, &columns);
@@ -175,7 +176,7 @@ fn a_step_is_made_again_after_a_panic_of_the_system() {
     for scheme in [Scheme::SymplecticEuler, Scheme::Midpoint] {
         let (model, calm) = (&Model::default(), &Model::default());
         let stepper = |model| {
-            TimeStepper::new(model)
+            Compliant::new(model)
                 .unwrap()
                 .time_step(0.01)
                 .scheme(scheme)

@@ -3,7 +3,6 @@
 //! nothing.
 
 use saltation::Start;
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::impact::{
     AllOutcomes, ImpactLaw, ImpactProblem, MinimalOutcomes, Plastic, Projective, Propagative,
     ReflectionOrder, Remark, Sequential, Unilateral,
@@ -11,6 +10,7 @@ use saltation::impact::{
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::RigidTrot;
 use saltation::nalgebra::{DMatrix, DVector, dvector};
+use saltation::{ContactModel, EventDriven};
 
 /// Vertical velocity and pitch rate over the speed of the fall.
 type Rates = [f64; 2];
@@ -217,7 +217,7 @@ fn driven(law: Box<dyn ImpactLaw + Send + Sync>, restitution: f64, theta: f64) -
     // From 1.5 m to 1 m.
     let (time, speed) = ((1.0 / body.gravity).sqrt(), body.gravity.sqrt());
     let (q, v) = RigidTrot::start(theta);
-    let mut simulation = Simulation::new(EventDriven::with_law(body, law)).unwrap();
+    let mut simulation = EventDriven::new(ContactModel::with_law(body, law)).unwrap();
     let run = simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), time + 1e-4)
         .unwrap();

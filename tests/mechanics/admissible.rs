@@ -212,8 +212,8 @@ fn coefficients_of_restitution_are_checked_at_the_start_and_at_impacts() {
     );
     assert!(run.trajectory().times().len() > 2);
     // Unless asked for: then the ball comes back twice as fast.
-    let model = saltation::event_driven::EventDriven::new(fast).any_restitution();
-    let mut simulation = saltation::event_driven::Simulation::new(model).unwrap();
+    let model = saltation::ContactModel::new(fast).any_restitution();
+    let mut simulation = saltation::event_driven::EventDriven::new(model).unwrap();
     let run = simulation
         .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.5)
         .unwrap();
@@ -356,8 +356,8 @@ fn a_force_that_hardly_falls_ends_the_run_or_is_let_go() {
 /// Free flight is one step, and the bump a small part of it.
 #[test]
 fn a_bump_within_one_step_is_hit() {
-    use saltation::event_driven::{EventDriven, Simulation};
     use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+    use saltation::{ContactModel, EventDriven};
     #[derive(Debug)]
     struct Bump;
     impl MechanicalSystem for Bump {
@@ -380,7 +380,7 @@ fn a_bump_within_one_step_is_hit() {
         }
     }
     let run = |step: f64| {
-        let mut simulation = Simulation::new(EventDriven::new(Bump))
+        let mut simulation = EventDriven::new(ContactModel::new(Bump))
             .unwrap()
             .rtol(1e-10)
             .atol(1e-11)
@@ -404,7 +404,7 @@ fn a_bump_within_one_step_is_hit() {
 
 #[test]
 fn a_gap_that_nothing_moves_is_refused() {
-    use saltation::event_driven::EventDriven;
+    use saltation::ContactModel;
     use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
     struct Stuck;
     impl MechanicalSystem for Stuck {
@@ -426,6 +426,6 @@ fn a_gap_that_nothing_moves_is_refused() {
             0.0
         }
     }
-    let start = EventDriven::new(Stuck).start(&Start::at(0.0).q(&[0.0]).v(&[0.0]));
+    let start = ContactModel::new(Stuck).start(&Start::at(0.0).q(&[0.0]).v(&[0.0]));
     assert!(matches!(start, Err(Breakdown::DependentContacts { set, .. }) if set == [0]));
 }

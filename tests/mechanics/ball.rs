@@ -1,10 +1,9 @@
 //! A ball over a floor: impacts in closed form, accumulation and its policies, grazing, rest.
 
-use saltation::event_driven::{
-    Breakdown, ContactEvent, ContactEventKind, EventDriven, Grazing, Simulation, Zeno,
-};
+use saltation::event_driven::{Breakdown, ContactEvent, ContactEventKind, Grazing, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
+use saltation::{ContactModel, EventDriven};
 use saltation::{Guard, InputError, Integrator, Mode, Start, Status, Stop};
 
 const G: f64 = 9.81;
@@ -17,8 +16,8 @@ fn ball(restitution: f64) -> BouncingBall {
     }
 }
 
-fn simulation(restitution: f64) -> Simulation<BouncingBall> {
-    Simulation::new(EventDriven::new(ball(restitution)))
+fn simulation(restitution: f64) -> EventDriven<BouncingBall> {
+    EventDriven::new(ContactModel::new(ball(restitution)))
         .unwrap()
         .rtol(1e-11)
         .atol(1e-12)
@@ -112,7 +111,7 @@ fn a_ball_without_restitution_lies_down_at_once() {
     let modes: Vec<_> = run.modes().into_iter().map(|m| m.closed).collect();
     assert_eq!(modes, [vec![], vec![0]]);
     // The force is the weight.
-    let model = EventDriven::new(ball(0.0));
+    let model = ContactModel::new(ball(0.0));
     let force = model.multipliers(
         5.0,
         run.trajectory().state().as_slice(),
@@ -151,8 +150,8 @@ impl UnilateralConstraints for Under {
     }
 }
 
-fn under(ceiling: f64) -> Simulation<Under> {
-    Simulation::new(EventDriven::new(Under { ceiling }))
+fn under(ceiling: f64) -> EventDriven<Under> {
+    EventDriven::new(ContactModel::new(Under { ceiling }))
         .unwrap()
         .rtol(1e-11)
         .atol(1e-12)
@@ -197,7 +196,7 @@ fn a_ball_that_reaches_the_ceiling_exactly_grazes() {
 
 #[test]
 fn starts_that_touch_settle_or_hit() {
-    let model = EventDriven::new(ball(0.5));
+    let model = ContactModel::new(ball(0.5));
     // At rest on the floor: closed.
     let rest = model.start(&Start::at(0.0).q(&[0.0]).v(&[0.0])).unwrap();
     assert_eq!(model.closed(&rest.mode), [0]);
@@ -217,7 +216,7 @@ fn starts_that_touch_settle_or_hit() {
 /// The gaps that a start refuses are those that the core refuses.
 #[test]
 fn the_core_refuses_a_start_below_the_floor_too() {
-    let model = EventDriven::new(ball(0.5)).gap_tolerance(1e-6);
+    let model = ContactModel::new(ball(0.5)).gap_tolerance(1e-6);
     let run = |height: f64, mode: Mode| {
         let mut integrator = Integrator::new(&model).unwrap();
         let run = integrator
@@ -283,8 +282,8 @@ fn a_contact_that_settles_keeps_no_speed() {
         .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1000.0)
         .unwrap();
     assert!(run.trajectory().state().amax() < 1e-12);
-    let slow = EventDriven::new(ball(0.0)).rate_tolerance(1e-2);
-    let mut simulation = Simulation::new(slow).unwrap();
+    let slow = ContactModel::new(ball(0.0)).rate_tolerance(1e-2);
+    let mut simulation = EventDriven::new(slow).unwrap();
     let run = simulation
         .integrate(&Start::at(0.0).q(&[0.0]).v(&[-0.99e-2]), 10.0)
         .unwrap();
@@ -348,7 +347,7 @@ fn a_simulation_gives_the_derivative_of_its_run() {
 
 #[test]
 fn forces_at_states_or_modes_of_another_length_are_not_numbers() {
-    let model = EventDriven::new(ball(0.5));
+    let model = ContactModel::new(ball(0.5));
     let start = model.start(&Start::at(0.0).q(&[0.0]).v(&[0.0])).unwrap();
     let force = |state: &[f64], mode: &Mode| model.multipliers(0.0, state, mode);
     let rest = force(&start.state, &start.mode);
@@ -362,10 +361,10 @@ fn forces_at_states_or_modes_of_another_length_are_not_numbers() {
 #[test]
 fn tolerances_and_times_are_named_as_the_user_wrote_them() {
     for bad in [f64::NAN, -1.0, f64::INFINITY] {
-        let gap = EventDriven::new(ball(0.5)).gap_tolerance(bad);
-        let rate = EventDriven::new(ball(0.5)).rate_tolerance(bad);
+        let gap = ContactModel::new(ball(0.5)).gap_tolerance(bad);
+        let rate = ContactModel::new(ball(0.5)).rate_tolerance(bad);
         for (model, expected) in [(gap, "gap_tolerance"), (rate, "rate_tolerance")] {
-            let run = Simulation::new(model)
+            let run = EventDriven::new(model)
                 .unwrap()
                 .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
             assert!(

@@ -2,8 +2,9 @@
 //! on both, four contacts hold three freedoms.
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation, Zeno};
+use saltation::event_driven::{Breakdown, MechanicalRun, Zeno};
 use saltation::mechanics::Redundant;
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::fixtures::referee::check_run;
@@ -59,9 +60,9 @@ fn throw(seed: u64) -> (Polygon, [f64; 3], [f64; 3]) {
     (body, q, v)
 }
 
-fn run(body: &Polygon, q: &[f64], v: &[f64], tf: f64) -> (EventDriven<Polygon>, MechanicalRun) {
-    let model = EventDriven::new(body.clone());
-    let mut simulation = Simulation::new(model.clone()).unwrap().rtol(1e-8);
+fn run(body: &Polygon, q: &[f64], v: &[f64], tf: f64) -> (ContactModel<Polygon>, MechanicalRun) {
+    let model = ContactModel::new(body.clone());
+    let mut simulation = EventDriven::new(model.clone()).unwrap().rtol(1e-8);
     let run = simulation.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap();
     (model, run)
 }
@@ -133,7 +134,7 @@ fn a_box_that_lies_in_a_tilted_corner_stays() {
         (on(0) - 1.5 * 9.81 * cosine).abs() < 1e-10 && (on(1) - 1.5 * 9.81 * sine).abs() < 1e-10
     );
     assert!(!forces.are_unique());
-    let strict = EventDriven::new(body).redundant(Redundant::Refuse);
+    let strict = ContactModel::new(body).redundant(Redundant::Refuse);
     let refused = strict.start(&Start::at(0.0).q(&q).v(&[0.0; 3]));
     assert!(
         matches!(refused, Err(Breakdown::DependentContacts { .. })),
@@ -149,7 +150,7 @@ fn the_derivative_of_a_box_that_came_to_lie_in_the_corner_promises_no_more_than_
     let (sine, cosine) = 0.3f64.sin_cos();
     // Parallel to the floor and not to be turned: it lands flat, then slides to the wall.
     let q = [2.0 * cosine - 0.6 * sine, 2.0 * sine + 0.6 * cosine, 0.3];
-    let mut simulation = Simulation::new(EventDriven::new(body))
+    let mut simulation = EventDriven::new(ContactModel::new(body))
         .unwrap()
         .rtol(1e-9)
         .zeno(Zeno::Absorb);

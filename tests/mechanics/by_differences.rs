@@ -4,10 +4,11 @@
 
 use saltation::Start;
 use saltation::derivative::{CornerKind, Dual, RealField, Verdict, convert};
-use saltation::event_driven::{EventDriven, InertialCoupling, Simulation};
+use saltation::event_driven::InertialCoupling;
 use saltation::mechanics::{
     MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints,
 };
+use saltation::{ContactModel, EventDriven};
 
 /// A body on soft legs side by side, each with a foot of its own, `(z, θ, z_1, …)`; a damper and a
 /// common inertia may couple the outer feet.
@@ -142,8 +143,8 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     let (q, v, tf) = walker.start();
-    let model = EventDriven::new(system);
-    let mut simulation = Simulation::new(model).unwrap().rtol(rtol).atol(0.1 * rtol);
+    let model = ContactModel::new(system);
+    let mut simulation = EventDriven::new(model).unwrap().rtol(rtol).atol(0.1 * rtol);
     let derivative = simulation
         .derivative(&Start::at(0.0).q(&q).v(&v), tf)
         .unwrap();
@@ -191,7 +192,7 @@ fn feet_that_do_not_feel_each_other_are_classical_at_any_tolerance() {
             .collect();
         let falling = vec![-3.0; v.len()];
         let all: Vec<usize> = (0..feet).collect();
-        let model = EventDriven::new(Bare(&walker));
+        let model = ContactModel::new(Bare(&walker));
         let report = model
             .decoupling(&Start::at(0.0).q(&at_contact).v(&falling), &all)
             .unwrap();

@@ -1,10 +1,11 @@
 //! Friction of a gap that is no distance: normals and tangents of contacts with friction are of one
 //! length and orthogonal, where that is seen.
 
-use saltation::event_driven::{Breakdown, EventDriven, Simulation, Timeline, TimelineRun};
+use saltation::event_driven::{Breakdown, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
 use saltation::variational::{Variational, VariationalFailure, VariationalRun};
+use saltation::{ContactModel, EventDriven};
 use saltation::{InputError, Start};
 
 /// A particle or a body `(x, z)` or `(x, z, θ)` on the slope `z = 0.75 x`: the gap is `factor` times
@@ -88,7 +89,7 @@ impl UnilateralConstraints for OnSlope {
 /// What the driver with friction says at its door.
 fn refusal(slope: OnSlope) -> Option<InputError> {
     let (q, v) = (vec![0.0; slope.dof()], vec![0.0; slope.dof()]);
-    let timeline = Timeline::new(EventDriven::with_law(slope, AnitescuPotra::new())).unwrap();
+    let timeline = Timeline::new(ContactModel::with_law(slope, AnitescuPotra::new())).unwrap();
     let run = timeline.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
     let by_timeline = match run.and_then(TimelineRun::completed) {
         Err(Breakdown::Input(error)) => Some(error),
@@ -98,8 +99,8 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
     // Impacts with friction in the other one are refused likewise, and not without friction.
     let mut flying = q;
     flying[1] = 1.0;
-    let simulate = |model: EventDriven<OnSlope>| {
-        let run = Simulation::new(model)
+    let simulate = |model: ContactModel<OnSlope>| {
+        let run = EventDriven::new(model)
             .unwrap()
             .integrate(&Start::at(0.0).q(&flying).v(&v), 0.1);
         match run {
@@ -109,10 +110,10 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
         }
     };
     assert_eq!(
-        simulate(EventDriven::with_law(slope, AnitescuPotra::new())),
+        simulate(ContactModel::with_law(slope, AnitescuPotra::new())),
         by_timeline
     );
-    assert_eq!(simulate(EventDriven::new(slope).frictionless()), None);
+    assert_eq!(simulate(ContactModel::new(slope).frictionless()), None);
     // The door of the variational driver, on the slope and off it.
     for q in [&vec![0.0; slope.dof()], &flying] {
         let step = |driver: Variational<OnSlope>| {
@@ -275,7 +276,7 @@ fn a_contact_whose_tangents_are_zeros_slides_freely() {
         ..RIGHT
     };
     for height in [0.0, 0.3] {
-        let timeline = Timeline::new(EventDriven::with_law(smooth, AnitescuPotra::new()));
+        let timeline = Timeline::new(ContactModel::with_law(smooth, AnitescuPotra::new()));
         let timeline = timeline.unwrap().rtol(1e-9).atol(1e-11);
         let run = timeline.integrate(&Start::at(0.0).q(&[0.0, height]).v(&[0.0; 2]), 0.5);
         let run = run.unwrap().completed().unwrap();
@@ -354,7 +355,7 @@ impl UnilateralConstraints for TwoDiscs {
 /// Their ways along the floor were taken for the shifts of one body, in which the normal is zero.
 #[test]
 fn two_bodies_of_one_mass_are_not_one_that_shifts() {
-    let model = EventDriven::with_law(TwoDiscs, AnitescuPotra::new());
+    let model = ContactModel::with_law(TwoDiscs, AnitescuPotra::new());
     let run = Timeline::new(model)
         .unwrap()
         .integrate(

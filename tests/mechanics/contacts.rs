@@ -1,12 +1,13 @@
 //! Contacts as values: parameters and row blocks by tree, and the impact problem made of them.
 
-use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::event_driven::Breakdown;
 use saltation::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Unilateral};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
     check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{ContactModel, EventDriven};
 use saltation::{InputError, Start, Stop};
 use std::ops::Range;
 
@@ -409,7 +410,7 @@ fn numbers_of_tangents_are_not_mixed() {
             expected,
             found,
         };
-        let mut simulation = Simulation::new(EventDriven::new(mixed)).unwrap();
+        let mut simulation = EventDriven::new(ContactModel::new(mixed)).unwrap();
         let run = simulation.integrate(&Start::at(0.0).q(&[1.0; 2]).v(&[0.0; 2]), 1.0);
         assert_eq!(run.err(), Some(Breakdown::Input(refused.clone())));
         let wanted = Wanted {
@@ -429,7 +430,7 @@ fn numbers_of_tangents_are_not_mixed() {
         );
     }
     for tangents in 0..3 {
-        let mut simulation = Simulation::new(EventDriven::new(Mixed([tangents; 2]))).unwrap();
+        let mut simulation = EventDriven::new(ContactModel::new(Mixed([tangents; 2]))).unwrap();
         assert!(
             simulation
                 .integrate(&Start::at(0.0).q(&[1.0; 2]).v(&[0.0; 2]), 1.0)

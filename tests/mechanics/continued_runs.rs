@@ -2,9 +2,10 @@
 //! place beside them. Each chunk goes on from positions and velocities alone, and all of them
 //! together make the uncut run.
 
-use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::MechanicalRun;
 use saltation::impact::{Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::fixtures::line::Line;
@@ -24,7 +25,12 @@ fn instants(run: &MechanicalRun) -> Vec<f64> {
     closing.map(|e| e.t).collect()
 }
 
-fn cut(simulation: &mut Simulation<Line>, start: (&[f64], &[f64]), seed: u64, what: &str) -> usize {
+fn cut(
+    simulation: &mut EventDriven<Line>,
+    start: (&[f64], &[f64]),
+    seed: u64,
+    what: &str,
+) -> usize {
     let end = 1.5;
     let whole = simulation
         .integrate(&Start::at(0.0).q(start.0).v(start.1), end)
@@ -155,7 +161,7 @@ fn a_corner_that_the_correction_of_a_slide_carries_over_its_plane_lands() {
     let q = [0.0883175861251011, 0.9346789707237495, 2.4872562008670327];
     let v = [0.9129890934856777, -1.2017692309699195, -0.5370682598615062];
     for rtol in [3.7e-5, 1e-4] {
-        let mut simulation = Simulation::new(EventDriven::new(Triangle))
+        let mut simulation = EventDriven::new(ContactModel::new(Triangle))
             .unwrap()
             .rtol(rtol)
             .atol(0.1 * rtol);

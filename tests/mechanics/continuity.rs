@@ -3,7 +3,8 @@
 
 use std::f64::consts::PI;
 
-use saltation::event_driven::{ContinuityClass, DecouplingReport, EventDriven, InertialCoupling};
+use saltation::ContactModel;
+use saltation::event_driven::{ContinuityClass, DecouplingReport, InertialCoupling};
 use saltation::impact::{ImpactLaw, Propagative, Unilateral};
 use saltation::models::RigidTrot;
 use saltation::{Integrator, Start};
@@ -22,7 +23,7 @@ pub(crate) fn legs_with<L: ImpactLaw + Send + Sync + 'static>(
     law: L,
     v: [f64; 2],
 ) -> DecouplingReport {
-    EventDriven::with_law(trot, law)
+    ContactModel::with_law(trot, law)
         .decoupling(&Start::at(0.0).q(&[1.0, 0.0]).v(&v), &[0, 1])
         .unwrap()
 }
@@ -34,7 +35,7 @@ pub(crate) fn ratio(k: f64) -> f64 {
 
 /// Velocities a little after a touch-down that begins at `(q, v)`.
 fn after_run(trot: RigidTrot, theta: f64, v: [f64; 2]) -> [f64; 2] {
-    let model = EventDriven::new(trot);
+    let model = ContactModel::new(trot);
     let start = model
         .start(&Start::at(0.0).q(&[1.0 + 1e-6, theta]).v(&v))
         .unwrap();

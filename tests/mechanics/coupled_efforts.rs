@@ -1,7 +1,8 @@
 //! Efforts that add up in the body, and those that do not.
 
+use saltation::ContactModel;
 use saltation::Start;
-use saltation::event_driven::{EventDriven, InertialCoupling};
+use saltation::event_driven::InertialCoupling;
 use saltation::models::SoftTrot;
 
 use crate::fixtures::plain::{Plain, identity};
@@ -22,7 +23,7 @@ fn additive_efforts_are_found_so_at_any_scale() {
                 restitution: 0.5,
                 ..SoftTrot::default()
             };
-            let report = EventDriven::new(trot)
+            let report = ContactModel::new(trot)
                 .decoupling(
                     &Start::at(0.0)
                         .q(&[height, 0.1, 0.0, 0.0])
@@ -56,7 +57,7 @@ fn a_small_product_of_two_limbs_in_the_body_is_found() {
                     let springs = 30.0 * (2.0 * q[0] - q[1] - q[2]) - 60.0 * at;
                     f[0] = unit * (part * x[1 + along] * x[2 + along] - springs);
                 };
-                let model = EventDriven::new(Plain {
+                let model = ContactModel::new(Plain {
                     mass: identity(3),
                     rows: vec![vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]],
                     restitution: vec![0.5; 2],

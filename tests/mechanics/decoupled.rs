@@ -1,8 +1,9 @@
 //! Random decoupled systems: orders agree, the derivative is classical and is that of whole runs;
 //! energies obey their identities.
 
+use saltation::ContactModel;
 use saltation::derivative::Verdict;
-use saltation::event_driven::{EventDriven, InertialCoupling};
+use saltation::event_driven::InertialCoupling;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{
@@ -17,7 +18,7 @@ fn limbs_that_touch_at_once_have_a_classical_derivative() {
     for (seed, limbs, bounce) in [(1, 2, 0.0), (2, 2, 0.5), (3, 3, 0.0), (4, 3, 0.7)] {
         let family = Family::random(limbs, bounce, seed);
         let (q, v) = at_contact(&family, seed);
-        let model = EventDriven::new(family);
+        let model = ContactModel::new(family);
         let all: Vec<usize> = (0..limbs).collect();
         let report = model.decoupling(&Start::at(0.0).q(&q).v(&v), &all).unwrap();
         assert_eq!(report.verdict, InertialCoupling::Decoupled, "{report:?}");
@@ -108,11 +109,11 @@ fn the_coriolis_force_does_no_work_beyond_the_change_of_the_metric() {
         );
         // The crate's own differences give the same accelerations.
         let x = [&q[..], &v[..]].concat();
-        let model = EventDriven::new(family.clone());
+        let model = ContactModel::new(family.clone());
         let closed = model.mode(&[0, 1]);
         let (mut written, mut differences) = (vec![0.0; 2 * d], vec![0.0; 2 * d]);
         model.flow(0.0, &x, &closed, &mut written);
-        EventDriven::new(Unwritten(&family)).flow(0.0, &x, &closed, &mut differences);
+        ContactModel::new(Unwritten(&family)).flow(0.0, &x, &closed, &mut differences);
         for (a, b) in written.iter().zip(&differences) {
             assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{seed}: {a} {b}");
         }
@@ -125,7 +126,7 @@ fn plastic_impacts_lose_what_the_formula_says_and_elastic_ones_nothing() {
         for bounce in [0.0, 1.0] {
             let family = Family::random(2, bounce, seed);
             let (q, v) = at_contact(&family, seed);
-            let model = EventDriven::new(family.clone());
+            let model = ContactModel::new(family.clone());
             let mut x = [&q[..], &v[..]].concat();
             let before = family.energy(&x);
             let d = q.len();

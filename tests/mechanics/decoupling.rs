@@ -1,9 +1,8 @@
 //! Verdicts of the decoupling report on models of each kind (spec `unilateral_mechanics` 6 and 7),
 //! and input that it refuses.
 
-use saltation::event_driven::{
-    Breakdown, ContinuityClass, DecouplingReport, EventDriven, InertialCoupling,
-};
+use saltation::ContactModel;
+use saltation::event_driven::{Breakdown, ContinuityClass, DecouplingReport, InertialCoupling};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Guard, InputError, MatrixFault, Start, Stop};
 
@@ -17,7 +16,7 @@ fn rigid(inertia: f64, restitution: f64) -> DecouplingReport {
         restitution,
         ..RigidTrot::default()
     };
-    EventDriven::new(trot)
+    ContactModel::new(trot)
         .decoupling(&Start::at(0.0).q(&[1.0, 0.0]).v(&[-SPEED, 0.0]), &[0, 1])
         .unwrap()
 }
@@ -29,7 +28,7 @@ fn soft(coupling: f64, restitution: f64) -> DecouplingReport {
         ..SoftTrot::default()
     };
     let v = [-SPEED, 0.0, -SPEED, -SPEED];
-    EventDriven::new(trot)
+    ContactModel::new(trot)
         .decoupling(&Start::at(0.0).q(&[1.0, 0.0, 0.0, 0.0]).v(&v), &[0, 1])
         .unwrap()
 }
@@ -91,13 +90,13 @@ fn input_that_is_no_corner_is_refused() {
         effort: free,
     };
     let refused =
-        EventDriven::new(skew).decoupling(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0; 2]), &[0, 1]);
+        ContactModel::new(skew).decoupling(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0; 2]), &[0, 1]);
     let is_fault = |fault| matches!(fault, MatrixFault::NotSymmetric { by, .. } if (by.abs() - 0.5).abs() < 1e-15);
     assert!(
         matches!(refused, Err(Breakdown::MassMatrix { fault, .. }) if is_fault(fault)),
         "{refused:?}"
     );
-    let model = EventDriven::new(RigidTrot::default());
+    let model = ContactModel::new(RigidTrot::default());
     let at = |q: &[f64], v: &[f64], contacts: &[usize]| {
         model.decoupling(&Start::at(0.0).q(q).v(v), contacts)
     };

@@ -3,12 +3,12 @@
 
 use saltation::Start;
 use saltation::derivative::{Dual, RealField, convert};
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{
     MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints, check_mechanics,
 };
 use saltation::models::RigidTrot;
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{ContactModel, EventDriven};
 
 use crate::random::SplitMix64;
 
@@ -372,13 +372,13 @@ fn a_run_is_that_of_the_model_with_derivatives_by_hand() {
         let run = run.trajectory().clone().completed().unwrap();
         run.state().clone()
     };
-    let hand = Simulation::new(EventDriven::new(body)).unwrap();
+    let hand = EventDriven::new(ContactModel::new(body)).unwrap();
     let hand = end(hand
         .rtol(1e-10)
         .atol(1e-11)
         .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
         .unwrap());
-    let dual = Simulation::new(EventDriven::new(Dual(Trot(body)))).unwrap();
+    let dual = EventDriven::new(ContactModel::new(Dual(Trot(body)))).unwrap();
     let dual = end(dual
         .rtol(1e-10)
         .atol(1e-11)

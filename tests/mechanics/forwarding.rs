@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 
 type Names = BTreeSet<&'static str>;
 
@@ -260,7 +260,7 @@ fn a_simulation_takes_a_model_behind_a_pointer() {
     trait Model: MechanicalSystem + UnilateralConstraints {}
     impl Model for Ball {}
     let model: Arc<dyn Model> = Arc::new(Ball);
-    let mut simulation = Simulation::new(EventDriven::new(model)).unwrap();
+    let mut simulation = EventDriven::new(ContactModel::new(model)).unwrap();
     let run = simulation
         .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0)
         .unwrap();

@@ -1,6 +1,6 @@
 //! The derivative of an impact, asked for directly.
 
-use saltation::event_driven::EventDriven;
+use saltation::ContactModel;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard};
 
@@ -86,7 +86,7 @@ fn second_closes(pair: Pair, x: &[f64; 4], closed: &[usize], dx: [f64; 4]) -> [f
         rate: x[3] - pair.part * x[2],
     }];
     let mut out = [f64::NAN; 4];
-    let model = EventDriven::new(pair);
+    let model = ContactModel::new(pair);
     let mode = model.mode(closed).having(1, false);
     assert!(model.reset_times(0.0, &Crossed::new(&set), x, &mode, (0.0, &dx), &mut out));
     out
@@ -138,7 +138,7 @@ fn switched_efforts_are_part_of_the_derivative_of_the_motion() {
         muscle: 3.0,
         ..PAIR
     };
-    let model = EventDriven::new(pair);
+    let model = ContactModel::new(pair);
     let (x, v) = ([0.0, 0.7, 0.0, 0.4], [0.0, 1.0, 0.0, 2.0]);
     for (closed, expected) in [(&[][..], 0.0), (&[0], -3.0 * (0.4 + 2.0 * 0.7))] {
         let mut out = [f64::NAN; 4];

@@ -1,11 +1,12 @@
 //! Impacts with friction in a run: laws that know it get coefficients and tangents.
 #![allow(clippy::float_cmp, reason = "numbers that are handed on exactly")]
 
-use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::{Breakdown, MechanicalRun};
 use saltation::impact::{
     AnitescuPotra, ImpactLaw, LcpSteps, Routh, RouthInclusion, Selection, Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{InputError, Start, Status};
 
 const GRAVITY: f64 = 9.81;
@@ -64,9 +65,9 @@ fn thrown(
     law: impl ImpactLaw + Send + Sync + 'static,
     tf: f64,
 ) -> MechanicalRun {
-    let model = EventDriven::with_law(Disc { friction }, law).selection(Selection::First);
+    let model = ContactModel::with_law(Disc { friction }, law).selection(Selection::First);
     let (q, v) = START;
-    let mut simulation = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-12);
+    let mut simulation = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-12);
     simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), tf)
         .unwrap()
@@ -142,7 +143,7 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
         "{text}"
     );
     // The start is such a contact too.
-    let model = EventDriven::with_law(
+    let model = ContactModel::with_law(
         Disc {
             friction: [0.3, 0.0],
         },
@@ -157,7 +158,7 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
         "{refused:?}"
     );
     // Where friction is said not to matter it slides freely.
-    let free = EventDriven::with_law(
+    let free = ContactModel::with_law(
         Disc {
             friction: [0.3, 0.3],
         },
@@ -165,7 +166,7 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
     )
     .frictionless();
     let (q, v) = START;
-    let run = Simulation::new(free)
+    let run = EventDriven::new(free)
         .unwrap()
         .integrate(&Start::at(0.0).q(&q).v(&v), 2.0)
         .unwrap();
@@ -177,7 +178,7 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
 #[test]
 fn laws_without_friction_are_refused_when_the_run_starts() {
     let (q, v) = START;
-    let model = EventDriven::with_law(
+    let model = ContactModel::with_law(
         Disc {
             friction: [0.0, 0.2],
         },
@@ -199,7 +200,7 @@ fn laws_without_friction_are_refused_when_the_run_starts() {
 
 #[test]
 fn decoupling_with_friction_is_refused() {
-    let model = EventDriven::with_law(
+    let model = ContactModel::with_law(
         Disc {
             friction: [0.0, 0.2],
         },
@@ -221,7 +222,7 @@ fn decoupling_with_friction_is_refused() {
 
 #[test]
 fn contacts_that_do_not_exist_are_refused_before_their_friction_is_asked() {
-    let model = EventDriven::with_law(
+    let model = ContactModel::with_law(
         Disc {
             friction: [0.0, 0.2],
         },
@@ -244,14 +245,14 @@ fn the_derivative_of_an_impact_with_friction_is_that_of_displaced_runs() {
     let (q, v) = START;
     for mu in [0.1, 10.0] {
         let model = || {
-            EventDriven::with_law(
+            ContactModel::with_law(
                 Disc {
                     friction: [0.0, mu],
                 },
                 Routh::new(),
             )
         };
-        let simulation = || Simulation::new(model()).unwrap().rtol(1e-11).atol(1e-13);
+        let simulation = || EventDriven::new(model()).unwrap().rtol(1e-11).atol(1e-13);
         let derivative = simulation()
             .derivative(&Start::at(0.0).q(&q).v(&v), 0.4)
             .unwrap();

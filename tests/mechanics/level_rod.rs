@@ -4,8 +4,8 @@
 
 use saltation::Start;
 use saltation::derivative::Verdict;
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 
 use crate::random::SplitMix64;
 
@@ -102,7 +102,7 @@ impl Fall {
         } = *self;
         let landing = (speed + (speed * speed + 19.62 * height).sqrt()) / 9.81;
         let q = [rod.floor + height, (rod.level + tilt) / rod.unit];
-        let mut simulation = Simulation::new(EventDriven::new(rod))
+        let mut simulation = EventDriven::new(ContactModel::new(rod))
             .unwrap()
             .rtol(rtol)
             .atol(0.1 * rtol);

@@ -2,8 +2,9 @@
 //! once because it is thrown outwards, and comes back within milliseconds. The excursion begins
 //! with a rate of zero; its end is known in closed form.
 
-use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation};
+use saltation::event_driven::{Grazing, MechanicalRun};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::polygon::{Plane, Polygon};
@@ -100,13 +101,13 @@ fn comes_back(run: &MechanicalRun, lifted_at: f64, (excess, rounding): (f64, f64
 #[test]
 fn a_corner_that_lifts_at_once_is_caught_when_it_comes_back() {
     for (inertia, written) in [(0.01, true), (0.01, false), (0.002, true)] {
-        let model = || EventDriven::new(rod(inertia, written));
+        let model = || ContactModel::new(rod(inertia, written));
         for excess in EXCESSES {
             for before in [0.0, 0.01, 0.04] {
                 let what = format!("{inertia} {written} {excess} {before}");
                 let (q, v) = ahead_of_the_impact(inertia, excess, before);
                 assert!(before <= 0.0 || rod(inertia, true).gap(0, &q) > 1e-3);
-                let mut simulation = Simulation::new(model()).unwrap();
+                let mut simulation = EventDriven::new(model()).unwrap();
                 let end = before + back(excess) + 0.01;
                 let run = simulation
                     .integrate(&Start::at(0.0).q(&q).v(&v), end)
@@ -130,7 +131,7 @@ fn a_start_within_rounding_of_a_touch_is_decided() {
             for rate in [-5e-9, -1e-16, 0.0, 1e-16, 5e-9] {
                 let what = format!("{excess} {off} {rate}");
                 let (q, v) = ([q[0], q[1] + off, q[2]], [v[0], v[1] + rate, v[2]]);
-                let mut simulation = Simulation::new(EventDriven::new(rod(0.01, true))).unwrap();
+                let mut simulation = EventDriven::new(ContactModel::new(rod(0.01, true))).unwrap();
                 let run = simulation
                     .integrate(&Start::at(0.0).q(&q).v(&v), back(excess) + 0.01)
                     .unwrap();
@@ -150,7 +151,7 @@ fn a_start_within_rounding_of_a_touch_is_decided() {
         let (q, v) = after(-excess, 0.0);
         for off in [-9e-11, 0.0, 9e-11] {
             let q = [q[0], q[1] + off, q[2]];
-            let model = EventDriven::new(rod(0.01, true));
+            let model = ContactModel::new(rod(0.01, true));
             let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
             assert!(model.is_closed(&start.mode, 0), "{excess} {off}");
         }
@@ -163,7 +164,7 @@ fn a_gap_that_opens_where_a_run_starts_is_not_touched() {
         for exponent in 2..9 {
             let tau = back(excess) * 0.5f64.powi(exponent);
             let (q, v) = after(excess, tau);
-            let mut simulation = Simulation::new(EventDriven::new(rod(0.01, true))).unwrap();
+            let mut simulation = EventDriven::new(ContactModel::new(rod(0.01, true))).unwrap();
             let run = simulation
                 .integrate(&Start::at(tau).q(&q).v(&v), back(excess) + 0.01)
                 .unwrap();
@@ -176,7 +177,7 @@ fn a_gap_that_opens_where_a_run_starts_is_not_touched() {
             for gap in [1.1e-10, 1e-9, 1e-8, 1e-7] {
                 let tau = (2.0 * gap / (L * rate * rate * excess)).sqrt();
                 let (q, v) = turning(-rate, excess, tau);
-                let mut simulation = Simulation::new(EventDriven::new(rod(0.01, true))).unwrap();
+                let mut simulation = EventDriven::new(ContactModel::new(rod(0.01, true))).unwrap();
                 let run = simulation
                     .integrate(&Start::at(1.0).q(&q).v(&v), 1.3)
                     .unwrap();
@@ -202,7 +203,7 @@ fn an_excursion_before_another_impact_is_found() {
             let mut body = rod(0.01, true);
             let normal = [1.0, 0.0];
             body.planes.push(Plane { normal, offset });
-            let mut simulation = Simulation::new(EventDriven::new(body)).unwrap();
+            let mut simulation = EventDriven::new(ContactModel::new(body)).unwrap();
             let run = simulation
                 .integrate(&Start::at(0.0).q(&q).v(&v), 0.04 + until + 1e-4)
                 .unwrap();
@@ -262,8 +263,8 @@ fn an_excursion_lower_than_the_error_of_steps_is_followed() {
         v[1] += shake[0] / shake[1] * (1.0 - phase.cos());
         q[1] -= shake[0] / shake[1] * (before - phase.sin() / shake[1]);
         let rod = rod(0.01, true);
-        let model = EventDriven::new(Shaken { rod, shake });
-        let mut simulation = Simulation::new(model).unwrap().rtol(1e-4).atol(1e-5);
+        let model = ContactModel::new(Shaken { rod, shake });
+        let mut simulation = EventDriven::new(model).unwrap().rtol(1e-4).atol(1e-5);
         let run = simulation
             .integrate(&Start::at(-before).q(&q).v(&v), 0.03)
             .unwrap();
@@ -275,7 +276,7 @@ fn an_excursion_lower_than_the_error_of_steps_is_followed() {
 /// it stays closed on the way, and so it does where a run starts with the landing.
 #[test]
 fn a_resting_contact_of_a_start_is_closed_to_its_impact() {
-    let model = EventDriven::new(rod(2.0 * L * L, true));
+    let model = ContactModel::new(rod(2.0 * L * L, true));
     for speed in [1e-7, 1e-6] {
         let (q, v) = ([0.0, 0.0, 0.0], [0.0, -0.5 * speed, 0.5 * speed / L]);
         let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
@@ -298,8 +299,8 @@ fn runs_of_a_few_units_in_the_last_place_come_to_their_ends() {
             let (q, v) = turning(rate, excess, 0.0);
             for t in [0.636, 3.1, 1000.0] {
                 for n in 1..9 {
-                    let model = EventDriven::new(rod(2e-4, false));
-                    let mut simulation = Simulation::new(model).unwrap().grazing(Grazing::Ignore);
+                    let model = ContactModel::new(rod(2e-4, false));
+                    let mut simulation = EventDriven::new(model).unwrap().grazing(Grazing::Ignore);
                     let run = simulation
                         .integrate(&Start::at(t).q(&q).v(&v), units(t, n))
                         .unwrap();

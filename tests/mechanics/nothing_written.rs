@@ -1,8 +1,8 @@
 //! Models with nothing written but masses, efforts and gaps: derivatives come from differences of
 //! differences, and are done in a moment at any tolerance.
 
+use saltation::ContactModel;
 use saltation::derivative::Verdict;
-use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, RigidTrot};
 use saltation::nalgebra::DMatrix;
@@ -41,7 +41,7 @@ fn matrix<S>(system: S, q: &[f64], tf: f64, rtol: f64) -> DMatrix<f64>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let model = EventDriven::new(system);
+    let model = ContactModel::new(system);
     let start = model
         .start(&Start::at(0.0).q(q).v(&vec![0.0; q.len()]))
         .unwrap();

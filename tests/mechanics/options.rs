@@ -1,15 +1,16 @@
 //! Options are validated when a run starts, by every driver, before anything is computed; they are
 //! named as the user wrote them.
 
-use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::event_driven::Breakdown;
 use saltation::impact::AllOutcomes;
 use saltation::models::BouncingBall;
+use saltation::{ContactModel, EventDriven};
 use saltation::{InputError, Integrator, Start};
 
 use crate::fixtures::row::Row;
 
-fn ball(restitution: f64) -> EventDriven<BouncingBall> {
-    EventDriven::new(BouncingBall {
+fn ball(restitution: f64) -> ContactModel<BouncingBall> {
+    ContactModel::new(BouncingBall {
         restitution,
         ..BouncingBall::default()
     })
@@ -24,7 +25,7 @@ fn refused<T>(run: Result<T, Breakdown>) -> Option<&'static str> {
 }
 
 /// Tolerances that make no sense, with their names.
-fn bad_tolerances() -> Vec<(EventDriven<BouncingBall>, &'static str)> {
+fn bad_tolerances() -> Vec<(ContactModel<BouncingBall>, &'static str)> {
     let gaps = [f64::NAN, -1.0, f64::INFINITY];
     // Rates are compared with this one: it must be above zero.
     let rates = [f64::NAN, -1.0, f64::INFINITY, 0.0];
@@ -42,11 +43,11 @@ fn tolerances_are_named_by_every_driver() {
         );
         let report = model.decoupling(&Start::at(0.0).q(&[0.0]).v(&[-1.0]), &[0]);
         assert_eq!(refused(report), Some(expected), "decoupling");
-        let run = Simulation::new(model.clone())
+        let run = EventDriven::new(model.clone())
             .unwrap()
             .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
         assert_eq!(refused(run), Some(expected), "integrate");
-        let derivative = Simulation::new(model.clone())
+        let derivative = EventDriven::new(model.clone())
             .unwrap()
             .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
         assert_eq!(refused(derivative), Some(expected), "derivative");
@@ -62,7 +63,7 @@ fn tolerances_are_named_by_every_driver() {
 #[test]
 fn times_are_refused_for_derivatives_too() {
     for bad in [f64::NAN, -1.0, f64::INFINITY] {
-        let simulation = || Simulation::new(ball(0.5)).unwrap();
+        let simulation = || EventDriven::new(ball(0.5)).unwrap();
         let derivative = simulation()
             .zeno_time(bad)
             .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
@@ -80,8 +81,8 @@ fn times_are_refused_for_derivatives_too() {
 fn options_are_refused_before_the_impact_of_the_start() {
     let (q, v) = ([0.0; 3], [1.0, 0.0, -1.0]);
     let simulation = || {
-        let model = EventDriven::with_law(Row::default(), AllOutcomes::new());
-        Simulation::new(model).unwrap()
+        let model = ContactModel::with_law(Row::default(), AllOutcomes::new());
+        EventDriven::new(model).unwrap()
     };
     let run = simulation().integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
     assert!(matches!(run, Err(Breakdown::Impact { .. })), "{run:?}");

@@ -1,8 +1,8 @@
 //! Saltation matrices of activations: identities, and how far apart those of different orders are
 //! (reference rows `order_spread` and `soft_saltation`).
 
+use saltation::ContactModel;
 use saltation::derivative::{Saltation, flow_jacobian, saltation_matrix, saltation_product};
-use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::nalgebra::DVector;
@@ -16,7 +16,7 @@ const SPEED: f64 = 3.13209195267;
 
 /// Both feet on the ground, coming down level; all orders of the two.
 fn orders<S: MechanicalSystem + UnilateralConstraints>(
-    model: &EventDriven<S>,
+    model: &ContactModel<S>,
     q: &[f64],
     v: &[f64],
 ) -> [Saltation; 2] {
@@ -42,7 +42,7 @@ fn spread([a, b]: &[Saltation; 2]) -> (f64, f64) {
 }
 
 fn rigid(inertia: f64, restitution: f64) -> [Saltation; 2] {
-    let model = EventDriven::new(RigidTrot {
+    let model = ContactModel::new(RigidTrot {
         inertia,
         restitution,
         ..RigidTrot::default()
@@ -51,7 +51,7 @@ fn rigid(inertia: f64, restitution: f64) -> [Saltation; 2] {
 }
 
 fn soft(coupling: f64, restitution: f64) -> [Saltation; 2] {
-    let model = EventDriven::new(SoftTrot {
+    let model = ContactModel::new(SoftTrot {
         coupling,
         restitution,
         ..SoftTrot::default()
@@ -116,7 +116,7 @@ fn single_activations_obey_their_identities() {
             restitution,
             ..SoftTrot::default()
         };
-        let model = EventDriven::new(trot);
+        let model = ContactModel::new(trot);
         let (q, v) = ([1.02, 0.03, 0.0, 0.04], [-2.9, 0.2, -3.0, -3.1]);
         let mode = model
             .start(&Start::at(0.0).q(&lifted(&q)).v(&[0.0; 4]))
@@ -144,7 +144,7 @@ fn single_activations_obey_their_identities() {
 
 #[test]
 fn the_matrix_of_rigid_legs_is_that_of_displaced_runs() {
-    let model = EventDriven::new(RigidTrot::default());
+    let model = ContactModel::new(RigidTrot::default());
     let [rear_first, front_first] = rigid(1.0, 0.0);
     // States a little before the touch-down are carried by free flight, and ends a little after it
     // by the field that follows.

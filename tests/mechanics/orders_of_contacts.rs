@@ -1,7 +1,8 @@
 //! Orders of contacts, their words and their maps: rigid legs and balls in a row.
 
+use saltation::ContactModel;
 use saltation::derivative::flow_jacobian;
-use saltation::event_driven::{Breakdown, ContinuityClass, EventDriven, InertialCoupling};
+use saltation::event_driven::{Breakdown, ContinuityClass, InertialCoupling};
 use saltation::impact::{Propagative, Unilateral};
 use saltation::{Integrator, Start};
 
@@ -32,7 +33,7 @@ fn words_go_on_until_nothing_approaches() {
 
 #[test]
 fn maps_of_words_with_repetitions_are_those_of_displaced_runs() {
-    let model = EventDriven::new(legs(1.0 / 3.0, 1.0));
+    let model = ContactModel::new(legs(1.0 / 3.0, 1.0));
     let (q, v) = ([1.0, 0.0], [-SPEED, 0.2]);
     let report = model
         .decoupling(&Start::at(0.0).q(&q).v(&v), &[0, 1])
@@ -96,7 +97,7 @@ fn impacts_that_accumulate_come_to_rest_and_those_that_do_not_end_are_refused() 
         matches!(verdict, InertialCoupling::Discontinuous { jump } if jump > 1e-6),
         "{report:?}"
     );
-    let narrow = EventDriven::new(legs(ratio(1500.0), 1.0));
+    let narrow = ContactModel::new(legs(ratio(1500.0), 1.0));
     let refused = narrow.decoupling(&Start::at(0.0).q(&[1.0, 0.0]).v(&[-1.0, 0.0]), &[0, 1]);
     assert!(
         matches!(refused, Err(Breakdown::TooManyImpacts { limit: 1000, .. })),
@@ -135,7 +136,7 @@ fn balls_in_a_row_are_a_reflection_group_for_laws_that_go_on() {
         let contacts: Vec<usize> = (0..n - 1).rev().collect();
         let zero = vec![0.0; n];
         let elastic = row_of_balls(n, 1.0);
-        let model = EventDriven::with_law(elastic, Propagative::default());
+        let model = ContactModel::with_law(elastic, Propagative::default());
         let report = model
             .decoupling(&Start::at(0.0).q(&zero).v(&velocities), &contacts)
             .unwrap();
@@ -158,7 +159,7 @@ fn balls_in_a_row_are_a_reflection_group_for_laws_that_go_on() {
         assert_eq!(report.orders, expected);
         assert_eq!(report.outcomes.len(), expected);
         let plastic = row_of_balls(n, 0.0);
-        let model = EventDriven::new(plastic);
+        let model = ContactModel::new(plastic);
         let report = model
             .decoupling(&Start::at(0.0).q(&zero).v(&velocities), &contacts)
             .unwrap();
@@ -176,7 +177,7 @@ fn orders_agree_where_plastic_contacts_are_obtuse_and_a_bouncing_one_apart() {
     let mut system = row_of_balls(4, 0.0);
     system.rows[2] = vec![0.0, 0.0, 0.0, 1.0];
     system.restitution[2] = 0.5;
-    let model = EventDriven::new(system);
+    let model = ContactModel::new(system);
     let report = model
         .decoupling(
             &Start::at(0.0).q(&[0.0; 4]).v(&[0.0, -1.0, -3.0, -1.0]),
@@ -203,7 +204,7 @@ fn orders_of_many_contacts_have_the_given_its_reverse_and_the_sorted_one() {
         restitution: vec![0.5; 5],
         effort: free,
     };
-    let model = EventDriven::new(apart);
+    let model = ContactModel::new(apart);
     let given = [3, 1, 4, 0, 2];
     let report = model
         .decoupling(&Start::at(0.0).q(&[0.0; 5]).v(&[-1.0; 5]), &given)
@@ -258,7 +259,7 @@ fn outcomes_of_three_contacts_are_those_of_balls_met_one_long_after_the_other() 
         for (i, m) in masses.iter().enumerate() {
             system.mass[5 * i] = *m;
         }
-        let model = EventDriven::new(system);
+        let model = ContactModel::new(system);
         let report = model
             .decoupling(&Start::at(0.0).q(&[0.0; 4]).v(&velocities), &[0, 1, 2])
             .unwrap();

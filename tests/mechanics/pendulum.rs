@@ -1,20 +1,20 @@
 //! The double pendulum against a wall: a mass matrix that turns with the configuration.
 
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::check_mechanics;
 use saltation::models::DoublePendulum;
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::random::SplitMix64;
 
 fn energy(pendulum: &DoublePendulum, state: &[f64]) -> f64 {
-    EventDriven::new(*pendulum).energy(state).unwrap()
+    ContactModel::new(*pendulum).energy(state).unwrap()
 }
 
 #[test]
 fn energy_is_kinetic_and_potential() {
     // At the top, both rods turning as one at 2 rad/s: ½ (1 + 4) 2² and g (1 + 2).
-    let model = EventDriven::new(DoublePendulum::default());
+    let model = ContactModel::new(DoublePendulum::default());
     let top = [std::f64::consts::PI; 2];
     let found = model.energy(&[top[0], top[1], 2.0, 2.0]).unwrap();
     assert!((found - 10.0 - 3.0 * 9.81).abs() < 1e-12);
@@ -26,7 +26,7 @@ fn energy_is_kinetic_and_potential() {
 #[test]
 fn the_wall_is_hit_when_the_reference_says() {
     let pendulum = DoublePendulum::default();
-    let mut simulation = Simulation::new(EventDriven::new(pendulum))
+    let mut simulation = EventDriven::new(ContactModel::new(pendulum))
         .unwrap()
         .rtol(1e-12)
         .atol(1e-13);
@@ -54,8 +54,8 @@ fn a_plastic_wall_is_slid_along_and_left() {
         restitution: 0.0,
         ..DoublePendulum::default()
     };
-    let model = EventDriven::new(pendulum);
-    let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
+    let model = ContactModel::new(pendulum);
+    let mut simulation = EventDriven::new(model).unwrap().rtol(1e-11).atol(1e-12);
     let run = simulation
         .integrate(&Start::at(0.0).q(&[0.9, 0.2]).v(&[0.0; 2]), 3.0)
         .unwrap();

@@ -1,7 +1,8 @@
 //! Discs in a box: piles that come to rest on contacts that depend on each other.
 
-use saltation::event_driven::{Breakdown, EventDriven, Grazing, Simulation, Zeno};
+use saltation::event_driven::{Breakdown, Grazing, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status, Stop};
 
 use crate::fixtures::discs::{Discs, Kind};
@@ -10,8 +11,8 @@ use crate::random::SplitMix64;
 
 /// How a heap ends: at its final time (true), or in a touch that is one; no sample breaks a law.
 fn ends((discs, q, v): &(Discs, Vec<f64>, Vec<f64>)) -> Result<bool, String> {
-    let model = EventDriven::new(discs.clone()).redundant(Redundant::LeastSquares);
-    let mut simulation = Simulation::new(model.clone())
+    let model = ContactModel::new(discs.clone()).redundant(Redundant::LeastSquares);
+    let mut simulation = EventDriven::new(model.clone())
         .unwrap()
         .rtol(1e-8)
         .zeno(Zeno::Absorb)
@@ -156,8 +157,8 @@ fn multipliers_that_are_noise_do_not_shorten_steps() {
         if !noisy.contains(&k) {
             continue;
         }
-        let model = EventDriven::new(discs).redundant(Redundant::LeastSquares);
-        let mut simulation = Simulation::new(model)
+        let model = ContactModel::new(discs).redundant(Redundant::LeastSquares);
+        let mut simulation = EventDriven::new(model)
             .unwrap()
             .rtol(1e-8)
             .atol(1e-9)
@@ -180,8 +181,8 @@ fn a_jam_that_rattles_comes_to_rest() {
         .map(|_| Discs::random(&mut random))
         .last()
         .unwrap();
-    let model = EventDriven::new(discs).redundant(Redundant::LeastSquares);
-    let mut simulation = Simulation::new(model)
+    let model = ContactModel::new(discs).redundant(Redundant::LeastSquares);
+    let mut simulation = EventDriven::new(model)
         .unwrap()
         .rtol(1e-8)
         .atol(1e-9)
@@ -205,8 +206,8 @@ fn piles_of_plastic_discs_come_to_their_ends() {
     for k in 0..runs {
         let (discs, q, v) = Discs::random(&mut random);
         let n = discs.contacts();
-        let model = EventDriven::new(discs).redundant(Redundant::LeastSquares);
-        let mut simulation = Simulation::new(model)
+        let model = ContactModel::new(discs).redundant(Redundant::LeastSquares);
+        let mut simulation = EventDriven::new(model)
             .unwrap()
             .rtol(1e-8)
             .atol(1e-9)

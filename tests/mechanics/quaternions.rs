@@ -2,11 +2,12 @@
 //! motion in closed form, a box that falls on its corners against the same box with Euler angles.
 
 use saltation::derivative::{Dual, RealField};
-use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::event_driven::Breakdown;
 use saltation::mechanics::{
     MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints, check_mechanics,
 };
 use saltation::nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Flow, InputError, Start, Status, Stop, Verdict};
 
 use crate::fixtures::tumbling::{Angles, BOX, Body, ByHand, angular, up, up_of_angles};
@@ -30,8 +31,8 @@ fn starts(height: f64, angles: [f64; 3], rates: [f64; 3]) -> [(Vec<f64>, Vec<f64
     ]
 }
 
-fn simulation<S: MechanicalSystem + UnilateralConstraints>(system: S) -> Simulation<S> {
-    Simulation::new(EventDriven::new(system))
+fn simulation<S: MechanicalSystem + UnilateralConstraints>(system: S) -> EventDriven<S> {
+    EventDriven::new(ContactModel::new(system))
         .unwrap()
         .rtol(1e-11)
         .atol(1e-12)
@@ -270,7 +271,7 @@ fn a_coriolis_force_that_is_not_written_is_refused_and_a_wrong_one_found() {
     );
     // The core, which asks for no start, finds no motion.
     let start = [&q[..], &v].concat();
-    let model = EventDriven::new(system);
+    let model = ContactModel::new(system);
     let run = saltation::Integrator::new(model)
         .unwrap()
         .integrate(&Start::at(0.0).x(&start), 1.0);

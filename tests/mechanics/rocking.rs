@@ -1,20 +1,19 @@
 //! A block that rocks: landings in geometric sequence, and rest on both corners under every policy.
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{
-    Breakdown, ContactEvent, ContactEventKind, EventDriven, MechanicalRun, Simulation, Zeno,
-};
+use saltation::event_driven::{Breakdown, ContactEvent, ContactEventKind, MechanicalRun, Zeno};
 use saltation::impact::Sequential;
 use saltation::mechanics::UnilateralConstraints;
 use saltation::models::RigidTrot;
+use saltation::{ContactModel, EventDriven};
 use saltation::{Integrator, Start, Status};
 
 fn block() -> RigidTrot {
     RigidTrot::block(2.0, 0.1, 0.3)
 }
 
-fn rocking(policy: Zeno) -> Simulation<RigidTrot> {
-    Simulation::new(EventDriven::new(block()))
+fn rocking(policy: Zeno) -> EventDriven<RigidTrot> {
+    EventDriven::new(ContactModel::new(block()))
         .unwrap()
         .rtol(1e-11)
         .atol(1e-12)
@@ -105,7 +104,7 @@ fn a_flat_block_stays_after_its_first_landing() {
     let flat = RigidTrot::block(2.0, 0.3, 0.1);
     assert!(flat.rocking_ratio() < 0.0);
     let (q, v) = flat.tilted(-0.1);
-    let mut simulation = Simulation::new(EventDriven::new(flat))
+    let mut simulation = EventDriven::new(ContactModel::new(flat))
         .unwrap()
         .rtol(1e-10)
         .atol(1e-11);
@@ -146,7 +145,7 @@ fn a_body_that_settles_foot_by_foot_forgets_its_start() {
         half_length: 0.3,
         ..RigidTrot::default()
     };
-    let model = EventDriven::new(body);
+    let model = ContactModel::new(body);
     let (q, v) = RigidTrot::start(0.03);
     let start = model.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     for rtol in [1e-6, 1e-9, 1e-11] {
@@ -171,10 +170,10 @@ fn blocks_that_bounce_on_their_corners_come_to_rest() {
                     ..RigidTrot::block(1.0, half_width, half_height)
                 };
                 let (q, v) = block.tilted(tilt);
-                let model = EventDriven::new(block);
-                let unilateral = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-11);
-                let model = EventDriven::with_law(block, Sequential::new());
-                let sequential = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-11);
+                let model = ContactModel::new(block);
+                let unilateral = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-11);
+                let model = ContactModel::with_law(block, Sequential::new());
+                let sequential = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-11);
                 let what = format!("{half_width} {half_height} {restitution} {tilt}");
                 let check = |run: MechanicalRun| {
                     let (status, path) = (run.trajectory().status(), run.trajectory());

@@ -3,8 +3,9 @@
 
 use std::f64::consts::TAU;
 
-use saltation::event_driven::{EventDriven, Grazing, MechanicalRun, Simulation, Zeno};
+use saltation::event_driven::{Grazing, MechanicalRun, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::random::SplitMix64;
@@ -62,7 +63,7 @@ fn run<F: Fn(f64) -> f64>(
     longest: f64,
 ) -> MechanicalRun {
     let (t, q, v) = start;
-    let mut simulation = Simulation::new(EventDriven::new(table))
+    let mut simulation = EventDriven::new(ContactModel::new(table))
         .unwrap()
         .zeno(Zeno::Absorb)
         .configure(|integrator| integrator.max_step(longest));
@@ -227,7 +228,7 @@ fn a_step_that_samples_cut_just_before_the_end_of_the_run_is_cut() {
     for (strength, middle) in [(0.3, 1773), (0.5, 1878)] {
         for k in middle - 10..=middle + 10 {
             let end = 0.3 + 0.0013 * f64::from(k);
-            let mut simulation = Simulation::new(EventDriven::new(table(move |t: f64| {
+            let mut simulation = EventDriven::new(ContactModel::new(table(move |t: f64| {
                 -strength * G * (150.0 * t).sin()
             })))
             .unwrap()
@@ -286,7 +287,7 @@ fn an_end_that_takes_off_slower_than_steps_tell_is_not_below_the_table() {
             strength: 20.0,
             phase: 2.5 + 1e-3 * f64::from(k),
         };
-        let mut simulation = Simulation::new(EventDriven::new(rod))
+        let mut simulation = EventDriven::new(ContactModel::new(rod))
             .unwrap()
             .rtol(1e-4)
             .atol(1e-5)

@@ -1,8 +1,9 @@
 //! Runs of 1 … 1e8 units in the last place of their time, from states in contact in which the force
 //! is zero, with nothing written: its rounding is neither a release nor a touch.
 
-use saltation::event_driven::{EventDriven, Grazing, Simulation};
+use saltation::event_driven::Grazing;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::polygon::{Plane, Polygon};
@@ -110,8 +111,8 @@ fn come_to_their_ends<S>(
     let unit = f64::from_bits(t.to_bits() + 1) - t;
     for k in 0..27 {
         let end = t + 2f64.powi(k) * unit;
-        let model = EventDriven::new(model.clone());
-        let mut simulation = Simulation::new(model).unwrap().grazing(grazing);
+        let model = ContactModel::new(model.clone());
+        let mut simulation = EventDriven::new(model).unwrap().grazing(grazing);
         let run = simulation.integrate(&Start::at(t).q(q).v(v), end).unwrap();
         let status = run.trajectory().status();
         assert_eq!(*status, Status::ReachedEnd, "{what} at {t}, 2^{k} units");

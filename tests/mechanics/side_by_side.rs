@@ -1,8 +1,9 @@
 //! Two systems integrated as one do what each does alone.
 
 use saltation::Start;
-use saltation::event_driven::{EventDriven, MechanicalRun, Simulation};
+use saltation::event_driven::MechanicalRun;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 
 use crate::fixtures::family::{Family, at_contact, start_before};
 
@@ -72,14 +73,14 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
         .into_iter()
         .map(|(family, seed, ahead)| {
             let (q, v) = at_contact(family, seed);
-            start_before(&EventDriven::new(family.clone()), (&q, &v), ahead)
+            start_before(&ContactModel::new(family.clone()), (&q, &v), ahead)
         })
         .collect();
     let alone: Vec<_> = [(&a, &starts[0]), (&b, &starts[1])]
         .into_iter()
         .map(|(family, x)| {
             let d = family.dof();
-            let mut simulation = Simulation::new(EventDriven::new(family.clone()))
+            let mut simulation = EventDriven::new(ContactModel::new(family.clone()))
                 .unwrap()
                 .rtol(1e-11)
                 .atol(1e-12);
@@ -91,7 +92,7 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
     let (da, db) = (a.dof(), b.dof());
     let q = [&starts[0][..da], &starts[1][..db]].concat();
     let v = [&starts[0][da..], &starts[1][db..]].concat();
-    let mut simulation = Simulation::new(EventDriven::new(Both(a, b)))
+    let mut simulation = EventDriven::new(ContactModel::new(Both(a, b)))
         .unwrap()
         .rtol(1e-11)
         .atol(1e-12);

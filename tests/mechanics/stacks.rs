@@ -1,11 +1,10 @@
 //! Contacts that depend on each other: stacks, bodies side by side, release and activation at once,
 //! impacts without time between.
 
-use saltation::event_driven::{
-    Breakdown, ContactEventKind, EventDriven, Grazing, Simulation, Zeno,
-};
+use saltation::event_driven::{Breakdown, ContactEventKind, Grazing, Zeno};
 use saltation::impact::{Propagative, ReflectionOrder, Sequential};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::fixtures::line::Line;
@@ -28,8 +27,8 @@ fn a_contact_released_as_another_closes_stays_if_the_impact_presses_on_it() {
         a[1] = -1.0;
     });
     // Without a tolerance the force is not raised, and both are one event.
-    let model = EventDriven::new(line.clone()).rate_tolerance(f64::MIN_POSITIVE);
-    let mut simulation = Simulation::new(model).unwrap().rtol(1e-10).atol(1e-11);
+    let model = ContactModel::new(line.clone()).rate_tolerance(f64::MIN_POSITIVE);
+    let mut simulation = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-11);
     let run = simulation
         .integrate(&Start::at(0.0).q(&[0.0, 0.5]).v(&[0.0; 2]), 4.0)
         .unwrap();
@@ -287,12 +286,12 @@ impl UnilateralConstraints for Wedge {
 
 fn rests_where_it_is(wedge: Wedge, run_too: bool) {
     let (n, angles) = (wedge.contacts(), wedge.angles);
-    let model = EventDriven::new(wedge);
+    let model = ContactModel::new(wedge);
     let rest = vec![0.0; n];
     let start = model.start(&Start::at(0.0).q(&rest).v(&rest)).unwrap();
     assert_eq!(model.closed(&start.mode).len(), n, "{angles:?}");
     if run_too {
-        let mut simulation = Simulation::new(model).unwrap();
+        let mut simulation = EventDriven::new(model).unwrap();
         let run = simulation
             .integrate(&Start::at(0.0).q(&rest).v(&rest), 0.1)
             .unwrap();
@@ -314,7 +313,7 @@ fn a_wedge_holds_however_sharp_it_is() {
     // rows determines: it squares the angle.
     for angle in [1e-7, 3e-7, 4e-7, 9e-7] {
         rests_where_it_is(Wedge::symmetric(angle, 9.81), true);
-        let model = EventDriven::new(Wedge::symmetric(angle, 9.81)).redundant(Redundant::Refuse);
+        let model = ContactModel::new(Wedge::symmetric(angle, 9.81)).redundant(Redundant::Refuse);
         let refused = model.start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]));
         assert!(
             matches!(refused, Err(Breakdown::DependentContacts { ref set, rcond }) if *set == [0, 1] && rcond < 1e-11),
@@ -346,11 +345,11 @@ fn light_balls_under_a_heavy_one_stay_closed() {
             let mut masses: Vec<f64> = (0..balls).map(|i| 1.0 + 0.19 * f64::from(i)).collect();
             masses.push(10f64.powf(0.2 * f64::from(k)));
             let n = masses.len();
-            let model = EventDriven::new(Line::above_floor(&masses, 0.5, fall));
+            let model = ContactModel::new(Line::above_floor(&masses, 0.5, fall));
             let rest = vec![0.0; n];
             let start = model.start(&Start::at(0.0).q(&rest).v(&rest)).unwrap();
             assert_eq!(model.closed(&start.mode).len(), n, "{masses:?}");
-            let mut simulation = Simulation::new(model).unwrap();
+            let mut simulation = EventDriven::new(model).unwrap();
             let run = simulation
                 .integrate(&Start::at(0.0).q(&rest).v(&rest), 1.0)
                 .unwrap();

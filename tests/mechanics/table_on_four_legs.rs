@@ -1,7 +1,8 @@
 //! A table on four legs: contacts that depend on each other.
 
-use saltation::event_driven::{Breakdown, EventDriven, Simulation};
+use saltation::event_driven::Breakdown;
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 const G: f64 = 9.81;
@@ -40,9 +41,9 @@ impl UnilateralConstraints for Table {
     }
 }
 
-fn simulation(load: fn(f64) -> (f64, f64)) -> Simulation<Table> {
-    let model = EventDriven::new(Table { load });
-    Simulation::new(model).unwrap().rtol(1e-10).atol(1e-11)
+fn simulation(load: fn(f64) -> (f64, f64)) -> EventDriven<Table> {
+    let model = ContactModel::new(Table { load });
+    EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-11)
 }
 
 #[test]
@@ -50,8 +51,8 @@ fn a_table_lands_on_four_legs_and_is_refused_on_request() {
     let table = Table {
         load: |_| (0.0, 0.0),
     };
-    let strict = EventDriven::new(table).redundant(Redundant::Refuse);
-    let mut strict = Simulation::new(strict).unwrap();
+    let strict = ContactModel::new(table).redundant(Redundant::Refuse);
+    let mut strict = EventDriven::new(strict).unwrap();
     let run = strict
         .integrate(&Start::at(0.0).q(&[1.0, 0.0, 0.0]).v(&[0.0; 3]), 1.0)
         .unwrap();

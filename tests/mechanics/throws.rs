@@ -3,8 +3,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::event_driven::{Breakdown, EventDriven, MechanicalRun, Simulation, Zeno};
+use saltation::event_driven::{Breakdown, MechanicalRun, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 use crate::polygon::{Plane, Polygon};
@@ -72,8 +73,8 @@ fn throw(random: &mut SplitMix64, corners: usize, elastic: bool) -> Throw {
 }
 
 fn run(throw: &Throw, longest: f64) -> MechanicalRun {
-    let model = EventDriven::new(throw.body.clone()).redundant(Redundant::LeastSquares);
-    let mut simulation = Simulation::new(model)
+    let model = ContactModel::new(throw.body.clone()).redundant(Redundant::LeastSquares);
+    let mut simulation = EventDriven::new(model)
         .unwrap()
         .zeno(Zeno::Absorb)
         .configure(|integrator| integrator.max_step(longest));

@@ -1,9 +1,9 @@
 //! The trotting models of Pace & Burden, Fig. 1, against the reference file: events, states, mode
 //! sequences.
 
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Integrator, Start, Trajectory};
 
 use crate::fixtures::reference::{by_index, rows};
@@ -15,8 +15,8 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
     q: &[f64],
     v: &[f64],
     tf: f64,
-) -> (EventDriven<S>, Trajectory) {
-    let model = EventDriven::new(system);
+) -> (ContactModel<S>, Trajectory) {
+    let model = ContactModel::new(system);
     let start = model.start(&Start::at(0.0).q(q).v(v)).unwrap();
     let run = Integrator::new(&model)
         .unwrap()
@@ -31,7 +31,7 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
 /// Times of events, several at one instant once, and the contact mode of each interval between
 /// them.
 fn sequence<S: MechanicalSystem + UnilateralConstraints>(
-    model: &EventDriven<S>,
+    model: &ContactModel<S>,
     run: &Trajectory,
 ) -> (Vec<f64>, String) {
     let mut times: Vec<f64> = Vec::new();
@@ -145,12 +145,12 @@ fn soft_legs_that_bounce_and_are_coupled() {
     check("softx_bounce", &SOFT, 0.36, |theta| soft(coupled, theta));
 }
 
-/// Through the core alone, without [`EventDriven::start`]: nothing is closed in the air.
+/// Through the core alone, without [`ContactModel::start`]: nothing is closed in the air.
 #[test]
 fn without_a_start_mode_no_contact_is_closed() {
     let (q, v) = SoftTrot::default().start(0.01);
-    let model = EventDriven::new(SoftTrot::default());
-    let mut simulation = Simulation::new(model.clone())
+    let model = ContactModel::new(SoftTrot::default());
+    let mut simulation = EventDriven::new(model.clone())
         .unwrap()
         .rtol(1e-9)
         .atol(1e-10);

@@ -1,8 +1,8 @@
 //! Derivatives of the trotting models with respect to the initial pitch, one-sided limits included,
 //! against the reference file.
 
+use saltation::ContactModel;
 use saltation::derivative::Verdict;
-use saltation::event_driven::EventDriven;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{Guard, Integrator, Start};
@@ -20,7 +20,7 @@ fn table(case: &str) -> Vec<Row> {
 
 /// One side of the derivative: the rear foot first to the right, the front foot first to the left.
 fn one_side<S: MechanicalSystem + UnilateralConstraints>(
-    model: &EventDriven<S>,
+    model: &ContactModel<S>,
     (q, v): (&[f64], &[f64]),
     direction: &[f64],
     tf: f64,
@@ -47,7 +47,7 @@ fn one_side<S: MechanicalSystem + UnilateralConstraints>(
 fn check<S: MechanicalSystem + UnilateralConstraints>(
     case: &str,
     names: &[&str],
-    model: &EventDriven<S>,
+    model: &ContactModel<S>,
     (q, v): (&[f64], &[f64]),
     (direction, tf): (&[f64], f64),
 ) -> Verdict {
@@ -91,7 +91,7 @@ fn soft(case: &str, system: SoftTrot, tf: f64) -> Verdict {
     check(
         case,
         &SOFT,
-        &EventDriven::new(system),
+        &ContactModel::new(system),
         (&q, &v),
         (&direction, tf),
     )
@@ -133,7 +133,7 @@ fn a_coupling_between_the_feet_makes_a_kink() {
 #[test]
 fn rigid_legs_jump_and_each_side_has_its_limit_and_its_map() {
     let (q, v) = RigidTrot::start(0.0);
-    let model = EventDriven::new(RigidTrot::default());
+    let model = ContactModel::new(RigidTrot::default());
     let names = ["z", "theta", "zdot", "thetadot"];
     let verdict = check(
         "rigid_derivative",
@@ -181,7 +181,7 @@ fn verdicts_do_not_depend_on_the_tolerance() {
                 (2.0, 0.5, "Bouligand"),
             ] {
                 let (q, v) = SoftTrot::default().start(0.0);
-                let model = EventDriven::new(soft(coupling, restitution));
+                let model = ContactModel::new(soft(coupling, restitution));
                 let found = verdict(&model, [&q, &v], (rtol, share * rtol), 0.35);
                 assert_eq!(
                     kind(&found),
@@ -196,7 +196,7 @@ fn verdicts_do_not_depend_on_the_tolerance() {
                 (1.0, 0.5, "discontinuous"),
             ] {
                 let (q, v) = RigidTrot::start(0.0);
-                let model = EventDriven::new(rigid(inertia, restitution));
+                let model = ContactModel::new(rigid(inertia, restitution));
                 let found = verdict(&model, [&q, &v], (rtol, share * rtol), 0.35);
                 assert_eq!(
                     kind(&found),
@@ -209,7 +209,7 @@ fn verdicts_do_not_depend_on_the_tolerance() {
 }
 
 fn verdict<S: MechanicalSystem + UnilateralConstraints>(
-    model: &EventDriven<S>,
+    model: &ContactModel<S>,
     [q, v]: [&[f64]; 2],
     (rtol, atol): (f64, f64),
     tf: f64,

@@ -5,23 +5,22 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{
-    Breakdown, ContactEvent, EventDriven, MechanicalRun, Simulation, Zeno,
-};
+use saltation::event_driven::{Breakdown, ContactEvent, MechanicalRun, Zeno};
 use saltation::impact::{
     AllOutcomes, ImpactFailure, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection,
     Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{InputError, Integrator, Interrupt, Start, Status, Stop};
 
 use crate::fixtures::row::{Row, START};
 
-fn simulation(model: EventDriven<Row>) -> Simulation<Row> {
-    Simulation::new(model).unwrap().rtol(1e-10).atol(1e-11)
+fn simulation(model: ContactModel<Row>) -> EventDriven<Row> {
+    EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-11)
 }
 
-fn run(model: EventDriven<Row>) -> MechanicalRun {
+fn run(model: ContactModel<Row>) -> MechanicalRun {
     let (q, v) = START;
     simulation(model)
         .integrate(&Start::at(0.0).q(&q).v(&v), 1.5)
@@ -31,9 +30,9 @@ fn run(model: EventDriven<Row>) -> MechanicalRun {
 #[test]
 fn friction_that_a_law_ignores_is_refused_when_the_core_integrator_starts() {
     let (q, v) = START;
-    let smooth = EventDriven::new(Row { friction: 0.0 });
+    let smooth = ContactModel::new(Row { friction: 0.0 });
     let open = smooth.start(&Start::at(0.0).q(&q).v(&v)).unwrap().mode;
-    let rough = EventDriven::new(Row { friction: 0.3 });
+    let rough = ContactModel::new(Row { friction: 0.3 });
     let mut integrator = Integrator::new(rough).unwrap();
     let x0 = [q, v].concat();
     let run = integrator.integrate(&Start::at(0.0).x(&x0).mode(&open), 1.0);
@@ -48,7 +47,7 @@ fn an_interrupt_ends_the_search_of_a_law_within_a_run() {
     let (q, v) = START;
     let interrupt = Interrupt::new();
     interrupt.set();
-    let model = EventDriven::with_law(Row { friction: 0.0 }, MinimalOutcomes::new())
+    let model = ContactModel::with_law(Row { friction: 0.0 }, MinimalOutcomes::new())
         .selection(Selection::First)
         .interrupt(&interrupt);
     let run = simulation(model)
@@ -66,13 +65,13 @@ fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
     for friction in [0.3, f64::NAN] {
         let row = Row { friction };
         for refused in [
-            simulation(EventDriven::new(row))
+            simulation(ContactModel::new(row))
                 .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
                 .err(),
-            EventDriven::new(row)
+            ContactModel::new(row)
                 .start(&Start::at(0.0).q(&q).v(&v))
                 .err(),
-            simulation(EventDriven::new(row))
+            simulation(ContactModel::new(row))
                 .derivative(&Start::at(0.0).q(&q).v(&v), 1.0)
                 .err(),
         ] {
@@ -89,10 +88,10 @@ fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
             );
         }
         // Unless it is said not to matter.
-        let free = EventDriven::new(row).frictionless();
+        let free = ContactModel::new(row).frictionless();
         assert_eq!(*run(free).trajectory().status(), Status::ReachedEnd);
     }
-    let text = simulation(EventDriven::new(Row { friction: 0.3 }))
+    let text = simulation(ContactModel::new(Row { friction: 0.3 }))
         .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
         .unwrap_err()
         .to_string();
@@ -125,11 +124,11 @@ fn laws_say_what_they_honour_also_behind_references_and_smart_pointers() {
         assert!(law.honours_friction() && law.name() == "Rough");
     }
     assert!(!Unilateral.honours_friction());
-    let model = EventDriven::with_law(Row::default(), shared);
+    let model = ContactModel::with_law(Row::default(), shared);
     assert_eq!(format!("{:?}", model.law()), "Rough");
     // The motion between impacts knows no friction.
     let (q, v) = START;
-    let model = EventDriven::with_law(Row { friction: 0.3 }, Rough);
+    let model = ContactModel::with_law(Row { friction: 0.3 }, Rough);
     let refused = model.start(&Start::at(0.0).q(&q).v(&v));
     assert!(
         matches!(refused, Err(Breakdown::Input(InputError::FrictionIgnored { contact: 1, law, .. })) if law != "Rough"),
@@ -139,7 +138,7 @@ fn laws_say_what_they_honour_also_behind_references_and_smart_pointers() {
 
 #[test]
 fn several_outcomes_end_a_run_unless_one_is_chosen() {
-    let refused = run(EventDriven::with_law(Row::default(), AllOutcomes::new()));
+    let refused = run(ContactModel::with_law(Row::default(), AllOutcomes::new()));
     let Some(Breakdown::Impact { reason, t, .. }) = Breakdown::of(refused.trajectory().status())
     else {
         panic!("{}", refused.trajectory().status());
@@ -147,7 +146,7 @@ fn several_outcomes_end_a_run_unless_one_is_chosen() {
     assert_eq!(**reason, ImpactFailure::NotSingle { count: 2 });
     assert!((t - 1.0).abs() < 1e-9);
     let after = |selection: &Selection| {
-        let model = EventDriven::with_law(Row::default(), AllOutcomes::new());
+        let model = ContactModel::with_law(Row::default(), AllOutcomes::new());
         let run = run(model.selection(selection.clone()));
         assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
         run.trajectory().state().rows(3, 3).into_owned()
@@ -167,7 +166,7 @@ fn several_outcomes_end_a_run_unless_one_is_chosen() {
         drawn[usize::from(found == second)] += 1;
     }
     assert!(drawn[0] > 5 && drawn[1] > 5, "{drawn:?}");
-    let none = EventDriven::with_law(Row::default(), AllOutcomes::new())
+    let none = ContactModel::with_law(Row::default(), AllOutcomes::new())
         .selection(Selection::by(|_, _| None));
     let refused = run(none);
     let (chosen, count) = (None, 2);
@@ -180,7 +179,7 @@ fn several_outcomes_end_a_run_unless_one_is_chosen() {
 
 #[test]
 fn a_set_that_is_incomplete_is_no_single_outcome() {
-    let model = || EventDriven::with_law(Row::default(), MinimalOutcomes::new().cap(2));
+    let model = || ContactModel::with_law(Row::default(), MinimalOutcomes::new().cap(2));
     let refused = run(model());
     assert!(
         matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. }) if matches!(**reason, ImpactFailure::NotSingle { .. })
@@ -195,7 +194,7 @@ fn a_set_that_is_incomplete_is_no_single_outcome() {
 fn what_was_chosen_is_chosen_again_by_the_log_and_the_derivative() {
     for seed in 0..10 {
         let model = || {
-            EventDriven::with_law(Row::default(), AllOutcomes::new())
+            ContactModel::with_law(Row::default(), AllOutcomes::new())
                 .selection(Selection::Keyed(seed))
         };
         let run = run(model());
@@ -260,8 +259,8 @@ impl ImpactLaw for Either {
 fn draws_are_those_of_the_run_at_displaced_times() {
     let mut kinds = [0, 0];
     for seed in 0..12 {
-        let model = EventDriven::with_law(Thrown, Either).selection(Selection::Keyed(seed));
-        let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
+        let model = ContactModel::with_law(Thrown, Either).selection(Selection::Keyed(seed));
+        let mut simulation = EventDriven::new(model).unwrap().rtol(1e-11).atol(1e-12);
         let mut end = |q: f64, v: f64| {
             let run = simulation
                 .integrate(&Start::at(0.0).q(&[q]).v(&[v]), 1.6)
@@ -280,8 +279,8 @@ fn draws_are_those_of_the_run_at_displaced_times() {
             let [plus, minus] = [step, -step].map(|s| end(1.0 + s * dq, 0.5 + s * dv));
             assert_eq!((&plus.1, &minus.1), (&word, &word), "seed {seed}");
             let difference = (plus.0 - minus.0) / (2.0 * step);
-            let model = EventDriven::with_law(Thrown, Either).selection(Selection::Keyed(seed));
-            let mut simulation = Simulation::new(model).unwrap().rtol(1e-11).atol(1e-12);
+            let model = ContactModel::with_law(Thrown, Either).selection(Selection::Keyed(seed));
+            let mut simulation = EventDriven::new(model).unwrap().rtol(1e-11).atol(1e-12);
             let derivative = simulation
                 .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.5]), 1.6)
                 .unwrap();
@@ -324,11 +323,11 @@ impl UnilateralConstraints for Balls {
 fn impacts_are_counted_on_behind_an_accumulation() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
-    let model = EventDriven::new(Balls).selection(Selection::by(move |_, at| {
+    let model = ContactModel::new(Balls).selection(Selection::by(move |_, at| {
         noted.lock().unwrap().push((at.t, at.number));
         Some(0)
     }));
-    let simulation = Simulation::new(model).unwrap().rtol(1e-9).atol(1e-10);
+    let simulation = EventDriven::new(model).unwrap().rtol(1e-9).atol(1e-10);
     let mut simulation = simulation.zeno(Zeno::Absorb);
     for _ in 0..2 {
         seen.lock().unwrap().clear();

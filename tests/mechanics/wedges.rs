@@ -1,10 +1,9 @@
 //! A point between two planes that are almost parallel: impacts accumulate, also in no time at all.
 
-use saltation::event_driven::{
-    Breakdown, ContactEventKind, EventDriven, Grazing, MechanicalRun, Simulation, Zeno,
-};
+use saltation::event_driven::{Breakdown, ContactEventKind, Grazing, MechanicalRun, Zeno};
 use saltation::impact::{ImpactFailure, ImpactLaw, Propagative, Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven};
 use saltation::{Start, Status};
 
 /// Planes at `± angle` from the first axis, `half` from the origin, that meet where
@@ -34,8 +33,8 @@ impl Planes {
         zeno: Zeno,
         (q, v, tf): ([f64; 2], [f64; 2], f64),
     ) -> Result<MechanicalRun, Breakdown> {
-        let model = EventDriven::with_law(self, law).redundant(Redundant::LeastSquares);
-        Simulation::new(model)?
+        let model = ContactModel::with_law(self, law).redundant(Redundant::LeastSquares);
+        EventDriven::new(model)?
             .rtol(1e-9)
             .atol(1e-10)
             .zeno(zeno)

@@ -1,10 +1,11 @@
 //! Random runs against the event-driven driver.
 
 use saltation::Start;
-use saltation::event_driven::{EventDriven, Simulation, Zeno};
+use saltation::event_driven::Zeno;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, RigidTrot, SoftTrot};
 use saltation::variational::Variational;
+use saltation::{ContactModel, EventDriven};
 
 /// Reproducible numbers in [0, 1).
 pub(crate) struct Draws(pub(crate) u64);
@@ -29,7 +30,7 @@ fn errors<S>(system: S, (q, v): (&[f64], &[f64]), tf: f64, h: f64) -> Option<[f6
 where
     S: MechanicalSystem + UnilateralConstraints + Clone,
 {
-    let simulation = Simulation::new(EventDriven::new(system.clone())).unwrap();
+    let simulation = EventDriven::new(ContactModel::new(system.clone())).unwrap();
     let mut simulation = simulation.rtol(1e-10).atol(1e-11).zeno(Zeno::Error);
     let exact = simulation
         .integrate(&Start::at(0.0).q(q).v(v), tf)

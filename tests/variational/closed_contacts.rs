@@ -248,8 +248,8 @@ fn restitution_that_the_law_ignores_is_refused() {
         )
     };
     assert!(matches!(run.failure(), Some(VariationalFailure::Input(error)) if ignored(error)));
-    let model = saltation::event_driven::EventDriven::with_law(block, law);
-    let mut simulation = saltation::event_driven::Simulation::new(model).unwrap();
+    let model = saltation::ContactModel::with_law(block, law);
+    let mut simulation = saltation::event_driven::EventDriven::new(model).unwrap();
     let error = simulation
         .integrate(&Start::at(0.0).q(&[0.0, 0.1]).v(&[1.0, 0.0]), 1.0)
         .unwrap_err();

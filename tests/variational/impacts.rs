@@ -1,10 +1,10 @@
 //! Impacts inside steps: reference runs, closed forms, order, double crossings, chatter.
 
 use saltation::Start;
-use saltation::event_driven::{EventDriven, Simulation};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SoftTrot};
 use saltation::variational::{Chatter, Variational, VariationalFailure, VariationalRun};
+use saltation::{ContactModel, EventDriven};
 
 use crate::reference::{of, propagative};
 
@@ -264,7 +264,7 @@ fn a_hump_within_one_step_is_not_passed_through() {
 #[test]
 fn event_driven_and_variational_runs_agree_with_order_two() {
     let (q, v) = SoftTrot::default().start(0.01);
-    let mut simulation = Simulation::new(EventDriven::new(SoftTrot::default())).unwrap();
+    let mut simulation = EventDriven::new(ContactModel::new(SoftTrot::default())).unwrap();
     simulation = simulation.rtol(1e-11).atol(1e-12);
     let exact = simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)

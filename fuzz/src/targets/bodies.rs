@@ -1,9 +1,7 @@
-//! Simulations of random bodies: every law, every policy.
+//! EventDriven drivers of random bodies: every law, every policy.
 
-use saltation::event_driven::{
-    Breakdown, ContactEvent, ContactEventKind, EventDriven, Grazing, MechanicalRun, Phase,
-    Simulation, Zeno,
-};
+use saltation::{ContactModel, EventDriven};
+use saltation::event_driven::{Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, Phase, Zeno};
 use saltation::impact::ImpactProblem;
 use saltation::mechanics::{
     ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Redundant, RowBlock,
@@ -17,12 +15,12 @@ use crate::draw::Draw;
 use crate::laws::{law, selection};
 use crate::trial::Trial;
 
-pub type Driven = EventDriven<Body>;
+pub type Driven = ContactModel<Body>;
 
 /// A body with a law and policies.
 pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven {
     let body = Body::new(draw, most_dof, most_contacts);
-    let mut model = EventDriven::with_law(body, law(draw)).selection(selection(draw));
+    let mut model = ContactModel::with_law(body, law(draw)).selection(selection(draw));
     if draw.chance(0.5) {
         model = model.redundant(*draw.pick(&[Redundant::LeastSquares, Redundant::Refuse]));
     }
@@ -42,14 +40,14 @@ pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven 
 }
 
 /// Bodies under any law.
-type Bodies = Simulation<Body>;
+type Bodies = EventDriven<Body>;
 
 pub fn simulation(
     draw: &mut Draw,
     model: Driven,
 ) -> Result<(Bodies, usize), saltation::InputError> {
     let steps = *draw.pick(&[1500, 1500, 200, 1]);
-    let mut simulation = Simulation::new(model)?;
+    let mut simulation = EventDriven::new(model)?;
     simulation =
         simulation.zeno(*draw.pick(&[Zeno::Error, Zeno::Absorb, Zeno::Absorb, Zeno::StopAt]));
     simulation = simulation.grazing(*draw.pick(&[

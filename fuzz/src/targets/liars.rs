@@ -3,9 +3,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use saltation::compliant::TimeStepper;
+use saltation::compliant::Compliant;
 use saltation::derivative::{Sensitivities, check_derivatives_until};
-use saltation::event_driven::{EventDriven, Simulation, Timeline};
+use saltation::{ContactModel, EventDriven};
+use saltation::event_driven::Timeline;
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, UnilateralConstraints, Wanted, check_mechanics_until,
 };
@@ -99,7 +100,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
     let tf = draw.between(0.0, 0.3);
     let interrupt = rarely_set(draw);
     let event_driven = |draw: &mut Draw| {
-        let model = EventDriven::with_law(model, law(draw)).selection(selection(draw));
+        let model = ContactModel::with_law(model, law(draw)).selection(selection(draw));
         if draw.chance(0.5) {
             model.frictionless()
         } else {
@@ -140,7 +141,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
                         .values(),
                 );
             });
-            let Some(simulation) = trial.door("simulation", Simulation::new(driven)) else {
+            let Some(simulation) = trial.door("simulation", EventDriven::new(driven)) else {
                 return;
             };
             let mut simulation = simulation.configure(|run| run.max_steps(150).max_events(30));
@@ -201,7 +202,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             });
         }
         _ => {
-            let Some(stepper) = trial.door("stepper", TimeStepper::new(model)) else {
+            let Some(stepper) = trial.door("stepper", Compliant::new(model)) else {
                 return;
             };
             let mut stepper = stepper.time_step(tf / 10.0 + 1e-3).inelastic();

@@ -1,7 +1,8 @@
 //! The models of the library with any parameters: their constructors, their closed forms, short
 //! runs.
 
-use saltation::event_driven::{Breakdown, EventDriven, Simulation, Zeno};
+use saltation::{ContactModel, EventDriven};
+use saltation::event_driven::{Breakdown, Zeno};
 use saltation::impact::{ImpactFailure, ImpactProblem};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
@@ -76,7 +77,7 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
     q: &[f64],
     v: &[f64],
 ) {
-    let made = Simulation::new(EventDriven::new(system)).map(|simulation| {
+    let made = EventDriven::new(ContactModel::new(system)).map(|simulation| {
         let simulation = simulation.zeno(*draw.pick(&[Zeno::Error, Zeno::Absorb]));
         simulation.configure(|run| run.max_steps(1000).max_events(200))
     });

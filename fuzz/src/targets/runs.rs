@@ -1,9 +1,7 @@
 //! Starts, multipliers, decoupling and derivatives of bodies with contacts.
 
-use saltation::event_driven::{
-    Breakdown, ContinuityClass, DecouplingReport, EventDriven, InertialCoupling, Multipliers,
-    OrderOutcome, SettledStart,
-};
+use saltation::ContactModel;
+use saltation::event_driven::{Breakdown, ContinuityClass, DecouplingReport, InertialCoupling, Multipliers, OrderOutcome, SettledStart};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Flow, Integrator, Start};
 
@@ -38,7 +36,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
 }
 
 /// What a model with contacts says at one state, and the core integrator on it.
-pub fn explore<S>(trial: &mut Trial, draw: &mut Draw, model: EventDriven<S>, q: &[f64], v: &[f64])
+pub fn explore<S>(trial: &mut Trial, draw: &mut Draw, model: ContactModel<S>, q: &[f64], v: &[f64])
 where
     S: MechanicalSystem + UnilateralConstraints,
 {

@@ -7,7 +7,7 @@ use saltation::bodies::{
     Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Scene, Shape,
     ShapeKind, contact_point, contact_points,
 };
-use saltation::compliant::{Problem, RowLaw, StepState, StepTerm, TimeStepper};
+use saltation::compliant::{Problem, RowLaw, StepState, StepTerm, Compliant};
 use saltation::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
 use saltation::models::SpringCylinder;
 use saltation::nalgebra::Vector3;
@@ -259,7 +259,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     }
     let (q, v) = scene.start();
     look(trial, &scene, (&q, &v));
-    let Some(mut stepper) = trial.door("stepper", TimeStepper::new(scene)) else {
+    let Some(mut stepper) = trial.door("stepper", Compliant::new(scene)) else {
         return;
     };
     if draw.chance(0.2) {

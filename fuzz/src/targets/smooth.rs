@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use saltation::derivative::{GuardSet, RealField, convert, flow_jacobian, gradient_row};
-use saltation::event_driven::EventDriven;
+use saltation::ContactModel;
 use saltation::mechanics::{SmoothConstraints, SmoothMechanics, check_mechanics};
 use saltation::{
     Dual, EventFunction, Flow, Mode, SmoothEvents, SmoothFlow, Stop, check_derivatives, flow_fn,
@@ -176,7 +176,7 @@ fn hybrid(draw: &mut Draw, trial: &mut Trial, model: &Dual<Model>) {
 }
 
 fn mechanics(draw: &mut Draw, trial: &mut Trial, model: &Dual<Model>) {
-    let driven = EventDriven::new(model.clone());
+    let driven = ContactModel::new(model.clone());
     let dim = draw.length(model.0.dim);
     let (mut q, v) = (draw.numbers(dim), draw.numbers(dim));
     if let Some(height) = q.first_mut() {

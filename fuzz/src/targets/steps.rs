@@ -1,7 +1,7 @@
 //! The compliant driver: steps and runs of any bodies, every setting, derivatives of runs.
 
 use saltation::compliant::{
-    CompliantFailure, Scheme, Softness, Solver, StepRun, StepStatistics, StepTimes, TimeStepper,
+    CompliantFailure, Scheme, Softness, Solver, StepRun, StepStatistics, StepTimes, Compliant,
 };
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
@@ -14,7 +14,7 @@ use crate::trial::Trial;
 pub fn run(mut draw: Draw, trial: &mut Trial) {
     let body = Body::new(&mut draw, 4, 4);
     let (q, v) = body.place(&mut draw);
-    let Some(mut stepper) = trial.door("stepper", TimeStepper::new(body)) else {
+    let Some(mut stepper) = trial.door("stepper", Compliant::new(body)) else {
         return;
     };
     let dt = if draw.chance(0.05) {
@@ -99,7 +99,7 @@ fn look_at(trial: &mut Trial, run: &StepRun) {
 fn single(
     draw: &mut Draw,
     trial: &mut Trial,
-    stepper: &mut TimeStepper<Body>,
+    stepper: &mut Compliant<Body>,
     (t0, q, v): (f64, &[f64], &[f64]),
 ) {
     if trial

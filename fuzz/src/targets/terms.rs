@@ -4,7 +4,7 @@ use saltation::Start;
 use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
 use saltation::compliant::{
     Axis, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
-    TimeStepper,
+    Compliant,
 };
 
 use crate::draw::Draw;
@@ -24,7 +24,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     }
     let (q, v) = scene.start();
     let anchors = [(); 2].map(|()| anchor(&mut draw, trial, &scene));
-    let Some(mut stepper) = trial.door("stepper", TimeStepper::new(scene)) else {
+    let Some(mut stepper) = trial.door("stepper", Compliant::new(scene)) else {
         return;
     };
     for _ in 0..draw.whole(1, 3) {

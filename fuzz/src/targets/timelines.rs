@@ -1,6 +1,7 @@
 //! Runs of random bodies with friction in the plane, with time as a state.
 
-use saltation::event_driven::{EventDriven, Stretch, StretchKind, Timeline, TimelineRun};
+use saltation::ContactModel;
+use saltation::event_driven::{Stretch, StretchKind, Timeline, TimelineRun};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{RockingBlock, SlidingRod};
 use saltation::{Interrupt, Start};
@@ -24,7 +25,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
                 ..SlidingRod::default()
             };
             let (q, v) = rod.sliding(draw.between(0.1, 1.5), draw.between(-5.0, 5.0));
-            let model = EventDriven::with_law(rod, law(&mut draw)).selection(selection(&mut draw));
+            let model = ContactModel::with_law(rod, law(&mut draw)).selection(selection(&mut draw));
             go(&mut draw, trial, model, (&q, &v));
         }
         _ => {
@@ -40,13 +41,13 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
                 v[0] += draw.between(-2.0, 2.0);
             }
             let model =
-                EventDriven::with_law(block, law(&mut draw)).selection(selection(&mut draw));
+                ContactModel::with_law(block, law(&mut draw)).selection(selection(&mut draw));
             go(&mut draw, trial, model, (&q, &v));
         }
     }
 }
 
-fn go<S>(draw: &mut Draw, trial: &mut Trial, model: EventDriven<S>, (q, v): (&[f64], &[f64]))
+fn go<S>(draw: &mut Draw, trial: &mut Trial, model: ContactModel<S>, (q, v): (&[f64], &[f64]))
 where
     S: MechanicalSystem + saltation::mechanics::UnilateralConstraints,
 {

@@ -13,11 +13,11 @@ use crate::{InputError, validate};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::compliant::{JointLimit, TimeStepper};
+/// use saltation::compliant::{JointLimit, Compliant};
 /// use saltation::models::LinkChain;
 /// let pendulum = LinkChain::new(1)?;
 /// let stop = JointLimit::new(0, 0.2, f64::INFINITY);
-/// let mut stepper = TimeStepper::new(pendulum)?.term(stop);
+/// let mut stepper = Compliant::new(pendulum)?.term(stop);
 /// let run = stepper.integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 5.0)?.completed()?;
 /// assert!((run.state()[0] - 0.2).abs() < 1e-5);
 /// # Ok::<(), saltation::Error>(())

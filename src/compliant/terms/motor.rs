@@ -27,15 +27,15 @@ pub struct MotorGoal {
 ///
 /// Adds one row; its impulse is `dt u`. The goal is held, or a function of the start of the step
 /// ([`follow`](Self::follow)); between steps
-/// [`TimeStepper::term_mut`](crate::compliant::TimeStepper::term_mut) finds the motor and
+/// [`Compliant::term_mut`](crate::Compliant::term_mut) finds the motor and
 /// [`set_goal`](Self::set_goal) changes it.
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::compliant::{Motor, MotorGoal, TimeStepper};
+/// use saltation::compliant::{Motor, MotorGoal, Compliant};
 /// use saltation::models::LinkChain;
 /// let motor = Motor::new(0).gains(100.0, 10.0).effort_limit(20.0);
-/// let mut stepper = TimeStepper::new(LinkChain::new(1)?)?.term(motor);
+/// let mut stepper = Compliant::new(LinkChain::new(1)?)?.term(motor);
 /// stepper.start(&Start::at(0.0).q(&[0.0]).v(&[0.0]))?;
 /// for _ in 0..200 {
 ///     let position = if stepper.t() < 1.0 { 0.5 } else { -0.5 };

@@ -113,7 +113,7 @@ pub enum ContinuityClass {
 }
 
 impl Model<'_> {
-    /// See [`decoupling`](EventDriven::decoupling).
+    /// See [`decoupling`](ContactModel::decoupling).
     pub(crate) fn report_decoupling(
         &self,
         t: f64,

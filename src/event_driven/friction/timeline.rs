@@ -5,8 +5,9 @@ use super::course::Course;
 use super::motion::Motion;
 use super::options::Options;
 use super::stretches::TimelineRun;
+use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
-use crate::event_driven::{EventDriven, Model};
+use crate::mechanics::ContactModel;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, Integrator, Interrupt, Start, validate};
 #[cfg(doc)]
@@ -24,7 +25,7 @@ use crate::{
 /// are continuous in `s`. While contacts are closed they stick or slip ([`Contacting`]); a mode
 /// ends where a force or a margin of a friction cone falls to zero, a slip stops or a gap closes.
 /// The mode that follows is the only one that is consistent with the accelerations; where there are
-/// several, the selection of the model chooses ([`EventDriven::selection`]), and `Single`, the
+/// several, the selection of the model chooses ([`ContactModel::selection`]), and `Single`, the
 /// default, ends the run with [`Breakdown::AmbiguousMode`]. Where there is none because a sliding
 /// contact presses itself down (Painlevé), an impact without collision follows
 /// ([`Routh::without_collision`]).
@@ -42,12 +43,13 @@ use crate::{
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::event_driven::{EventDriven, StretchKind, Timeline};
+/// use saltation::ContactModel;
+/// use saltation::event_driven::{StretchKind, Timeline};
 /// use saltation::impact::AnitescuPotra;
 /// use saltation::models::RockingBlock;
 /// let block = RockingBlock::default();
 /// let (q, v) = block.pivoting(0.0, 1.0); // about its left corner, at 1 rad/s
-/// let model = EventDriven::with_law(block, AnitescuPotra::new());
+/// let model = ContactModel::with_law(block, AnitescuPotra::new());
 /// let start = Start::at(0.0).q(&q).v(&v);
 /// let run = Timeline::new(model)?.rtol(1e-10).integrate(&start, 3.0)?.completed()?;
 /// let rests = |kind: &StretchKind| matches!(kind, StretchKind::Rest { .. });
@@ -57,7 +59,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Timeline<S> {
-    model: EventDriven<S>,
+    model: ContactModel<S>,
     options: Options,
 }
 
@@ -69,7 +71,7 @@ where
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] for a system without coordinates.
-    pub fn new(model: EventDriven<S>) -> Result<Self, InputError> {
+    pub fn new(model: ContactModel<S>) -> Result<Self, InputError> {
         let system = model.erased().system();
         system.sizes.check()?;
         if system.dof() == 0 || system.coordinates() == 0 {
@@ -128,7 +130,7 @@ where
     /// The bound of the error that summing up an accumulation of impacts may add to time (s) and
     /// arclength; default 1e-10. Where it is below the errors of the smooth stretches, impacts that
     /// rebound with less than a thousand times the tolerance of rates
-    /// ([`EventDriven::rate_tolerance`]) are summed up with a bound of a hundredth of the last
+    /// ([`ContactModel::rate_tolerance`]) are summed up with a bound of a hundredth of the last
     /// interval.
     #[must_use]
     pub fn zeno_tolerance(mut self, tolerance: f64) -> Self {
@@ -144,14 +146,14 @@ where
     }
 
     /// The model.
-    pub fn model(&self) -> &EventDriven<S> {
+    pub fn model(&self) -> &ContactModel<S> {
         &self.model
     }
 
     /// Integrates from positions and velocities to `tf`.
     ///
     /// # Errors
-    /// Bad input: those of [`EventDriven::start`]; [`InputError::Tangents`] for contacts in space;
+    /// Bad input: those of [`ContactModel::start`]; [`InputError::Tangents`] for contacts in space;
     /// [`InputError::BadSetting`] for settings, for a coefficient of restitution that is not zero,
     /// and for efforts that depend on closed contacts; [`InputError::TimeReversed`]. What the run
     /// meets on its way is in [`TimelineRun::breakdown`], and the stretches before it are kept.

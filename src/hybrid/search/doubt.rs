@@ -23,7 +23,7 @@ const MOST_TOLD: usize = 16;
 /// by their gradients: an estimate, not a bound. A run with a tighter tolerance shows what the case
 /// is.
 ///
-/// In a run of an [`EventDriven`](crate::event_driven::EventDriven) guard `k` is contact `k`, and
+/// In a run of a [`ContactModel`](crate::ContactModel) guard `k` is contact `k`, and
 /// its event function the gap while the contact is open, its force while it is closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::SharedShape;
 use saltation::bodies::parry::utils::Array2;
 use saltation::bodies::{Body, ManifoldPoint, Pose, Scene, Shape};
-use saltation::compliant::{CompliantFailure, TimeStepper};
+use saltation::compliant::{Compliant, CompliantFailure};
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use saltation::nalgebra::DMatrix;
 use saltation::{InputError, Start};
@@ -96,7 +96,7 @@ fn hulls_with_many_sides_stand() {
                 .unwrap();
             let body = scene.add(Body::new(shape).placed(&up(1e-3))).unwrap();
             let (q, v) = scene.start();
-            let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+            let mut stepper = Compliant::new(scene).unwrap().time_step(0.01);
             let run = stepper
                 .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
                 .unwrap()
@@ -157,7 +157,7 @@ fn scenes_with_shapes_of_parry_move_as_those_with_ours() {
             .unwrap();
         scene.add(body).unwrap();
         let (q, v) = scene.start();
-        let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.005);
+        let mut stepper = Compliant::new(scene).unwrap().time_step(0.005);
         let run = stepper
             .integrate(&Start::at(0.0).q(&q).v(&v), 0.8)
             .unwrap()
@@ -232,7 +232,7 @@ fn contacts_without_a_feature_are_not_found_again() {
         &mut contacts,
     );
     assert!(matches!(refused, Err(InputError::NoSuch { .. })));
-    let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+    let mut stepper = Compliant::new(scene).unwrap().time_step(0.01);
     stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
     let (mut columns, efforts) = (DMatrix::identity(13, 13), DMatrix::zeros(6, 13));
     let refused = stepper.step_along(&[0.0; 6], &mut columns, &efforts);
@@ -261,7 +261,7 @@ fn a_ball_lies_in_the_dip_of_a_height_field() {
     let ball = Body::new(parry(SharedShape::ball(0.15))).friction(1.0);
     scene.add(ball.position([0.3, -0.2, 0.4])).unwrap();
     let (q, v) = scene.start();
-    let mut stepper = TimeStepper::new(scene).unwrap().time_step(0.01);
+    let mut stepper = Compliant::new(scene).unwrap().time_step(0.01);
     let run = stepper
         .integrate(&Start::at(0.0).q(&q).v(&v), 3.0)
         .unwrap()

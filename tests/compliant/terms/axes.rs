@@ -53,7 +53,7 @@ fn a_stop_gives_way_by_its_regularisation() {
 #[test]
 fn a_stop_out_of_reach_changes_nothing() {
     let slider = || Sliders::new(&[2.0], &[1.0]);
-    let run = |stepper: &mut saltation::compliant::TimeStepper<Sliders>| {
+    let run = |stepper: &mut saltation::compliant::Compliant<Sliders>| {
         let run = stepper
             .integrate(&Start::at(0.0).q(&[0.1]).v(&[0.7]), 1.0)
             .expect("input");
@@ -188,7 +188,7 @@ fn deviations_decay_by_the_dissipation_time() {
 #[test]
 fn terms_join_islands() {
     let sliders = || Sliders::new(&[1.0; 5], &[1.0; 5]);
-    let count = |mut stepper: saltation::compliant::TimeStepper<Sliders>| {
+    let count = |mut stepper: saltation::compliant::Compliant<Sliders>| {
         stepper
             .start(&Start::at(0.0).q(&[0.0; 5]).v(&[0.0; 5]))
             .expect("start");

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 use nalgebra::{UnitQuaternion, Vector3};
 use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
-use saltation::compliant::{StepRun, TimeStepper};
+use saltation::compliant::{Compliant, StepRun};
 
 use super::axes::least;
 use super::systems::{Bodies, coordinates, cuboid, pose};
@@ -380,7 +380,7 @@ fn joints_of_a_scene_carry_loads_beside_contacts() {
     let hook = anchor(ground, [1.0, 0.0, 2.0]);
     let rope = DistanceJoint::new(anchor(hanging, [0.0; 3]), hook, 1.0).rope();
     assert!(Anchor::of(&scene, 4, [0.0; 3]).is_err());
-    let mut stepper = TimeStepper::new(scene).expect("a scene");
+    let mut stepper = Compliant::new(scene).expect("a scene");
     stepper = stepper.term(weld.expect("two bodies")).term(rope);
     let run = stepper
         .integrate(&Start::at(0.0).q(&q).v(&v), 2.0)

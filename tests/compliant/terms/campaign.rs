@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 use saltation::compliant::{
-    Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, Solver, TimeStepper,
+    Compliance, Compliant, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, Solver,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
@@ -90,7 +90,7 @@ fn motor(axis: usize, [kp, kd, limit]: [f64; 3], [position, velocity, effort]: [
 }
 
 impl Term {
-    fn put<S>(&self, stepper: TimeStepper<S>) -> TimeStepper<S>
+    fn put<S>(&self, stepper: Compliant<S>) -> Compliant<S>
     where
         S: MechanicalSystem + UnilateralConstraints,
     {
@@ -279,7 +279,7 @@ fn campaign(cases: u64, seed: u64) {
         let q: Vec<f64> = (0..dof).map(|_| random.between(-0.2, 0.2)).collect();
         let v: Vec<f64> = (0..dof).map(|_| random.between(-2.0, 2.0)).collect();
         let expected = reference(&system, dt, &q, &v, &terms);
-        let mut stepper = TimeStepper::new(system)
+        let mut stepper = Compliant::new(system)
             .expect("a system")
             .time_step(dt)
             .solver(Solver::new().rtol(1e-11));

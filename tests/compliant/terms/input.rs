@@ -165,7 +165,7 @@ fn faults_of_a_step_end_it_with_their_reason() {
         effort: NAN,
         ..MotorGoal::default()
     });
-    let step = |mut stepper: saltation::compliant::TimeStepper<Sliders>| {
+    let step = |mut stepper: saltation::compliant::Compliant<Sliders>| {
         stepper
             .start(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]))
             .expect("start");

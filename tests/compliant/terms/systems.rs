@@ -1,7 +1,7 @@
 //! Test systems: sliders with constant loads, and free bodies without contacts.
 
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
-use saltation::compliant::{StepTerm, TimeStepper};
+use saltation::compliant::{Compliant, StepTerm};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use std::ops::Range;
 
@@ -29,12 +29,12 @@ impl Sliders {
     }
 
     /// A stepper with one term.
-    pub(crate) fn with(self, dt: f64, term: impl StepTerm + Send + Sync) -> TimeStepper<Self> {
+    pub(crate) fn with(self, dt: f64, term: impl StepTerm + Send + Sync) -> Compliant<Self> {
         self.stepper(dt).term(term)
     }
 
-    pub(crate) fn stepper(self, dt: f64) -> TimeStepper<Self> {
-        let stepper = TimeStepper::new(self).expect("a system");
+    pub(crate) fn stepper(self, dt: f64) -> Compliant<Self> {
+        let stepper = Compliant::new(self).expect("a system");
         let solver = saltation::compliant::Solver::new().rtol(1e-12);
         stepper.time_step(dt).solver(solver)
     }
@@ -140,9 +140,9 @@ impl Bodies {
         each.sum()
     }
 
-    pub(crate) fn stepper(self, dt: f64) -> TimeStepper<Self> {
+    pub(crate) fn stepper(self, dt: f64) -> Compliant<Self> {
         let solver = saltation::compliant::Solver::new().rtol(1e-12);
-        let stepper = TimeStepper::new(self).expect("a system");
+        let stepper = Compliant::new(self).expect("a system");
         stepper.time_step(dt).solver(solver)
     }
 }

@@ -7,7 +7,7 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SecondOrderConeT, SolverStatus};
 use saltation::Start;
-use saltation::compliant::{Solver, TimeStepper};
+use saltation::compliant::{Solver, Compliant};
 use saltation::mechanics::{MechanicalSystem, RowBlock};
 use saltation::models::Clutter;
 use saltation::nalgebra::{DMatrix, DVector};
@@ -25,7 +25,7 @@ fn main() -> Result<(), String> {
         let scene = clutter.scene().map_err(|e| e.to_string())?;
         let (q, v) = scene.start();
         let solver = Solver::new().rtol(1e-9);
-        let mut stepper = TimeStepper::new(scene).map_err(|e| e.to_string())?;
+        let mut stepper = Compliant::new(scene).map_err(|e| e.to_string())?;
         stepper = stepper.time_step(0.01).solver(solver);
         stepper
             .start(&Start::at(0.0).q(&q).v(&v))
@@ -43,7 +43,7 @@ fn main() -> Result<(), String> {
 
 /// Solves the problem of the last step once more.
 fn compare(
-    stepper: &TimeStepper<saltation::bodies::Scene>,
+    stepper: &Compliant<saltation::bodies::Scene>,
     before: &[f64],
     (bodies, stiffness): (usize, f64),
 ) -> Result<(), String> {

@@ -9,16 +9,16 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::acceleration::Bodies;
+use super::kinetic::energy;
+use super::{Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
-use crate::mechanics::acceleration::Bodies;
-use crate::mechanics::kinetic::energy;
-use crate::mechanics::{Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
 use crate::{InputError, Interrupt, Mode};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
 /// [`EventFunction`](crate::EventFunction)s.
 ///
-/// [`Simulation`](super::Simulation) runs it, with policies and a log. The core integrator runs it
+/// [`EventDriven`](crate::EventDriven) runs it, with policies and a log. The core integrator runs it
 /// too, from the state and mode of [`start`](Self::start), which checks them; event function `j` is
 /// the gap of contact `j` while that is open, its force while it is closed, so that contact `j`
 /// closes and is released as `Guard::falling(j)`. Flag `j` of a mode is on while it is closed.
@@ -28,14 +28,14 @@ use crate::{InputError, Interrupt, Mode};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::{ContactModel, EventDriven};
 /// use saltation::models::SoftTrot;
-/// let model = EventDriven::new(SoftTrot::default());
+/// let model = ContactModel::new(SoftTrot::default());
 /// let (q, v) = SoftTrot::default().start(0.01);
 /// let start = Start::at(0.0).q(&q).v(&v);
-/// let run = Simulation::new(model)?.rtol(1e-9).integrate(&start, 0.65)?.completed()?;
+/// let run = EventDriven::new(model)?.rtol(1e-9).integrate(&start, 0.65)?.completed()?;
 /// // Forces over time.
-/// let (path, model) = (run.trajectory(), EventDriven::new(SoftTrot::default()));
+/// let (path, model) = (run.trajectory(), ContactModel::new(SoftTrot::default()));
 /// for k in 0..=65 {
 ///     let t = 0.01 * f64::from(k);
 ///     let forces = model.multipliers(t, path.at(t)?.as_slice(), path.mode_at(t)?);
@@ -44,7 +44,7 @@ use crate::{InputError, Interrupt, Mode};
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct EventDriven<S: ?Sized> {
+pub struct ContactModel<S: ?Sized> {
     pub(crate) law: Arc<dyn ImpactLaw + Send + Sync>,
     /// Which outcome of the law is taken.
     pub(crate) selection: Selection,
@@ -65,7 +65,7 @@ pub struct EventDriven<S: ?Sized> {
 }
 
 /// A model whose system is forgotten.
-pub(crate) type Model<'a> = EventDriven<dyn Mechanism + 'a>;
+pub(crate) type Model<'a> = ContactModel<dyn Mechanism + 'a>;
 
 /// The closed contacts of a mode, in rising order, in space for all contacts.
 pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
@@ -77,7 +77,7 @@ pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usi
     &space[..m]
 }
 
-impl<S> EventDriven<S>
+impl<S> ContactModel<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
@@ -144,7 +144,7 @@ where
     /// Ends the searches within one event, of the impact law and for the contacts that stay closed,
     /// with
     /// [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set. Runs end between
-    /// impacts by [`Simulation::interrupt`](super::Simulation::interrupt) or
+    /// impacts by [`EventDriven::interrupt`](crate::EventDriven::interrupt) or
     /// [`Integrator::interrupt`](crate::Integrator::interrupt): this one alone does not end a run. One
     /// flag may serve both.
     #[must_use]
@@ -157,9 +157,9 @@ where
     /// between them. Without this, with [`friction`](UnilateralConstraints::friction) that is not
     /// zero, a run is refused when it starts ([`start`](Self::start)) if the law ignores friction
     /// or a contact has no tangents ([`InputError::FrictionIgnored`]). It ends with
-    /// [`Breakdown::SustainedFriction`](super::Breakdown::SustainedFriction) where such a contact
+    /// [`Breakdown::SustainedFriction`](crate::event_driven::Breakdown::SustainedFriction) where such a contact
     /// stays closed: the motion between impacts has no friction. In the plane a
-    /// [`Timeline`](super::Timeline) has it.
+    /// [`Timeline`](crate::event_driven::Timeline) has it.
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;
@@ -174,14 +174,14 @@ where
     }
 }
 
-impl<'a> EventDriven<dyn Mechanism + 'a> {
+impl<'a> ContactModel<dyn Mechanism + 'a> {
     /// The mechanical system, with its sizes read once.
     pub(crate) fn system(&self) -> &Measured<dyn Mechanism + 'a> {
         &self.bodies.system
     }
 }
 
-impl<S> EventDriven<S>
+impl<S> ContactModel<S>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {

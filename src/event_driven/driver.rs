@@ -1,13 +1,13 @@
-//! The event-driven driver of mechanical systems: the core integrator on [`EventDriven`], with
+//! The event-driven driver of mechanical systems: the core integrator on [`ContactModel`], with
 //! policies for accumulations and touches, and a log of contacts.
 
 use super::breakdown::Breakdown;
 use super::drive::Drive;
 use super::grazing::Grazing;
 use super::run::MechanicalRun;
-use super::system::EventDriven;
 use super::zeno::Zeno;
 use crate::derivative::Derivative;
+use crate::mechanics::ContactModel;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, Integrator, Interrupt, PerEntry, Start, validate};
 
@@ -21,27 +21,27 @@ use crate::{InputError, Integrator, Interrupt, PerEntry, Start, validate};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::event_driven::{EventDriven, Simulation};
+/// use saltation::{ContactModel, EventDriven};
 /// use saltation::models::SoftTrot;
 /// let trot = SoftTrot::default();
 /// let (q, v) = trot.start(0.01); // pitched: the rear foot lands first
 /// let start = Start::at(0.0).q(&q).v(&v);
-/// let run = Simulation::new(EventDriven::new(trot))?.rtol(1e-9).integrate(&start, 0.65)?;
+/// let run = EventDriven::new(ContactModel::new(trot))?.rtol(1e-9).integrate(&start, 0.65)?;
 /// let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
 /// assert_eq!(closed, [vec![], vec![0], vec![0, 1]]);
 /// assert!(run.events()[0].approach[0] < -3.0 && run.events()[0].impulses[0] > 0.3);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Simulation<S> {
-    integrator: Integrator<EventDriven<S>>,
+pub struct EventDriven<S> {
+    integrator: Integrator<ContactModel<S>>,
     zeno: Zeno,
     zeno_time: Option<f64>,
     grazing: Grazing,
     cluster: f64,
 }
 
-impl<S> Simulation<S>
+impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
@@ -49,7 +49,7 @@ where
     ///
     /// # Errors
     /// [`InputError::EmptySystem`] for a system without coordinates.
-    pub fn new(model: EventDriven<S>) -> Result<Self, InputError> {
+    pub fn new(model: ContactModel<S>) -> Result<Self, InputError> {
         Ok(Self {
             integrator: Integrator::new(model)?,
             zeno: Zeno::default(),
@@ -63,19 +63,19 @@ where
     #[must_use]
     pub fn configure(
         mut self,
-        change: impl FnOnce(Integrator<EventDriven<S>>) -> Integrator<EventDriven<S>>,
+        change: impl FnOnce(Integrator<ContactModel<S>>) -> Integrator<ContactModel<S>>,
     ) -> Self {
         self.integrator = change(self.integrator);
         self
     }
 
     /// Ends runs with [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set, with
-    /// all that was computed, as [`Integrator::interrupt`] and [`EventDriven::interrupt`] do: the
+    /// all that was computed, as [`Integrator::interrupt`] and [`ContactModel::interrupt`] do: the
     /// searches within one event look at it too, unless a [`Derivative`] shares the model.
     #[must_use]
     pub fn interrupt(self, interrupt: &Interrupt) -> Self {
         self.configure(|integrator| {
-            let change = |model: &mut EventDriven<S>| model.interrupt = interrupt.clone();
+            let change = |model: &mut ContactModel<S>| model.interrupt = interrupt.clone();
             integrator.interrupt(interrupt).changed(change)
         })
     }
@@ -125,7 +125,7 @@ where
     }
 
     /// The model.
-    pub fn model(&self) -> &EventDriven<S> {
+    pub fn model(&self) -> &ContactModel<S> {
         self.integrator.system()
     }
 
@@ -137,7 +137,7 @@ where
     /// needed. Limits, logs and [`MechanicalRun::is_guaranteed`] hold for each run.
     ///
     /// # Errors
-    /// As [`EventDriven::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`] for
+    /// As [`ContactModel::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`] for
     /// `tf` and settings. What the run meets on its way is in the
     /// [`status`](crate::Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives
     /// it where the motion of the bodies could not go on.
@@ -165,10 +165,10 @@ where
     /// ```
     /// use saltation::Start;
     /// use saltation::derivative::Verdict;
-    /// use saltation::event_driven::{EventDriven, Simulation};
+    /// use saltation::{ContactModel, EventDriven};
     /// use saltation::models::SoftTrot;
     /// let (q, v) = SoftTrot::default().start(0.0); // level: both feet land at one instant
-    /// let mut simulation = Simulation::new(EventDriven::new(SoftTrot::default()))?.rtol(1e-9);
+    /// let mut simulation = EventDriven::new(ContactModel::new(SoftTrot::default()))?.rtol(1e-9);
     /// let derivative = simulation.derivative(&Start::at(0.0).q(&q).v(&v), 0.65)?;
     /// assert_eq!(*derivative.verdict(), Verdict::Classical);
     /// let by_pitch = derivative.apply(&[0.0, 1.0, -0.5, 0.5, 0.0, 0.0, 0.0, 0.0])?; // feet move with the body
@@ -177,12 +177,12 @@ where
     /// ```
     ///
     /// # Errors
-    /// As [`EventDriven::start`] and [`Integrator::derivative`].
+    /// As [`ContactModel::start`] and [`Integrator::derivative`].
     pub fn derivative(
         &mut self,
         start: &Start<'_>,
         tf: f64,
-    ) -> Result<Derivative<EventDriven<S>>, Breakdown> {
+    ) -> Result<Derivative<ContactModel<S>>, Breakdown> {
         self.check_options(start.t, tf)?;
         let settled = self.model().start(start)?;
         Ok(self.integrator.derivative(&settled.as_start(), tf)?)

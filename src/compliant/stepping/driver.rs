@@ -40,31 +40,31 @@ use crate::{InputError, Interrupt, Start, validate};
 ///
 /// ```
 /// use saltation::Start;
-/// use saltation::compliant::TimeStepper;
+/// use saltation::compliant::Compliant;
 /// use saltation::models::SlidingBlock;
 /// let block = SlidingBlock { friction: 0.3, ..SlidingBlock::default() };
-/// let mut stepper = TimeStepper::new(block)?.time_step(1e-3);
+/// let mut stepper = Compliant::new(block)?.time_step(1e-3);
 /// let run = stepper.integrate(&Start::at(0.0).q(&[0.0, 0.0]).v(&[2.0, 0.0]), 1.0)?.completed()?;
 /// let stop = 4.0 / (2.0 * 0.3 * 9.81);
 /// assert!((run.state()[0] - stop).abs() < 1e-2);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct TimeStepper<S> {
+pub struct Compliant<S> {
     core: Core,
     system: S,
 }
 
-impl<S: std::fmt::Debug> std::fmt::Debug for TimeStepper<S> {
+impl<S: std::fmt::Debug> std::fmt::Debug for Compliant<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TimeStepper")
+        f.debug_struct("Compliant")
             .field("system", &self.system)
             .field("t", &self.core.t)
             .finish_non_exhaustive()
     }
 }
 
-impl<S> TimeStepper<S>
+impl<S> Compliant<S>
 where
     S: MechanicalSystem + ContactSource,
 {
@@ -253,9 +253,9 @@ where
     /// ```
     /// use saltation::Start;
     /// use saltation::nalgebra::DMatrix;
-    /// use saltation::compliant::{Solver, TimeStepper};
+    /// use saltation::compliant::{Solver, Compliant};
     /// use saltation::models::SlidingBlock;
-    /// let mut stepper = TimeStepper::new(SlidingBlock::default())?
+    /// let mut stepper = Compliant::new(SlidingBlock::default())?
     ///     .time_step(1e-3)
     ///     .solver(Solver::new().rtol(1e-10));
     /// let faster = DMatrix::from_column_slice(4, 1, &[0.0, 0.0, 1.0, 0.0]);
