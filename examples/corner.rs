@@ -20,7 +20,7 @@ use common::flags::{Outcome, ensure};
 use nalgebra::{DMatrix, Vector2};
 use plotters::prelude::*;
 use saltation::models::FieldTable;
-use saltation::{Error, InputError, Integrator, Start, Status, Trajectory};
+use saltation::{Error, InputError, Integrator, Run, Start, Status};
 
 const HELP: &str = "\
 Two guards cross in one point: what happens to trajectories that pass on either side, and right through it?
@@ -115,7 +115,7 @@ impl Order {
 struct Passage {
     /// Distance of the start from the one that leads into the corner.
     offset: f64,
-    run: Trajectory,
+    run: Run,
 }
 
 impl Passage {

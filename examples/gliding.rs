@@ -15,9 +15,9 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
-use saltation::Start;
-use saltation::compliant::{Compliant, Solver};
+use saltation::compliant::Solver;
 use saltation::models::Particle;
+use saltation::{Compliant, Start};
 
 const HELP: &str = "\
 A particle slides at constant speed down a slope: the height of its cushion, measured and predicted.

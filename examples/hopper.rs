@@ -22,7 +22,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Flags, Outcome, ensure};
 use plotters::prelude::*;
 use saltation::models::Hopper;
-use saltation::{Error, InputError, Integrator, Projection, Start, Status, Trajectory};
+use saltation::{Error, InputError, Integrator, Projection, Run, Start, Status};
 use setting::{projection, row};
 
 const HELP: &str = "\
@@ -111,7 +111,7 @@ impl Setup {
         })
     }
 
-    fn run(&self, projection: &Projection, step: Option<f64>) -> Result<Trajectory, InputError> {
+    fn run(&self, projection: &Projection, step: Option<f64>) -> Result<Run, InputError> {
         let mut integrator = Integrator::fixed::<2>(&self.hopper)?
             .rtol(self.rtol)
             .atol(self.atol)
@@ -146,7 +146,7 @@ impl Setup {
 
     /// Root mean square over the nodes of the error in height [m] and in both variables [m and m/s
     /// mixed].
-    fn rms(&self, run: &Trajectory) -> [f64; 2] {
+    fn rms(&self, run: &Run) -> [f64; 2] {
         let (mut height, mut both) = (0.0, 0.0);
         for (t, x) in run.nodes() {
             let [z, v] = self.exact(t);
@@ -157,7 +157,7 @@ impl Setup {
     }
 
     /// Norm of the error at the end of the run.
-    fn final_error(&self, run: &Trajectory) -> f64 {
+    fn final_error(&self, run: &Run) -> f64 {
         let [z, v] = self.exact(run.t());
         (run.state()[0] - z).hypot(run.state()[1] - v)
     }
@@ -174,7 +174,7 @@ fn named(projection: &Projection) -> String {
     }
 }
 
-fn report(setup: &Setup, run: &Trajectory, out: &mut dyn Write) -> Outcome<()> {
+fn report(setup: &Setup, run: &Run, out: &mut dyn Write) -> Outcome<()> {
     writeln!(out, "contacts ({}):", setup.name())?;
     for crossing in run.crossings() {
         let what = if crossing.guard.side_after() {
@@ -248,16 +248,13 @@ fn report(setup: &Setup, run: &Trajectory, out: &mut dyn Write) -> Outcome<()> {
 type Sample = (f64, [f64; 2]);
 
 /// `what(t, x)` along a run.
-fn sampled(
-    run: &Trajectory,
-    what: impl Fn(f64, [f64; 2]) -> [f64; 2],
-) -> Result<Vec<Sample>, Error> {
+fn sampled(run: &Run, what: impl Fn(f64, [f64; 2]) -> [f64; 2]) -> Result<Vec<Sample>, Error> {
     const CELLS: i32 = 400;
     let (start, end) = (run.times()[0], run.t());
     (0..=CELLS)
         .map(|i| {
             let t = (start + (end - start) * f64::from(i) / f64::from(CELLS)).min(end);
-            let x = run.at(t)?;
+            let x = run.state_at(t)?;
             Ok((t, what(t, [x[0], x[1]])))
         })
         .collect()
@@ -266,7 +263,7 @@ fn sampled(
 /// Samples, and the colour and width of their curve.
 type Curve = (Vec<Sample>, RGBColor, u32);
 
-fn draw(folder: &Path, setup: &Setup, run: &Trajectory, coarse: &Trajectory) -> Outcome<PathBuf> {
+fn draw(folder: &Path, setup: &Setup, run: &Run, coarse: &Run) -> Outcome<PathBuf> {
     let error = |run| {
         sampled(run, |t, [z, v]| {
             let exact = setup.exact(t);

@@ -15,9 +15,9 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
-use saltation::Start;
-use saltation::compliant::{Compliant, Softness, Solver};
+use saltation::compliant::{Softness, Solver};
 use saltation::models::Particle;
+use saltation::{Compliant, Start};
 
 const HELP: &str = "\
 A particle on an incline sticks and slides: creep and acceleration, measured and predicted.

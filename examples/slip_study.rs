@@ -15,12 +15,12 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Flags, Outcome, ensure};
 use plotters::prelude::*;
-use saltation::Start;
 use saltation::bodies::Scene;
-use saltation::compliant::{Compliant, Region, Softness};
+use saltation::compliant::{Region, Softness};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{Clutter, CubeStack};
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{Compliant, Start};
 
 const HELP: &str = "\
 Cubes on a slope: slip and condition of the Hessian over the softness of stiction; iterations of a heap that falls.

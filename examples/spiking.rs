@@ -19,7 +19,7 @@ use common::chart::{Area, Axis, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
 use saltation::models::IntegrateAndFire;
-use saltation::{Integrator, Start, Status, Trajectory};
+use saltation::{Integrator, Run, Start, Status};
 
 const HELP: &str = "\
 A hundred cells charge, fire and push each other: how soon do they fire all at once?
@@ -93,7 +93,7 @@ struct Cluster {
 }
 
 /// All firings, those of one corner together.
-fn clusters(run: &Trajectory) -> Vec<Cluster> {
+fn clusters(run: &Run) -> Vec<Cluster> {
     let sizes = run
         .corners()
         .iter()
@@ -118,7 +118,7 @@ fn clusters(run: &Trajectory) -> Vec<Cluster> {
     clusters
 }
 
-fn report(run: &Trajectory, clusters: &[Cluster], out: &mut dyn Write) -> Outcome<()> {
+fn report(run: &Run, clusters: &[Cluster], out: &mut dyn Write) -> Outcome<()> {
     let end = run.t();
     writeln!(
         out,
@@ -183,7 +183,7 @@ fn mark(size: usize) -> (RGBColor, i32) {
     }
 }
 
-fn draw(folder: &Path, cells: usize, run: &Trajectory, clusters: &[Cluster]) -> Outcome<PathBuf> {
+fn draw(folder: &Path, cells: usize, run: &Run, clusters: &[Cluster]) -> Outcome<PathBuf> {
     let classes = [
         (30, "alone", 1),
         (250, "2 to 9 at once", 2),

@@ -15,9 +15,9 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
-use saltation::Start;
-use saltation::compliant::{Compliant, Scheme, Solver, StepRun};
+use saltation::compliant::{Scheme, Solver};
 use saltation::models::SpringCylinder;
+use saltation::{Compliant, Run, Start};
 
 const HELP: &str = "\
 A cylinder on a spring slides (friction 0) and rolls (friction 1): position, energy and error of three schemes.
@@ -44,7 +44,7 @@ const HALVINGS: i32 = 4;
 struct Study {
     cylinder: SpringCylinder,
     /// At the first step.
-    run: StepRun,
+    run: Run,
     /// Step and error (s, m).
     errors: Vec<(f64, f64)>,
 }
@@ -73,7 +73,7 @@ fn study(friction: f64, scheme: Scheme, dt: f64, tf: f64) -> Outcome<Study> {
         ..SpringCylinder::default()
     };
     let (q, v) = cylinder.start(STRETCH);
-    let run = |dt: f64| -> Outcome<StepRun> {
+    let run = |dt: f64| -> Outcome<Run> {
         let stepper = Compliant::new(cylinder)?.time_step(dt).scheme(scheme);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-10));
         Ok(stepper
@@ -96,7 +96,7 @@ fn exact(cylinder: &SpringCylinder, t: f64) -> f64 {
 }
 
 /// The root mean square of the error of the position over time (m).
-fn error(cylinder: &SpringCylinder, run: &StepRun) -> f64 {
+fn error(cylinder: &SpringCylinder, run: &Run) -> f64 {
     let times = run.times();
     let square = |k: usize| (run.q(k)[0] - exact(cylinder, times[k])).powi(2);
     let parts =
@@ -105,7 +105,7 @@ fn error(cylinder: &SpringCylinder, run: &StepRun) -> f64 {
 }
 
 /// The kinetic energy and that of the spring, over that of the start.
-fn energy(cylinder: &SpringCylinder, run: &StepRun, k: usize) -> f64 {
+fn energy(cylinder: &SpringCylinder, run: &Run, k: usize) -> f64 {
     let (q, v) = (run.q(k), run.v(k));
     let kinetic = cylinder.mass * (v[0] * v[0] + v[1] * v[1]) + cylinder.inertia * v[2] * v[2];
     (kinetic + cylinder.spring * q[0] * q[0]) / (cylinder.spring * STRETCH * STRETCH)

@@ -5,7 +5,8 @@ use crate::{InputError, NoDerivative, Stop, compliant, impact, lcp, variational}
 
 /// Any error of this crate.
 ///
-/// No function returns it: each returns the error of its room, which `?` turns into this one. The
+/// Each function returns the error of its room, which `?` turns into this one; only
+/// [`Driver::derivative`](crate::Driver::derivative), which any of them may answer, returns it. The
 /// same fault is the same variant, whichever room it came through: bad input is
 /// [`Input`](Self::Input) always, and an interrupt [`Interrupted`](Self::Interrupted).
 ///
@@ -51,8 +52,15 @@ pub enum Error {
     Compliant(compliant::CompliantFailure),
 }
 
+/// The reason of a driver above the core becomes its own variant.
 impl From<Stop> for Error {
     fn from(stop: Stop) -> Self {
+        if let Some(failure) = stop.downcast::<variational::VariationalFailure>() {
+            return failure.clone().into();
+        }
+        if let Some(failure) = stop.downcast::<compliant::CompliantFailure>() {
+            return failure.clone().into();
+        }
         Breakdown::from(stop).into()
     }
 }

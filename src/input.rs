@@ -81,14 +81,14 @@ pub enum InputError {
         count: usize,
     },
 
-    /// A time was asked for that the trajectory does not cover.
-    #[error("t = {t} lies outside the trajectory, which covers [{start}, {end}]")]
-    OutsideTrajectory {
+    /// A time was asked for that the run does not cover.
+    #[error("t = {t} lies outside the run, which covers [{start}, {end}]")]
+    OutsideRun {
         /// The time asked for (s).
         t: f64,
-        /// First time of the trajectory (s).
+        /// First time of the run (s).
         start: f64,
-        /// Last time of the trajectory (s).
+        /// Last time of the run (s).
         end: f64,
     },
 
@@ -137,6 +137,22 @@ pub enum InputError {
         found: &'static str,
     },
 
+    /// A snapshot that a driver cannot take up.
+    #[error(
+        "the snapshot was taken of another {of}: take it up by a driver of the same kind, with the same system"
+    )]
+    Snapshot {
+        /// What differs: `driver`, or `system`.
+        of: &'static str,
+    },
+
+    /// The effort of a run cannot change while a derivative of its driver is held, which shares the
+    /// model.
+    #[error(
+        "the effort cannot change while a derivative of this driver is held: it shares the model"
+    )]
+    SharedModel,
+
     /// A step was asked for before the start.
     #[error("there is no state to step from: call start first")]
     NotStarted,
@@ -153,7 +169,7 @@ pub enum InputError {
 
     /// A coefficient of friction is given to what ignores it.
     #[error(
-        "contact {contact} has the coefficient of friction {friction}, which {law} ignores; frictionless() says that it does not matter"
+        "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction, or say by frictionless() of the model that it does not matter"
     )]
     FrictionIgnored {
         /// The impact law, or the part of the driver, that knows no friction.
@@ -166,7 +182,7 @@ pub enum InputError {
 
     /// A coefficient of restitution is not zero, and the impact law knows none.
     #[error(
-        "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0"
+        "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0 (Compliant::inelastic says that it does not matter)"
     )]
     RestitutionIgnored {
         /// The impact law.

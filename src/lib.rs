@@ -45,41 +45,65 @@
 //! let run = Integrator::new(&hopper)?.rtol(1e-9).integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)?;
 //! assert_eq!(run.crossings().len(), 4);
 //! assert!((run.state()[0] - 1.90066160085828).abs() < 1e-6);
-//! assert!((run.at(0.451523640985731)?[0] - 1.0).abs() < 1e-6); // touch-down, from the dense output
+//! assert!((run.state_at(0.451523640985731)?[0] - 1.0).abs() < 1e-6); // touch-down, from the dense output
 //! # Ok::<(), saltation::Error>(())
 //! ```
 //!
-//! # Which driver
+//! # Model, driver, run
+//!
+//! A **model** says what the world is: [`Flow`] and [`EventFunction`], or bodies that touch
+//! ([`mechanics::MechanicalSystem`], [`mechanics::UnilateralConstraints`]), which a
+//! [`ContactModel`] joins with the law of their impacts. A **driver** says how time goes. A
+//! [`Run`] is what happened, the same for all of them: its states at any time
+//! ([`Run::state_at`], [`Run::every`]), its events by guard and by contact, its doubts, a table
+//! ([`Run::write_csv`]), where a later run goes on ([`Run::end`]).
 //!
 //! | the system | driver | contacts | friction | derivative |
 //! |---|---|---|---|---|
 //! | `x' = f(x, mode)` with guards: soft legs, relays, neurons | [`Integrator`] | many at one instant, by projection | as the model writes it | whole, with a verdict, through corners |
-//! | rigid bodies, impacts exact in time | [`event_driven::EventDriven`] | rebound, rest, accumulate; the law of impact is a choice | at impacts, by laws that know it | as above |
+//! | rigid bodies, impacts exact in time | [`EventDriven`] | rebound, rest, accumulate; the law of impact is a choice | at impacts, by laws that know it | as above |
 //! | rigid bodies in the plane that stick and slip | [`event_driven::Timeline`] | inelastic, with impacts without collision | Coulomb, exact | none |
-//! | rigid bodies over long times, where energy is to stay bounded | [`variational::Variational`] | impacts within steps, rest | Coulomb, in space too | of runs with single impacts |
-//! | scenes with hundreds of contacts, control loops | [`compliant::Compliant`] | soft, or nearly rigid | Coulomb, with a small creep | of rollouts |
+//! | rigid bodies over long times, where energy is to stay bounded | [`Variational`] | impacts within steps, rest | Coulomb, in space too | of runs with single impacts that rebound |
+//! | scenes with hundreds of contacts, control loops | [`Compliant`] | soft, or nearly rigid | Coulomb, with a small creep | of the steps as they are made |
 //!
-//! Each starts from a [`Start`]; the mechanical ones take one model
-//! ([`mechanics::MechanicalSystem`], [`mechanics::UnilateralConstraints`]).
+//! Each starts from a [`Start`] and has the same verbs, which the trait [`Driver`] holds: `integrate`
+//! keeps everything, `observe` tells an [`Observer`] and keeps nothing, `derivative` says how the end
+//! depends on the start, `live` goes on as it is told, with efforts of a controller, and can be saved
+//! and taken up again ([`Live`]). [`event_driven::Timeline`] has `integrate` alone.
+//!
+//! ```
+//! use saltation::models::BouncingBall;
+//! use saltation::{Compliant, ContactModel, EventDriven, Start, Variational};
+//!
+//! let model = ContactModel::new(BouncingBall { restitution: 0.0, ..Default::default() });
+//! let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
+//! let exact = EventDriven::new(model.clone())?.rtol(1e-9).integrate(&start, 0.6)?.completed()?;
+//! let stepped = Variational::new(model.clone())?.time_step(1e-2).integrate(&start, 0.6)?;
+//! let soft = Compliant::new(*model.system())?.time_step(1e-3).integrate(&start, 0.6)?;
+//! for run in [&exact, &stepped, &soft] {
+//!     assert!((run.events()[0].t - 0.4515).abs() < 2e-3); // lands
+//!     assert_eq!(run.phases().pop().map(|last| last.closed), Some(vec![0])); // and stays
+//! }
+//! # Ok::<(), saltation::Error>(())
+//! ```
 //!
 //! # The rooms
 //!
-//! * [`hybrid`]: the core. What the user writes ([`Flow`], [`EventFunction`]), the loop
-//!   ([`Integrator`]) with its smooth and its crossing phase, what comes out ([`Trajectory`],
-//!   [`Observer`]).
-//! * [`ode`]: the stepper under it, of Tsitouras; knows no guards.
+//! * [`model`]: what the user of the core writes, and the words it speaks of; [`record`]: what all
+//!   drivers write, and the run; [`driver`]: what they have in common.
+//! * [`hybrid`]: the core, with its smooth and its crossing phase ([`Integrator`]); [`ode`]: the
+//!   stepper under it, of Tsitouras, which knows no guards.
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`],
 //!   [`Verdict`]); derivatives of `f`, `h` and resets at a point, and the check of those a user
 //!   wrote.
-//! * [`mechanics`]: bodies that touch: masses, forces, gaps ([`mechanics::MechanicalSystem`],
-//!   [`mechanics::UnilateralConstraints`]).
+//! * [`mechanics`]: bodies that touch: masses, forces, gaps, and the [`ContactModel`].
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event
-//!   ([`event_driven::EventDriven`]); with friction in the plane, and time as a state
+//!   ([`EventDriven`]); with friction in the plane, and time as a state
 //!   ([`event_driven::Timeline`]).
 //! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
-//!   inside the steps ([`variational::Variational`]).
+//!   inside the steps ([`Variational`]).
 //! * [`compliant`]: bodies in implicit steps of one length, with hundreds of compliant contacts with
-//!   friction solved as one convex problem ([`compliant::Compliant`]), and derivatives of rollouts.
+//!   friction solved as one convex problem ([`Compliant`]), and derivatives of rollouts.
 //! * [`bodies`]: rigid bodies with shapes as a mechanical system ([`bodies::Scene`]): spheres, boxes,
 //!   capsules, planes, and the contacts between them.
 //! * [`impact`]: what happens to velocities at one instant when several contacts close at once:
@@ -108,7 +132,7 @@
 //! gradient is written) cross together, and the final state does not depend on the numbering of the
 //! guards. Event functions may oscillate within a step: what can hide between samples is said at
 //! [`Resolution`]. What the errors of a run may turn is a [`Doubt`], and
-//! [`Trajectory::is_guaranteed`] is false then. [`Projection::Auto`] keeps the tolerance of the
+//! [`Run::is_guaranteed`] is false then. [`Projection::Auto`] keeps the tolerance of the
 //! smooth phase. The same input gives the same bits. A run that ends early says why and keeps what
 //! it has.
 //!
@@ -118,8 +142,9 @@
 //! # When something goes wrong
 //!
 //! Bad input is refused before any work begins, with an [`InputError`]. What a run meets on its way
-//! ends it with [`Status::Refused`] and a [`Stop`], which says where; a reset may refuse with a
-//! reason of its own ([`Stop::model`]). Each room has one error of its own beside these:
+//! ends it with [`Status::Refused`] and a [`Stop`], which says where, and the run keeps all that was
+//! computed; a reset may refuse with a reason of its own ([`Stop::model`]). Each room has one error of
+//! its own beside these, which [`Status::reason`] gives back:
 //! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::VariationalFailure`], [`compliant::CompliantFailure`],
 //! [`impact::ImpactFailure`], [`lcp::LcpFailure`]. [`Error`] is over all of them, for `?`.
 //!
@@ -145,6 +170,7 @@
 pub mod bodies;
 pub mod compliant;
 pub mod derivative;
+pub mod driver;
 mod error;
 pub mod event_driven;
 pub mod hybrid;
@@ -155,11 +181,13 @@ pub mod lcp;
 mod linalg;
 mod matrix_fault;
 pub mod mechanics;
+pub mod model;
 pub mod models;
 pub mod ode;
 pub mod prelude;
 mod quantity;
 mod random;
+pub mod record;
 mod validate;
 pub mod variational;
 
@@ -169,6 +197,7 @@ pub use derivative::{
 };
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
+pub use driver::Driver;
 pub use error::Error;
 pub use event_driven::EventDriven;
 pub use input::InputError;
@@ -180,11 +209,15 @@ pub use nalgebra;
 pub use quantity::Quantity;
 pub use variational::Variational;
 
-pub use hybrid::{
-    Arrival, At, Corner, Crossed, CrossedGuard, Crossing, Direction, Doubt, EventFunction, Flow,
-    Guard, GuardCrossing, Integrator, Mode, ModeChange, ModelError, Observer, PerEntry, Projection,
-    Rearm, RearmMatrix, Record, Resolution, RowConflict, Segment, Start, Statistics, Status, Stop,
-    Summary, Trajectory, Transition, Watch, flow_fn,
+pub use hybrid::{Integrator, Projection, Resolution};
+pub use model::{
+    At, Crossed, CrossedGuard, Crossing, Direction, Displacement, EventFunction, Flow, Guard, Mode,
+    ModelError, Rearm, RearmMatrix, Record, RowConflict, Stop, Watch, flow_fn,
+};
+pub use record::{
+    Arrival, ContactEvent, ContactEventKind, Corner, Doubt, GuardCrossing, Live, ModeChange,
+    Observer, PerEntry, Phase, Run, Segment, Snapshot, Start, Statistics, Status, Summary, Table,
+    Transition,
 };
 
 /// The code in the README is a test.

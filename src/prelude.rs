@@ -14,7 +14,8 @@ pub use crate::event_driven::Zeno;
 pub use crate::impact::{ImpactLaw, Selection};
 pub use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 pub use crate::{
-    Compliant, ContactModel, Crossed, Crossing, Error, EventDriven, EventFunction, Flow, Guard,
-    InputError, Integrator, Mode, Observer, Projection, Rearm, RearmMatrix, Start, Status, Stop,
-    Trajectory, Transition, Variational, Verdict, Watch, flow_fn,
+    Compliant, ContactEvent, ContactModel, Crossed, Crossing, Doubt, Driver, Error, EventDriven,
+    EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Live, Mode, Observer,
+    Projection, Rearm, RearmMatrix, Run, Segment, Snapshot, Start, Status, Stop, Transition,
+    Variational, Verdict, Watch, flow_fn,
 };

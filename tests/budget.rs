@@ -16,7 +16,8 @@ use saltation::models::{
     BouncingBall, FieldTable, Hopper, NormalPlate, PlateParameters, SoftTrot, VerticalPlate,
 };
 use saltation::{
-    Crossed, Crossing, EventFunction, Flow, Integrator, Mode, Start, Status, Stop, Summary, Watch,
+    Crossed, Crossing, Displacement, EventFunction, Flow, Integrator, Mode, Start, Status, Stop,
+    Summary, Watch,
 };
 
 /// What a run costs.
@@ -211,7 +212,7 @@ impl<S: EventFunction> EventFunction for Counted<S> {
         crossed: &Crossed<'_>,
         x: &[f64],
         mode: &Mode,
-        direction: (f64, &[f64]),
+        direction: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         self.says_all() && self.model.reset_times(t, crossed, x, mode, direction, out)

@@ -2,14 +2,12 @@
 //! what ends a run says where; the reason of a model comes back as it was given.
 
 use nalgebra::{DMatrix, DVector};
-use saltation::compliant::Compliant;
 use saltation::derivative::saltation_product;
 use saltation::event_driven::{Breakdown, Timeline};
 use saltation::impact::{self, ImpactLaw, ImpactProblem, MinimalOutcomes, Selection};
 use saltation::lcp::{self, LcpSolver, enumerate_until};
 use saltation::models::{BouncingBall, DoublePendulum, Hopper};
-use saltation::variational::Variational;
-use saltation::{ContactModel, EventDriven};
+use saltation::{Compliant, ContactModel, EventDriven, Variational};
 use saltation::{
     Crossing, Error, EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Mode,
     NoDerivative, Start, Status, Stop, flow_fn,
@@ -129,7 +127,7 @@ fn an_interrupt_is_one_variant_whichever_room_it_came_through() {
         .unwrap()
         .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.0);
     let run = run.unwrap();
-    assert_eq!(run.breakdown(), None);
+    assert_eq!(run.status().reason::<Breakdown>(), None);
     assert_eq!(
         run.completed().map_err(Error::from).unwrap_err(),
         Error::Interrupted
@@ -287,13 +285,13 @@ fn a_start_of_another_kind_is_refused() {
                     .unwrap_err(),
             ),
             Error::from(
-                Variational::new(pendulum)
+                Variational::new(ContactModel::new(pendulum))
                     .unwrap()
                     .integrate(&start, 1.0)
                     .unwrap_err(),
             ),
             Error::from(
-                Variational::new(pendulum)
+                Variational::new(ContactModel::new(pendulum))
                     .unwrap()
                     .derivative(&start, 1.0)
                     .unwrap_err(),

@@ -212,7 +212,6 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 2.0)
         .unwrap();
-    let run = run.trajectory();
     assert!(
         matches!(run.status(), Status::Refused(Stop::TooManySteps { .. })),
         "{}",

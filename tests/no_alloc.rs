@@ -10,14 +10,16 @@ mod contacts;
 
 use allocations::{allocations, most_held};
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::Compliant;
 use saltation::lcp::{Attempt, LcpSolver};
 use saltation::models::{
     Affine, ContactChain, DoublePendulum, FieldTable, Hopper, NormalPlate, PlateParameters,
     Thermostat, VerticalPlate,
 };
-use saltation::variational::{Midpoint, Variational};
-use saltation::{EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities, Start, Status};
+use saltation::variational::Midpoint;
+use saltation::{
+    Compliant, ContactModel, EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities,
+    Start, Status, Variational,
+};
 
 #[test]
 fn a_corner_of_many_guards_keeps_two_levels_of_maps() {
@@ -641,7 +643,9 @@ fn steps_of_the_variational_driver_allocate_nothing_but_the_log() {
         wall: -10.0,
         ..DoublePendulum::default()
     };
-    let mut driver = Variational::new(pendulum).unwrap().time_step(0.001);
+    let mut driver = Variational::new(ContactModel::new(pendulum))
+        .unwrap()
+        .time_step(0.001);
     let mut of = |tf: f64| {
         allocations(|| {
             driver

@@ -68,7 +68,7 @@ pub(crate) fn strides() -> Vec<Case> {
             let run = simulation
                 .integrate(&Start::at(0.0).q(&q).v(&v), 0.65)
                 .expect("good input");
-            run.trajectory().statistics().steps
+            run.statistics().steps
         };
         cases.push(Case::new(format!("{name}, simulation"), run));
     }
@@ -140,9 +140,12 @@ where
         .integrate(&Start::at(0.0).q(q).v(v), 0.6)
         .expect("good input");
     let time = run.events().first().expect("an event").t;
-    let run = run.trajectory();
     let part = |from: f64, to: f64, step: f64| {
-        let start = run.at(from).expect("within the run").as_slice().to_vec();
+        let start = run
+            .state_at(from)
+            .expect("within the run")
+            .as_slice()
+            .to_vec();
         let mode = run.mode_at(from).expect("within the run").clone();
         let mut integrator = integrator(model.clone()).first_step(step).max_step(step);
         move || {

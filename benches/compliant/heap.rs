@@ -1,9 +1,9 @@
 //! Heaps, run up to some time.
 
-use saltation::Start;
 use saltation::bodies::Scene;
-use saltation::compliant::{Compliant, Problem, Solver};
+use saltation::compliant::{Problem, Solver};
 use saltation::models::Clutter;
+use saltation::{Compliant, Start};
 
 /// As for piles.
 pub(crate) fn solver() -> Solver {

@@ -13,14 +13,13 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use interrupted::{Row, Setter, Springs, boxes, heap};
-use saltation::compliant::Compliant;
 use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::Timeline;
 use saltation::impact::Routh;
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
-use saltation::variational::{Midpoint, Variational};
-use saltation::{ContactModel, EventDriven};
+use saltation::variational::Midpoint;
+use saltation::{Compliant, ContactModel, EventDriven, Variational};
 use saltation::{Integrator, Start};
 
 /// A driver that is to be ended: it runs until the setter, which it is given, has set the interrupt.
@@ -83,7 +82,7 @@ const CASES: [Case; 13] = [
     ("variational run of 100 masses", 50_000, |setter| {
         let row = Row::new(100, setter);
         let (q, v) = row.start(1e-3);
-        let driver = Variational::new(row).expect("masses");
+        let driver = Variational::new(ContactModel::new(row)).expect("masses");
         let mut driver = driver.time_step(1e-3).interrupt(setter.interrupt());
         let _ = driver.integrate(&Start::at(0.0).q(&q).v(&v), 1e4);
     }),

@@ -3,13 +3,13 @@
 //! Targets: a step of two links within 5 µs, of ten links within 100 µs. Times hold for a machine,
 //! ratios of one run for others too.
 
-use saltation::Start;
+use saltation::{ContactModel, Start, Variational};
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{DoublePendulum, LinkChain, SlidingBlock, Trex};
-use saltation::variational::{Midpoint, Variational};
+use saltation::variational::Midpoint;
 
 fn steps(c: &mut Criterion) {
     let mut group = c.benchmark_group("step");
@@ -21,7 +21,9 @@ fn steps(c: &mut Criterion) {
     for links in [2, 10, 30] {
         // A run, so that factors are kept from step to step.
         let chain = LinkChain::new(links).expect("links");
-        let mut driver = Variational::new(chain).expect("a chain").time_step(0.001);
+        let mut driver = Variational::new(ContactModel::new(chain))
+            .expect("a chain")
+            .time_step(0.001);
         let (q, v) = (vec![0.3; links], vec![0.0; links]);
         group.bench_function(BenchmarkId::new("1000 steps of links", links), |b| {
             b.iter(|| {
@@ -69,7 +71,7 @@ fn differences(c: &mut Criterion) {
 
 fn closed(c: &mut Criterion) {
     let mut group = c.benchmark_group("closed contact");
-    let mut driver = Variational::new(SlidingBlock::default())
+    let mut driver = Variational::new(ContactModel::new(SlidingBlock::default()))
         .expect("a block")
         .time_step(0.001)
         .frictionless_impacts();
@@ -87,7 +89,9 @@ fn landing(c: &mut Criterion) {
     let mut group = c.benchmark_group("landing");
     group.sample_size(20);
     let trex = Trex::new([7.0, 4.0], [8.0, 10.0]).expect("Table I");
-    let mut driver = Variational::new(trex).expect("a robot").time_step(5e-4);
+    let mut driver = Variational::new(ContactModel::new(trex))
+        .expect("a robot")
+        .time_step(5e-4);
     // Feet and tail some cm above the floor, falling.
     let q = [0.0, 14.0, 5.782, 5.13, 5.24, 1.9932, 5.243, 0.0];
     let mut v = [0.0; 8];

@@ -1,12 +1,12 @@
 //! A run of a heap, step by step.
 
-use saltation::Start;
 use std::fmt::Write;
 
 use saltation::bodies::Scene;
-use saltation::compliant::{Compliant, Softness, Solver, StepStatistics, StepTimes};
+use saltation::compliant::{Softness, Solver, StepStatistics, StepTimes};
 use saltation::mechanics::Contacts;
 use saltation::models::Clutter;
+use saltation::{Compliant, Start};
 
 use crate::common::flags::Outcome;
 use crate::progress::Progress;

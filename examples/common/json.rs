@@ -1,12 +1,12 @@
 //! The end of a run as one line of JSON.
 
-use saltation::{Status, Trajectory};
+use saltation::{Run, Status};
 
 /// One line: `head` (entries of the model, each followed by a comma), then status, time, state with
 /// 15 digits, contacts and what the run cost.
 pub(crate) fn final_line(
     head: &str,
-    run: &Trajectory,
+    run: &Run,
     contact_changes: usize,
     in_contact: usize,
 ) -> String {

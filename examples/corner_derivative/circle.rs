@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, Vector3};
 use plotters::prelude::{Circle as Dot, *};
 use saltation::derivative::{Derivative, Piece};
 use saltation::models::FieldTable;
-use saltation::{Error, Guard, InputError, Integrator, Start, Trajectory};
+use saltation::{Error, Guard, InputError, Integrator, Run, Start};
 
 use crate::common::chart::{Area, Chart, Key, PALETTE, chart, grey, headline, picture, text};
 use crate::common::flags::Outcome;
@@ -95,7 +95,7 @@ impl Circle {
         let index_order = pieces.iter().find(|piece| order(piece) == "0-1-2");
         let image = Image {
             arcs: arcs(&pieces),
-            displaced: self.displaced(derivative.trajectory())?,
+            displaced: self.displaced(derivative.run())?,
             index_order: index_order
                 .ok_or("no direction meets 0-1-2")?
                 .matrix
@@ -107,7 +107,7 @@ impl Circle {
     }
 
     /// The displaced starts, each integrated on its own.
-    fn displaced(&self, run: &Trajectory) -> Result<Vec<Displaced>, Error> {
+    fn displaced(&self, run: &Run) -> Result<Vec<Displaced>, Error> {
         let mut integrator = integrator()?;
         (0..self.points)
             .map(|i| {

@@ -105,7 +105,7 @@ impl Task {
             .runs
             .derivative(&saltation::Start::at(0.0).x(&state(start)), self.tf)?;
         let (verdict, pieces) = (derivative.verdict().clone(), derivative.pieces()?);
-        let end = derivative.into_trajectory().completed()?;
+        let end = derivative.into_run().completed()?;
         let w = self.final_gradient(end.state().as_slice());
         let mut sides = Vec::new();
         for piece in &pieces {

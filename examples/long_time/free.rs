@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use saltation::nalgebra::{Cholesky, DMatrix};
 
 /// A mechanical system without its contacts, that counts how often its effort and the derivatives
@@ -82,7 +82,7 @@ impl<S: MechanicalSystem> MechanicalSystem for Free<S> {
         self.system.effort(t, q, v, effort);
     }
 
-    fn effort_along(&self, at: (f64, &[f64], &[f64]), directions: &[f64], out: &mut [f64]) -> bool {
+    fn effort_along(&self, at: State<'_>, directions: &[f64], out: &mut [f64]) -> bool {
         self.count();
         self.system.effort_along(at, directions, out)
     }

@@ -2,11 +2,9 @@
 
 use std::time::Instant;
 
-use saltation::ContactModel;
-use saltation::hybrid::{Observer, Segment};
 use saltation::mechanics::MechanicalSystem;
 use saltation::variational::Midpoint;
-use saltation::{Error, Integrator, Start, Status};
+use saltation::{ContactModel, Error, Integrator, Observer, Segment, Start, Status};
 
 use crate::common::flags::{Outcome, ensure};
 use crate::free::Free;

@@ -1,8 +1,8 @@
 //! One swing: ball 1 is lifted and let go, and a law decides what its impacts do.
 
-use saltation::event_driven::{ContactEvent, MechanicalRun};
+use saltation::event_driven::ContactEvent;
 use saltation::impact::{ImpactLaw, Plastic, Propagative, ReflectionOrder, Unilateral};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Error, Start, Status};
 
 use crate::balls::HangingBalls;
@@ -91,7 +91,7 @@ impl Swing {
             before: event.state_before[n..].to_vec(),
             after: event.state_after[n..].to_vec(),
         };
-        let trouble = match run.trajectory().status() {
+        let trouble = match run.status() {
             Status::Refused(reason) => Some(reason.to_string()),
             _ => None,
         };
@@ -108,7 +108,7 @@ impl Swing {
 
 /// The momenta from impact to impact, at least every `step` seconds.
 fn pieces(
-    run: &MechanicalRun,
+    run: &Run,
     impacts: &[&ContactEvent],
     masses: &[f64],
     step: f64,
@@ -117,10 +117,9 @@ fn pieces(
         let velocities = &state[masses.len()..];
         masses.iter().zip(velocities).map(|(m, v)| m * v).collect()
     };
-    let trajectory = run.trajectory();
-    let mut start = (0.0, trajectory.at(0.0)?.as_slice().to_vec());
+    let mut start = (0.0, run.state_at(0.0)?.as_slice().to_vec());
     let mut pieces = Vec::new();
-    let end = (trajectory.t(), trajectory.state().as_slice().to_vec());
+    let end = (run.t(), run.state().as_slice().to_vec());
     let ends = impacts
         .iter()
         .map(|event| (event.t, event.state_before.clone()));
@@ -132,7 +131,7 @@ fn pieces(
         let mut piece = vec![(start.0, momenta(&start.1))];
         let mut t = start.0 + step;
         while t < end.0 {
-            piece.push((t, momenta(trajectory.at(t)?.as_slice())));
+            piece.push((t, momenta(run.state_at(t)?.as_slice())));
             t += step;
         }
         piece.push((end.0, momenta(&end.1)));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, InputError, Integrator, Mode, Projection, Start, Trajectory};
+use saltation::{EventFunction, Flow, InputError, Integrator, Mode, Projection, Run, Start};
 
 use crate::common::flags::{Flags, Outcome, ensure};
 use crate::setting::{projection, row};
@@ -77,7 +77,7 @@ impl Plate {
         self.parameters.springs
     }
 
-    pub(crate) fn run(&self) -> Result<Trajectory, InputError> {
+    pub(crate) fn run(&self) -> Result<Run, InputError> {
         let parameters = self.parameters;
         match self.law {
             Law::Vertical => self.integrate(VerticalPlate::new(parameters)?),
@@ -85,7 +85,7 @@ impl Plate {
         }
     }
 
-    fn integrate(&self, plate: impl Flow + EventFunction) -> Result<Trajectory, InputError> {
+    fn integrate(&self, plate: impl Flow + EventFunction) -> Result<Run, InputError> {
         Integrator::fixed::<6>(plate)?
             .rtol(self.rtol)
             .atol(self.atol)
@@ -107,7 +107,7 @@ impl Plate {
     }
 
     /// How often a spring begins or ends to push; what one spring does at one instant counts once.
-    pub(crate) fn contact_changes(&self, run: &Trajectory) -> usize {
+    pub(crate) fn contact_changes(&self, run: &Run) -> usize {
         if self.law == Law::Vertical {
             return run.crossings().len();
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use saltation::{Error, Trajectory};
+use saltation::{Error, Run};
 
 use crate::common::chart::{
     Area, Axis, Key, PALETTE, chart, grey, headline, picture, rounded, text,
@@ -46,7 +46,7 @@ struct Snapshot {
 pub(crate) fn draw(
     folder: &Path,
     plate: &Plate,
-    run: &Trajectory,
+    run: &Run,
     out: &mut dyn Write,
 ) -> Outcome<PathBuf> {
     let contacts = contacts(plate, run);
@@ -103,7 +103,7 @@ fn report(snapshots: &[Snapshot], out: &mut dyn Write) -> Outcome<()> {
     Ok(())
 }
 
-fn contacts(plate: &Plate, run: &Trajectory) -> Vec<Contact> {
+fn contacts(plate: &Plate, run: &Run) -> Vec<Contact> {
     let mut since: Vec<Option<f64>> = vec![None; plate.springs()];
     let mut contacts = Vec::new();
     for change in run.modes() {
@@ -132,7 +132,7 @@ fn contacts(plate: &Plate, run: &Trajectory) -> Vec<Contact> {
 
 /// Times of the snapshots from start to end: two thirds of them while some spring pushes, the rest
 /// in flight.
-fn times(run: &Trajectory, contacts: &[Contact]) -> Vec<f64> {
+fn times(run: &Run, contacts: &[Contact]) -> Vec<f64> {
     const CELLS: usize = 2000;
     let (start, end) = (run.times()[0], run.t());
     let at = |cells: f64| (start + (end - start) * cells / CELLS as f64).min(end);
@@ -159,17 +159,12 @@ fn times(run: &Trajectory, contacts: &[Contact]) -> Vec<f64> {
     (0..SNAPSHOTS).map(|i| at(cells(i) as f64)).collect()
 }
 
-fn snapshot(
-    plate: &Plate,
-    run: &Trajectory,
-    contacts: &[Contact],
-    t: f64,
-) -> Result<Snapshot, Error> {
+fn snapshot(plate: &Plate, run: &Run, contacts: &[Contact], t: f64) -> Result<Snapshot, Error> {
     let mut pushing = vec![false; plate.springs()];
     for contact in contacts.iter().filter(|contact| contact.holds(t)) {
         pushing[contact.spring] = true;
     }
-    let state = run.at(t)?.as_slice().to_vec();
+    let state = run.state_at(t)?.as_slice().to_vec();
     Ok(Snapshot { t, state, pushing })
 }
 
@@ -268,18 +263,18 @@ fn spring_path(
     (0..=last).map(point).collect()
 }
 
-fn time_axis(run: &Trajectory) -> Axis<'static> {
+fn time_axis(run: &Run) -> Axis<'static> {
     let (start, end) = (run.times()[0], run.t());
     let margin = 0.02 * (end - start);
     linear::axis("time [s]", start - margin..end + margin, 10)
 }
 
-fn draw_height(area: &Area, run: &Trajectory, snapshots: &[Snapshot]) -> Outcome<()> {
+fn draw_height(area: &Area, run: &Run, snapshots: &[Snapshot]) -> Outcome<()> {
     const CELLS: i32 = 400;
     let (start, end) = (run.times()[0], run.t());
     let curve: Vec<(f64, f64)> = (0..=CELLS)
         .map(|i| (start + (end - start) * f64::from(i) / f64::from(CELLS)).min(end))
-        .map(|t| Ok((t, run.at(t)?[1])))
+        .map(|t| Ok((t, run.state_at(t)?[1])))
         .collect::<Result<_, Error>>()?;
     let low = curve.iter().map(|point| point.1).fold(0.0, f64::min);
     let high = curve.iter().map(|point| point.1).fold(low + 1e-3, f64::max);
@@ -299,7 +294,7 @@ fn draw_height(area: &Area, run: &Trajectory, snapshots: &[Snapshot]) -> Outcome
 fn draw_contacts(
     area: &Area,
     plate: &Plate,
-    run: &Trajectory,
+    run: &Run,
     contacts: &[Contact],
     snapshots: &[Snapshot],
 ) -> Outcome<()> {

@@ -1,9 +1,9 @@
 //! The rollout with its gradient, and the descent.
 
 use nalgebra::{DMatrix, Vector2};
-use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Axis, Compliant, CompliantFailure, JointCoupling, Solver};
+use saltation::compliant::{Axis, CompliantFailure, JointCoupling, Solver};
+use saltation::{Compliant, Start};
 
 /// A box on the ground, and two fingers beside it, balls on rails along x, pushed by forces.
 pub(crate) struct Task {

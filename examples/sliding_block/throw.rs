@@ -1,8 +1,7 @@
 //! A block that is thrown along a slope: its closed form, its runs and their errors.
 
-use saltation::Start;
 use saltation::models::SlidingBlock;
-use saltation::variational::{Variational, VariationalFailure, VariationalRun};
+use saltation::{ContactModel, Error, Run, Start, Variational};
 
 /// Speeds between the one that was asked for and a tenth more, for errors.
 pub(crate) const PHASES: u32 = 16;
@@ -97,24 +96,20 @@ impl Throw {
     }
 
     /// The run with a step (s).
-    pub(crate) fn run(&self, step: f64) -> Result<VariationalRun, VariationalFailure> {
-        Variational::new(self.block())?
+    pub(crate) fn run(&self, step: f64) -> Result<Run, Error> {
+        let run = Variational::new(ContactModel::new(self.block()))?
             .time_step(step)
             .frictionless_impacts()
             .integrate(
                 &Start::at(0.0).q(&[0.0, 0.0]).v(&[self.speed, 0.0]),
                 self.tf,
-            )?
-            .completed()
+            )?;
+        Ok(run.completed()?)
     }
 
     /// The errors with `step` and its halves. They depend on where within a step the block stops,
     /// so that they are the largest of throws at `PHASES` speeds.
-    pub(crate) fn errors(
-        &self,
-        step: f64,
-        halvings: u32,
-    ) -> Result<Vec<Errors>, VariationalFailure> {
+    pub(crate) fn errors(&self, step: f64, halvings: u32) -> Result<Vec<Errors>, Error> {
         (0..=halvings)
             .map(|k| {
                 let step = step * 0.5f64.powi(k.cast_signed());

@@ -1,10 +1,10 @@
 //! The first 30 ms after a drop, twice: with the fastest and with the slowest contact first.
 
-use saltation::Start;
 use saltation::impact::{Propagative, ReflectionOrder, indeterminacy};
 use saltation::mechanics::MechanicalSystem;
-use saltation::nalgebra::{Cholesky, DMatrix, DVector};
-use saltation::variational::{Chatter, Variational, VariationalRun};
+use saltation::nalgebra::{Cholesky, DMatrix, DVector, DVectorView};
+use saltation::variational::Chatter;
+use saltation::{ContactModel, Run, Start, Variational};
 
 use crate::Setup;
 use crate::common::flags::Outcome;
@@ -15,7 +15,7 @@ pub(crate) struct Landing {
     pub(crate) name: &'static str,
     /// ξ of the first impact alone.
     pub(crate) first: f64,
-    /// Time (ms) and ξ at the nodes after the start.
+    /// Time (ms) and ξ at the ends of steps.
     pub(crate) xi: Vec<(f64, f64)>,
     /// Impacts of the two runs.
     pub(crate) impacts: [usize; 2],
@@ -27,27 +27,27 @@ pub(crate) struct Landing {
 
 impl Landing {
     pub(crate) fn of(robot: &Robot, setup: &Setup) -> Outcome<Self> {
+        let step = 1e-3 * setup.step;
         let speed = (2.0 * robot.system.gravity * setup.drop).sqrt();
-        let run = |order| -> Outcome<VariationalRun> {
-            let run = Variational::with_law(robot.system, Propagative::new(order))?
-                .time_step(1e-3 * setup.step)
+        let run = |order| -> Outcome<Run> {
+            let model = ContactModel::with_law(robot.system, Propagative::new(order));
+            let start = Start::at(0.0).q(&robot.q);
+            let run = Variational::new(model)?
+                .time_step(step)
                 .chatter(setup.chatter.then(Chatter::default))
-                .integrate(
-                    &Start::at(0.0).q(&robot.q).v(&falling(speed)),
-                    1e-3 * setup.tf,
-                )?;
+                .integrate(&start.v(&falling(speed)), 1e-3 * setup.tf)?;
             Ok(run.completed()?)
         };
         let runs = [run(ReflectionOrder::ArgMin)?, run(ReflectionOrder::ArgMax)?];
-        let nodes = 1..runs[0].times().len();
-        let xi = nodes.map(|k| {
-            let [a, b] = [0, 1].map(|i| runs[i].p(k));
-            let apart: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-            let xi = norm(robot, runs[0].q(k), &apart)? / norm(robot, runs[0].q(k), a)?;
-            Some((1e3 * runs[0].times()[k], xi))
+        let [first, second] = [runs[0].every(step)?, runs[1].every(step)?];
+        let xi = (1..first.times.len()).map(|k| {
+            let mass = mass(robot, &first.states.column(k));
+            let [a, b] = [&first, &second].map(|run| momentum(robot, &run.states.column(k)));
+            let xi = norm(&mass, &(&a - b))? / norm(&mass, &a)?;
+            Some((1e3 * first.times[k], xi))
         });
         let xi: Option<Vec<_>> = xi.collect();
-        let contacts = |run: &VariationalRun| -> Vec<Vec<usize>> {
+        let contacts = |run: &Run| -> Vec<Vec<usize>> {
             run.events()
                 .iter()
                 .map(|event| event.contacts.clone())
@@ -59,11 +59,11 @@ impl Landing {
             xi: xi.ok_or("a mass matrix is not positive definite")?,
             impacts: [0, 1].map(|i| impacts(&runs[i])),
             same_contacts: contacts(&runs[0]) == contacts(&runs[1]),
-            guaranteed: runs.iter().all(VariationalRun::is_guaranteed),
+            guaranteed: runs.iter().all(Run::is_guaranteed),
         })
     }
 
-    /// ξ at a time (ms), at the node next to it.
+    /// ξ at a time (ms), at the end of a step next to it.
     pub(crate) fn at(&self, t: f64) -> Option<f64> {
         let near = |node: &&(f64, f64)| (node.0 - t).abs();
         let node = self.xi.iter().min_by(|a, b| near(a).total_cmp(&near(b)))?;
@@ -76,16 +76,29 @@ impl Landing {
     }
 }
 
-fn impacts(run: &VariationalRun) -> usize {
+fn impacts(run: &Run) -> usize {
     let events = run.events().iter();
     events.filter(|event| !event.impulses.is_empty()).count()
 }
 
+/// The mass matrix at a state `(q, v)`.
+fn mass(robot: &Robot, state: &DVectorView<'_, f64>) -> DMatrix<f64> {
+    let d = robot.q.len();
+    let mut mass = DMatrix::zeros(d, d);
+    robot
+        .system
+        .mass(state.rows(0, d).as_slice(), mass.as_mut_slice());
+    mass
+}
+
+/// `p = M v` at a state `(q, v)`.
+fn momentum(robot: &Robot, state: &DVectorView<'_, f64>) -> DVector<f64> {
+    let d = robot.q.len();
+    mass(robot, state) * state.rows(d, d)
+}
+
 /// √(p M⁻¹ pᵀ), the norm of a momentum in the metric of kinetic energy.
-fn norm(robot: &Robot, q: &[f64], p: &[f64]) -> Option<f64> {
-    let mut mass = DMatrix::zeros(p.len(), p.len());
-    robot.system.mass(q, mass.as_mut_slice());
-    let half = Cholesky::new(mass)?.l();
-    let scaled = half.solve_lower_triangular(&DVector::from_column_slice(p))?;
-    Some(scaled.norm())
+fn norm(mass: &DMatrix<f64>, p: &DVector<f64>) -> Option<f64> {
+    let half = Cholesky::new(mass.clone())?.l();
+    Some(half.solve_lower_triangular(p)?.norm())
 }

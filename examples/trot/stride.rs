@@ -113,12 +113,12 @@ impl<S: Trot> Stride<S> {
             .rtol(TOLERANCE)
             .atol(0.1 * TOLERANCE);
         let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), self.tf)?;
-        let trajectory = run.trajectory().clone().completed()?;
+        let run = run.completed()?;
         let first = run.events().first();
         Ok(End {
             theta,
-            rates: Rates::of(trajectory.state().as_slice()),
-            modes: run.modes(),
+            rates: Rates::of(run.state().as_slice()),
+            modes: run.phases(),
             before: first.map(|event| (event.t, event.state_before.clone())),
         })
     }
@@ -142,7 +142,7 @@ impl<S: Trot> Stride<S> {
             derivative.apply_backward(&direction)?
         };
         Ok(Side {
-            limit: Rates::of(derivative.trajectory().state().as_slice()),
+            limit: Rates::of(derivative.run().state().as_slice()),
             slope: Rates::of(slope.as_slice()),
         })
     }

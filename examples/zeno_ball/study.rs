@@ -1,8 +1,8 @@
 //! One body whose impacts accumulate, under each policy.
 
-use saltation::event_driven::{ContactEventKind, MechanicalRun, Zeno};
+use saltation::event_driven::{ContactEventKind, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Error, Start, Status};
 
 /// A body, its start, and what is known of its impacts beforehand.
@@ -78,7 +78,7 @@ impl Study {
             let end = absorbed.map_or(body.tf, |time| (1.25 * time).min(body.tf));
             for k in 0..=POINTS {
                 let t = end * f64::from(k) / f64::from(POINTS);
-                curve.push((t, run.trajectory().at(t)?[body.drawn.0]));
+                curve.push((t, run.state_at(t)?[body.drawn.0]));
             }
         }
         Ok(Self {
@@ -109,24 +109,23 @@ impl Study {
 }
 
 /// Times of impacts, without the absorbed ones.
-fn landings(run: &MechanicalRun) -> Vec<f64> {
+fn landings(run: &Run) -> Vec<f64> {
     let events = run.events().iter();
     let impacts = events.filter(|e| e.kind == ContactEventKind::Contact && !e.activated.is_empty());
     impacts.map(|event| event.t).collect()
 }
 
 impl Ending {
-    fn of<S>(policy: Zeno, run: &MechanicalRun, model: &ContactModel<S>) -> Self
+    fn of<S>(policy: Zeno, run: &Run, model: &ContactModel<S>) -> Self
     where
         S: MechanicalSystem + UnilateralConstraints,
     {
-        let end = run.trajectory();
-        let forces = model.multipliers(end.t(), end.state().as_slice(), end.mode());
+        let forces = model.multipliers(run.t(), run.state().as_slice(), run.mode());
         Self {
             policy,
-            t: end.t(),
+            t: run.t(),
             impacts: landings(run).len(),
-            status: end.status().clone(),
+            status: run.status().clone(),
             guaranteed: run.is_guaranteed(),
             forces: forces.values().to_vec(),
         }

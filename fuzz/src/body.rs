@@ -1,6 +1,6 @@
 //! Random bodies with contacts: masses, efforts and gaps, well set and not.
 
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 use crate::draw::Draw;
 
@@ -190,12 +190,7 @@ impl MechanicalSystem for Body {
         effort[0] += self.forcing.0 * (self.forcing.1 * t).sin();
     }
 
-    fn contact_effort(
-        &self,
-        _place: (f64, &[f64], &[f64]),
-        closed: &[usize],
-        effort: &mut [f64],
-    ) -> bool {
+    fn contact_effort(&self, _place: State<'_>, closed: &[usize], effort: &mut [f64]) -> bool {
         let Some(pull) = self.adhesion else {
             return false;
         };

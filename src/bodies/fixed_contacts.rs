@@ -7,6 +7,7 @@ use super::narrow_phase::feature_count;
 use super::pose::frame;
 use super::{Scene, ShapeKind};
 use crate::InputError;
+use crate::mechanics::forward::mechanical_methods;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// A [`Scene`] whose contacts are few and always the same, as the event-driven driver needs them: a
@@ -173,63 +174,5 @@ impl UnilateralConstraints for FixedContacts {
 }
 
 impl MechanicalSystem for FixedContacts {
-    fn dof(&self) -> usize {
-        self.scene.dof()
-    }
-
-    fn coordinates(&self) -> usize {
-        self.scene.coordinates()
-    }
-
-    fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
-        self.scene.configuration_rate(q, v, rate)
-    }
-
-    fn project_configuration(&self, q: &mut [f64]) -> bool {
-        self.scene.project_configuration(q)
-    }
-
-    fn mass(&self, q: &[f64], mass: &mut [f64]) {
-        self.scene.mass(q, mass);
-    }
-
-    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
-        self.scene.effort(t, q, v, effort);
-    }
-
-    fn effort_along(&self, at: (f64, &[f64], &[f64]), directions: &[f64], out: &mut [f64]) -> bool {
-        self.scene.effort_along(at, directions, out)
-    }
-
-    fn trees(&self) -> usize {
-        self.scene.trees()
-    }
-
-    fn tree(&self, i: usize) -> Range<usize> {
-        self.scene.tree(i)
-    }
-
-    fn tree_mass(&self, i: usize, q: &[f64], mass: &mut [f64]) {
-        self.scene.tree_mass(i, q, mass);
-    }
-
-    fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
-        self.scene.coriolis(q, v, force)
-    }
-
-    fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
-        self.scene.kinetic_gradient(q, v, gradient)
-    }
-
-    fn constant_mass(&self) -> bool {
-        self.scene.constant_mass()
-    }
-
-    fn time_scale(&self) -> Option<f64> {
-        self.scene.time_scale()
-    }
-
-    fn potential(&self, q: &[f64]) -> Option<f64> {
-        self.scene.potential(q)
-    }
+    mechanical_methods! { self => self.scene, sizes effort motion derived }
 }

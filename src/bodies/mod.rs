@@ -7,16 +7,15 @@
 //! [`fixed_contacts`](Scene::fixed_contacts) gives one, where it exists.
 //!
 //! ```
-//! use saltation::Start;
 //! use saltation::bodies::{Body, Scene, Shape};
-//! use saltation::compliant::Compliant;
+//! use saltation::{Compliant, Start};
 //! let mut scene = Scene::new();
 //! scene.add(Body::fixed(Shape::plane()))?;
 //! let cube = scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.2]))?;
 //! let (q, v) = scene.start();
 //! let mut stepper = Compliant::new(scene.clone())?.time_step(0.01);
 //! let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
-//! let height = scene.position(cube, &run.state()[..7]).map_or(0.0, |at| at.z);
+//! let height = scene.position(cube, &run.state().as_slice()[..7]).map_or(0.0, |at| at.z);
 //! assert!((height - 0.05).abs() < 1e-4);
 //! # Ok::<(), saltation::Error>(())
 //! ```

@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Quaternion, Vector3};
 
 use super::Scene;
 use super::pose::{halves, quaternion, rotation};
-use crate::mechanics::MechanicalSystem;
+use crate::mechanics::{MechanicalSystem, State};
 
 impl Scene {
     /// Coordinates and velocities at the start.
@@ -118,12 +118,7 @@ impl MechanicalSystem for Scene {
         }
     }
 
-    fn effort_along(
-        &self,
-        _at: (f64, &[f64], &[f64]),
-        _directions: &[f64],
-        out: &mut [f64],
-    ) -> bool {
+    fn effort_along(&self, _at: State<'_>, _directions: &[f64], out: &mut [f64]) -> bool {
         out.fill(0.0);
         true
     }

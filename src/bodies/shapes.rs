@@ -130,10 +130,9 @@ impl Shape {
     /// given [`mass`](super::Body::mass) about the origin of the shape.
     ///
     /// ```
-    /// use saltation::Start;
     /// use saltation::bodies::parry::shape::SharedShape;
     /// use saltation::bodies::{Body, Pose, Scene, Shape};
-    /// use saltation::compliant::Compliant;
+    /// use saltation::{Compliant, Start};
     /// let mut scene = Scene::new();
     /// scene.add(Body::fixed(Shape::plane()))?;
     /// let cylinder = Shape::parry(SharedShape::cylinder(0.1, 0.05))?; // along y, 0.2 m long
@@ -142,7 +141,7 @@ impl Shape {
     /// let (q, v) = scene.start();
     /// let mut stepper = Compliant::new(scene.clone())?.time_step(0.01);
     /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
-    /// let frame = scene.frame(body, &run.state()[..7]).expect("a body");
+    /// let frame = scene.frame(body, &run.state().as_slice()[..7]).expect("a body");
     /// assert!((frame.position().z - 0.1).abs() < 1e-4);
     /// # Ok::<(), saltation::Error>(())
     /// ```

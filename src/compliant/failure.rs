@@ -1,7 +1,7 @@
 //! Why a compliant step could not be made.
 
-use crate::InputError;
 use crate::interrupt::Interrupted;
+use crate::{InputError, Stop};
 
 /// Why a solution or a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -53,17 +53,6 @@ pub enum CompliantFailure {
         reason: InputError,
     },
 
-    /// The record of a run takes more memory than it may have.
-    #[error(
-        "t = {t}: the run takes more than {limit} bytes; take longer steps, raise max_memory, or go on from its end"
-    )]
-    TooLarge {
-        /// Time of the last state (s).
-        t: f64,
-        /// The limit (bytes).
-        limit: usize,
-    },
-
     /// The solution or the step has no derivative.
     #[error("no derivative: {why}")]
     NoDerivative {
@@ -79,5 +68,16 @@ pub enum CompliantFailure {
 impl From<Interrupted> for CompliantFailure {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
+    }
+}
+
+/// As a run carries it: [`Stop::downcast`] gives it back.
+impl From<CompliantFailure> for Stop {
+    fn from(failure: CompliantFailure) -> Self {
+        match failure {
+            CompliantFailure::Input(error) => Self::Input(error),
+            CompliantFailure::Interrupted => Self::Interrupted,
+            failure => Self::model(failure),
+        }
     }
 }

@@ -40,7 +40,7 @@ pub use regularisation::Softness;
 pub use settings::{Guess, LineSearch};
 pub use solution::{Convergence, IslandReport, StepSolution};
 pub use solver::Solver;
-pub use stepping::{Compliant, Scheme, StepRun, StepState, StepStatistics, StepTerm, StepTimes};
+pub use stepping::{Compliant, Scheme, StepState, StepStatistics, StepTerm, StepTimes};
 pub(crate) use terms::Bounds;
 pub use terms::{Axis, Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal};
 pub use variation::{ContactVariation, RowVariation, SolutionVariation, Variation};

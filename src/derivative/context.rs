@@ -28,7 +28,7 @@ impl<'a> Context<'a> {
             rearm,
             tolerance: settings.corner_tolerance,
             settings: Some(settings),
-            interrupt: &settings.interrupt,
+            interrupt: &settings.limits.interrupt,
         }
     }
 

@@ -116,7 +116,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     /// Shift of the time of crossing `index` of the trajectory's
-    /// [`crossings`](crate::Trajectory::crossings), per displacement of the start forward along `v`
+    /// [`crossings`](crate::Run::crossings), per displacement of the start forward along `v`
     /// (s per unit of `v`).
     ///
     /// # Errors

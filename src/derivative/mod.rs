@@ -4,7 +4,7 @@
 //! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004),
 //! Burden et al. (SIADS 15 (2016) 1227).
 //!
-//! * `of_run`: the derivative of a run; `directions`, `pieces`: along a direction, and piece by
+//! * `run_derivative`: the derivative of a run of any driver; `of_run`: that of a run of the core; `directions`, `pieces`: along a direction, and piece by
 //!   piece; `chain_rule`: the links that they read, left by `recorder`; `sensitivities`: a few
 //!   directions carried along a run.
 //! * `variational`: smooth parts, with their `slopes`; `defect`: the error of the run.
@@ -33,6 +33,7 @@ mod pieces;
 mod recorder;
 mod repeat;
 mod repeated_reset;
+mod run_derivative;
 mod saltation;
 mod sensitivities;
 mod slopes;
@@ -53,6 +54,7 @@ pub use nalgebra::{RealField, convert};
 pub use no_derivative::NoDerivative;
 pub use of_run::Derivative;
 pub use parameters::WithParameters;
+pub use run_derivative::{RunDerivative, StepsDerivative};
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use sensitivities::Sensitivities;
 pub use verdict::Verdict;

@@ -106,6 +106,13 @@ pub enum NoDerivative {
         t: f64,
     },
 
+    /// A step was made in two halves ([`Doubt::Halved`](crate::Doubt::Halved)).
+    #[error("the step from t = {t} on was made in two halves; take shorter steps")]
+    Halved {
+        /// When (s).
+        t: f64,
+    },
+
     /// A matrix was asked for where the run may have met a corner.
     #[error(
         "guards {} are met within {apart:e} s at t = {t}, which is known to {error:e} s only, and their orders have different maps: the run may have met a corner; ask possible_corner() for them, a smaller tolerance for more, apply(v) for the order of this run",

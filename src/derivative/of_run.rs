@@ -15,8 +15,10 @@ use super::recorder::{Recorder, check_size};
 use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
+use crate::record::path::Path;
 use crate::{
-    EventFunction, Flow, Integrator, NoDerivative, Rearm, Start, Status, Trajectory, validate,
+    EventFunction, Flow, Integrator, NoDerivative, Observer, Rearm, Run, Start, Status, Summary,
+    validate,
 };
 
 /// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
@@ -81,7 +83,7 @@ pub struct Derivative<S> {
     system: Arc<S>,
     rearm: Rearm,
     settings: Settings,
-    pub(crate) trajectory: Trajectory,
+    pub(crate) run: Run,
     pub(crate) chain: Chain,
     verdict: Verdict,
     pub(crate) possible: Option<Box<CornerDerivative>>,
@@ -126,21 +128,34 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         start: &Start<'_>,
         tf: f64,
     ) -> Result<Derivative<S>, NoDerivative> {
+        let path = self.settings().path();
+        self.derivative_followed(start, tf, path, |path| (path, None))
+    }
+
+    /// The derivative of a run that `observer` follows, from which `finish` makes its path and the
+    /// number of coordinates of bodies.
+    pub(crate) fn derivative_followed<O: Observer>(
+        &mut self,
+        start: &Start<'_>,
+        tf: f64,
+        mut observer: O,
+        finish: impl FnOnce(O) -> (Path, Option<usize>),
+    ) -> Result<Derivative<S>, NoDerivative> {
         let driver = self.parts().1;
         let sizes = (driver.state().len(), driver.blank_mode());
-        check_size(sizes.0, driver.settings.max_memory)?;
-        let mut path = crate::hybrid::path::Path::new(&driver.settings);
+        check_size(sizes.0, driver.settings.limits.max_memory)?;
         let (summary, (_, mut recorder)) = {
-            let path = &mut path;
+            let observer = &mut observer;
             let (system, driver, engine) = self.parts();
             driver.observe_with(system, engine, start, tf, |rearm, settings| {
                 let context = Context::of_run(system, rearm, settings);
-                (path, Recorder::new(context, settings, sizes))
+                (observer, Recorder::new(context, settings, sizes))
             })?
         };
+        let (path, coordinates) = finish(observer);
         let status = recorder.status(path.status(summary.status), &path);
-        let trajectory = Trajectory::new(path, status, summary.statistics);
-        recorder.finish(trajectory.status(), end_of(&trajectory), tf);
+        let run = Run::new(path, Summary { status, ..summary }, coordinates);
+        recorder.finish(run.status(), end_of(&run), tf);
         let Recorder {
             chain,
             verdict,
@@ -148,7 +163,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             failure,
             ..
         } = recorder;
-        let failure = failure.or_else(|| match trajectory.status() {
+        let failure = failure.or_else(|| match run.status() {
             Status::Refused(reason) => Some(reason.clone().into()),
             _ => None,
         });
@@ -157,7 +172,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             system,
             rearm,
             settings,
-            trajectory,
+            run,
             chain,
             verdict,
             possible: possible.corner,
@@ -178,13 +193,13 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     /// The run itself.
-    pub fn trajectory(&self) -> &Trajectory {
-        &self.trajectory
+    pub fn run(&self) -> &Run {
+        &self.run
     }
 
     /// Returns the run and drops the rest.
-    pub fn into_trajectory(self) -> Trajectory {
-        self.trajectory
+    pub fn into_run(self) -> Run {
+        self.run
     }
 
     /// The corners of the run, where several guards are crossed at once.
@@ -202,7 +217,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// the start. Without this every method returns the reason of the refusal.
     #[must_use]
     pub fn up_to_refusal(mut self) -> Self {
-        if let Status::Refused(reason) = self.trajectory.status()
+        if let Status::Refused(reason) = self.run.status()
             && self.failure == Some(reason.clone().into())
         {
             self.failure = None;
@@ -283,7 +298,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     pub(crate) fn explorer(&self) -> Explorer {
-        Explorer::new(self.trajectory.state().len(), self.trajectory.mode())
+        Explorer::new(self.run.state().len(), self.run.mode())
     }
 
     /// The displacement that enters link `end` of the chain.
@@ -300,7 +315,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
 
     /// Refuses a derivative that overflows.
     pub(crate) fn check_finite(&self, entries: &[f64]) -> Result<(), NoDerivative> {
-        let point = end_of(&self.trajectory);
+        let point = end_of(&self.run);
         check_derivative(entries, point.x.len(), point)?;
         Ok(())
     }
@@ -312,9 +327,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         piece: impl FnMut(&CornerDerivative, &DMatrix<f64>) -> Result<DMatrix<f64>, NoDerivative>,
     ) -> Result<DMatrix<f64>, NoDerivative> {
         self.check_failure()?;
-        let product = self
-            .chain
-            .product(self.trajectory.state().len(), end, piece)?;
+        let product = self.chain.product(self.run.state().len(), end, piece)?;
         self.check_finite(product.as_slice())?;
         Ok(product)
     }
@@ -329,17 +342,17 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 
     pub(crate) fn check(&self, v: &[f64]) -> Result<(), NoDerivative> {
-        validate::length("v", self.trajectory.state().len(), v.len())?;
+        validate::length("v", self.run.state().len(), v.len())?;
         validate::finite("v", v)?;
         self.check_failure()
     }
 }
 
 /// Where a run ended.
-fn end_of(trajectory: &Trajectory) -> Point<'_> {
+fn end_of(run: &Run) -> Point<'_> {
     Point {
-        t: trajectory.t(),
-        x: trajectory.state().as_slice(),
-        mode: trajectory.mode(),
+        t: run.t(),
+        x: run.state().as_slice(),
+        mode: run.mode(),
     }
 }

@@ -1,13 +1,12 @@
 //! Parameters as constant state variables, so that derivatives with respect to them are part of the
 //! derivative of a run.
 
-use std::ops::RangeInclusive;
-
 use super::parameter_differences::{Reset, along, own_step};
 use crate::hybrid::evaluate::Point;
+use crate::model::forward::{event_methods, flow_methods};
 use crate::ode::difference::Line;
 use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
-use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
+use crate::{Crossed, Crossing, Displacement, EventFunction, Flow, Mode, Stop};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
@@ -78,6 +77,8 @@ where
     F: Fn(&[f64]) -> S,
     S: Flow + EventFunction,
 {
+    flow_methods! { self => self.nominal, constants }
+
     fn dim(&self) -> usize {
         self.nominal.dim() + self.parameters.len()
     }
@@ -137,14 +138,6 @@ where
         })
     }
 
-    fn validate(&self) -> Result<(), InputError> {
-        self.nominal.validate()
-    }
-
-    fn flow_time_scale(&self) -> Option<f64> {
-        self.nominal.flow_time_scale()
-    }
-
     fn correct(&self, t: f64, state: &mut [f64], mode: &Mode) -> bool {
         let (model, _) = self.model(state);
         let split = self.split();
@@ -195,7 +188,7 @@ where
         out: &mut [f64],
     ) -> bool {
         let (model, x) = self.model(state);
-        if model.reset_times(t, crossed, x, mode, (dt, vx), out) {
+        if model.reset_times(t, crossed, x, mode, Displacement { dt, dx: vx }, out) {
             return true;
         }
         let Some(mut reset) = Reset::at(&model, t, x, crossed, mode) else {
@@ -282,9 +275,7 @@ where
     F: Fn(&[f64]) -> S,
     S: Flow + EventFunction,
 {
-    fn count(&self) -> usize {
-        self.nominal.count()
-    }
+    event_methods! { self => self.nominal, constants }
 
     fn event(&self, k: usize, t: f64, state: &[f64], mode: &Mode) -> f64 {
         let (model, x) = self.model(state);
@@ -325,48 +316,8 @@ where
         Some(moving)
     }
 
-    fn watch(&self, k: usize) -> Watch {
-        self.nominal.watch(k)
-    }
-
-    fn min_rate(&self, k: usize) -> Option<f64> {
-        self.nominal.min_rate(k)
-    }
-
-    fn event_tolerance(&self, k: usize) -> f64 {
-        self.nominal.event_tolerance(k)
-    }
-
-    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
-        self.nominal.admissible(k, mode)
-    }
-
-    fn time_scale(&self, k: usize) -> Option<f64> {
-        self.nominal.time_scale(k)
-    }
-
-    fn is_affine(&self, k: usize) -> bool {
-        self.nominal.is_affine(k)
-    }
-
-    fn max_rate(&self, k: usize) -> Option<f64> {
-        self.nominal.max_rate(k)
-    }
-
     fn writes_reset_differences(&self) -> bool {
         self.nominal.writes_reset_differences() || !self.parameters.is_empty()
-    }
-
-    fn flags(&self) -> usize {
-        self.nominal.flags()
-    }
-
-    fn ignores_mode(&self) -> bool {
-        self.nominal.ignores_mode()
-    }
-
-    fn resets(&self) -> bool {
-        self.nominal.resets()
     }
 
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
@@ -380,7 +331,7 @@ where
         crossed: &Crossed<'_>,
         state: &[f64],
         mode: &Mode,
-        (dt, v): (f64, &[f64]),
+        Displacement { dt, dx: v }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         let (vx, vp) = v.split_at(self.split());
@@ -397,18 +348,25 @@ where
         crossed: &Crossed<'_>,
         state: &[f64],
         mode: &Mode,
-        (dt, v): (f64, &[f64]),
+        Displacement { dt, dx: v }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         let (model, x) = self.model(state);
         let own = self.own_parts(v, state.len());
         let mut along = vec![f64::NAN; own.len()];
-        let written = model.reset_times_each(t, crossed, x, mode, (dt, &own), &mut along);
+        let written = model.reset_times_each(
+            t,
+            crossed,
+            x,
+            mode,
+            Displacement { dt, dx: &own },
+            &mut along,
+        );
         let (dim, split) = (state.len().max(1), x.len());
         let columns = v.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
         columns.enumerate().all(|(j, (v, out))| {
             if !written {
-                return self.reset_times(t, crossed, state, mode, (dt, v), out);
+                return self.reset_times(t, crossed, state, mode, Displacement { dt, dx: v }, out);
             }
             let vp = &v[split..];
             let (out, rest) = out.split_at_mut(split);

@@ -25,7 +25,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// [`apply`](Self::apply).
     pub fn pieces(&self) -> Result<Vec<Piece>, NoDerivative> {
         self.check_failure()?;
-        let dim = self.trajectory.state().len();
+        let dim = self.run.state().len();
         let mut explorer = self.explorer();
         let mut parts = vec![Part {
             matrix: DMatrix::identity(dim, dim),
@@ -75,8 +75,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
                     Piece {
                         matrix: part.matrix,
                         cones: vec![cone],
-                        state: self.trajectory.state().clone(),
-                        mode: self.trajectory.mode().clone(),
+                        state: self.run.state().clone(),
+                        mode: self.run.mode().clone(),
                         is_nominal: true,
                     },
                 )),

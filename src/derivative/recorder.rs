@@ -15,10 +15,10 @@ use super::corner::possible::{CloseGuards, LeftOut};
 use super::defect::RunError;
 use super::variational::Columns;
 use crate::hybrid::evaluate::{self, Point};
-use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
-use crate::hybrid::path::Path;
 use crate::linalg::multiply_from_left;
+use crate::record::corner::Joins;
+use crate::record::path::Path;
 use crate::{
     Doubt, Guard, GuardCrossing, Mode, NoDerivative, Observer, Segment, Status, Stop, Transition,
 };
@@ -310,13 +310,13 @@ impl<'a> Recorder<'a> {
         if !(self.is_full() && matches!(status, Status::Ended)) {
             return status;
         }
-        let limit = self.settings.max_memory;
+        let limit = self.settings.limits.max_memory;
         let at = path.end().into();
-        Status::Refused(Stop::TrajectoryTooLarge { limit, at })
+        Status::Refused(Stop::RunTooLarge { limit, at })
     }
 
     fn is_full(&self) -> bool {
-        self.kept > self.settings.max_memory
+        self.kept > self.settings.limits.max_memory
     }
 
     /// Ends the recording of a run to `tf` that ended with `status` at a point.

@@ -13,7 +13,8 @@ use crate::hybrid::transition::{self, Place, Reset, Scratch};
 use crate::ode::difference::Line;
 use crate::ode::resolved_difference::resolved_along;
 use crate::{
-    At, Crossed, CrossedGuard, Crossing, Guard, Mode, NoDerivative, Quantity, Record, Stop,
+    At, Crossed, CrossedGuard, Crossing, Displacement, Guard, Mode, NoDerivative, Quantity, Record,
+    Stop,
 };
 
 /// A guard that was before its surface by more than so many times the thickness of that was off it.
@@ -238,7 +239,10 @@ impl Repeat {
             let size = 1e-6 / (1.0 + 0.3 * i as f64);
             self.behind[i] = if i.is_multiple_of(2) { size } else { -size };
         }
-        let direction = (1.0, &self.behind[..]);
+        let direction = Displacement {
+            dt: 1.0,
+            dx: &self.behind,
+        };
         self.trial.fill(f64::NAN);
         if system.reset_times(t, &crossed, x, sides, direction, &mut self.trial) {
             return Ok(self.trial == self.behind);
@@ -369,7 +373,7 @@ impl Repeat {
     ) -> bool {
         let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
-        system.reset_times(t, &crossed, x, sides, (dt, dx), out)
+        system.reset_times(t, &crossed, x, sides, Displacement { dt, dx }, out)
     }
 
     /// The derivatives of [`written`](Self::written) along several directions at once.
@@ -383,7 +387,7 @@ impl Repeat {
     ) -> bool {
         let crossed = Crossed::new(&self.before.counted).of_transition(self.index);
         let (x, sides) = (&self.before.x_before, &self.before.mode_crossed);
-        system.reset_times_each(t, &crossed, x, sides, (dt, dx), out)
+        system.reset_times_each(t, &crossed, x, sides, Displacement { dt, dx }, out)
     }
 
     /// The derivative of that reset along a direction by a central difference.

@@ -11,9 +11,9 @@ use super::corner::group::{Group, check_sides};
 use super::corner::lone::Lone;
 use super::corner::rounding;
 use super::variational::Columns;
-use crate::hybrid::grouping::Joins;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
+use crate::record::corner::Joins;
 use crate::{
     EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Observer, Segment, Start,
     Status, Summary, Transition, validate,

@@ -87,7 +87,7 @@ impl Columns {
             self.tolerance.relative[i] = SLACK * rtol.max(1e-13);
         }
         self.steps = 0;
-        self.max_steps = settings.max_steps;
+        self.max_steps = settings.limits.max_steps;
         self.lengths = Adaptive::new(f64::INFINITY);
         self.has_slope = false;
         self.short = f64::INFINITY;

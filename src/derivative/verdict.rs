@@ -96,6 +96,7 @@ impl Verdict {
             } => Self::NotGuaranteed(NoDerivative::Shallow { guard, t, depth }),
             Doubt::AtEnd { guard, t, .. } => Self::OneSided { guard, t },
             Doubt::Unsearched { t } => Self::NotGuaranteed(NoDerivative::Unsearched { t }),
+            Doubt::Halved { t } => Self::NotGuaranteed(NoDerivative::Halved { t }),
             Doubt::Unresolved { guard, t, error } => {
                 Self::NotGuaranteed(NoDerivative::Unresolved { guard, t, error })
             }

@@ -4,12 +4,12 @@ use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::{Frame, Trouble};
 use crate::mechanics::configuration;
-use crate::{InputError, MatrixFault, Mode, NoDerivative, Status, Stop, impact};
+use crate::{InputError, MatrixFault, Mode, NoDerivative, Stop, impact};
 
 /// Why the motion of bodies cannot go on.
 ///
 /// Status [`Refused`](crate::Status::Refused) of a run carries it as the reason of a model:
-/// [`MechanicalRun::breakdown`](super::MechanicalRun::breakdown) gives it back.
+/// [`Status::reason`](crate::Status::reason) gives it back.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Breakdown {
@@ -222,14 +222,6 @@ impl From<NoDerivative> for Breakdown {
 }
 
 impl Breakdown {
-    /// Why the motion of bodies could not go on, where that ended a run with this status.
-    pub fn of(status: &Status) -> Option<&Self> {
-        match status {
-            Status::Refused(stop) => stop.downcast(),
-            _ => None,
-        }
-    }
-
     /// The breakdown by a failure of the law of impact for `contacts` at time `t` and the state
     /// just before.
     pub(crate) fn of_impact(

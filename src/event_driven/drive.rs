@@ -2,20 +2,17 @@
 //! between them. Compiled once, for a model of whatever system.
 
 use super::Model;
-use super::grazing::Watcher;
+use super::grazing::{Seen, Watcher};
 use super::impact::Event;
-use super::recorder::ContactRecorder;
+use super::recorder::{ContactRecorder, Memory};
 use super::recovery::{Bounds, Place};
 use super::zeno::{Accumulation, Detector};
-use super::{
-    Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, SettledStart, Zeno,
-};
+use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, SettledStart, Zeno};
 use crate::hybrid::Driver;
-use crate::hybrid::options::Settings;
-use crate::hybrid::path::Path;
 use crate::hybrid::run_to_end;
 use crate::mechanics::{State, UnilateralConstraints};
-use crate::{Start, Statistics, Status, Stop, Trajectory};
+use crate::record::{Limits, can_go_on};
+use crate::{InputError, Observer, Start, Statistics, Status, Stop, Summary};
 
 /// A model with its driver and its policies.
 pub(crate) struct Drive<'a> {
@@ -25,74 +22,220 @@ pub(crate) struct Drive<'a> {
     pub(crate) grazing: Grazing,
 }
 
+/// Where a run stands, beside the core's own state: all that a later part of it goes on with.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    pub(crate) place: Place,
+    pub(crate) memory: Memory,
+    /// What was seen of gaps and forces in this stretch of the core.
+    seen: Seen,
+    /// The stretch is under way; else the next one begins at the place.
+    is_under_way: bool,
+    /// Counts of the stretches before the one that is under way, and of that one.
+    before: Statistics,
+    during: Statistics,
+    /// Counts of the parts of a live run before this one.
+    parts: Statistics,
+    /// When a policy acted last, and how often at that time.
+    last: f64,
+    repeats: usize,
+    /// How often a policy acted.
+    acted: usize,
+    /// How the last part ended.
+    pub(crate) status: Status,
+    /// It was settled which contacts are closed at the start, or after the efforts changed.
+    is_settled: bool,
+}
+
+impl Progress {
+    /// True where the run can go on: it ended for no reason that stays.
+    pub(crate) fn can_go_on(&self) -> bool {
+        can_go_on(&self.status)
+    }
+
+    /// Tries and crossings of this part, in stretches that are over.
+    fn used(&self) -> [usize; 2] {
+        let tries = |counts: &Statistics| counts.steps + counts.rejections;
+        [
+            tries(&self.before).saturating_sub(tries(&self.parts)),
+            self.before.crossings.saturating_sub(self.parts.crossings),
+        ]
+    }
+
+    /// Counts so far.
+    pub(crate) fn statistics(&self) -> Statistics {
+        add(self.before, self.during)
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        Summary {
+            status: self.status.clone(),
+            t: self.place.t,
+            statistics: self.statistics(),
+        }
+    }
+}
+
 impl Drive<'_> {
-    /// See [`EventDriven::integrate`](super::EventDriven::integrate). Accumulations less than `near`
-    /// seconds ahead are handed to the policy. Events less than `cluster` seconds after the one
-    /// before share its cluster number.
-    pub(crate) fn integrate(
+    /// Settles at a start. A run that cannot begin stands there with the reason.
+    pub(crate) fn start(&self, start: State<'_>) -> Result<Progress, InputError> {
+        let State { t, q, v } = start;
+        let n = self.model.system().contacts();
+        let mut progress = Progress {
+            place: Place {
+                t,
+                state: [q, v].concat(),
+                mode: self.model.mode(&[]),
+            },
+            memory: Memory::new(Detector::new(n)),
+            seen: Seen::default(),
+            is_under_way: false,
+            before: Statistics::default(),
+            during: Statistics::default(),
+            parts: Statistics::default(),
+            last: f64::NEG_INFINITY,
+            repeats: 0,
+            acted: 0,
+            status: Status::ReachedEnd,
+            is_settled: false,
+        };
+        let ((start, impact), kind) = match self.begin(t, q, v) {
+            Ok(begun) => begun,
+            Err(reason) => {
+                progress.status = refused(reason)?;
+                return Ok(progress);
+            }
+        };
+        progress.is_settled = true;
+        let (memory, place) = (&mut progress.memory, &mut progress.place);
+        let event = ContactEvent::new(t, kind);
+        memory.begin(self.model, &place.state, &start, &impact, event);
+        place.state = start.state;
+        place.mode = start.mode;
+        progress.before.rulings += usize::from(kind != ContactEventKind::Contact);
+        Ok(progress)
+    }
+
+    /// Goes on to `tf`. Accumulations less than `near` seconds ahead are handed to the policy.
+    pub(crate) fn advance(
         &mut self,
-        State { t: t0, q, v }: State<'_>,
+        progress: &mut Progress,
         tf: f64,
         near: f64,
-        cluster: f64,
-    ) -> Result<MechanicalRun, Breakdown> {
-        let ((start, impact), kind) = self.begin(t0, q, v)?;
-        let n = self.model.system().contacts();
-        let path = Path::new(&self.driver.settings);
-        let mut recorder = ContactRecorder::new(Detector::new(n, near, tf), path);
-        let before = [q, v].concat();
-        recorder.begin(self.model, t0, &before, &start, &impact, kind);
-        let initial = self.model.closed(&start.mode);
-        let mut place = Place {
-            t: t0,
-            state: start.state,
-            mode: start.mode,
-        };
-        let mut statistics = Statistics::default();
-        let mut guaranteed = kind == ContactEventKind::Contact;
-        // When a policy acted last, how often at that time, and how many events are left.
-        let (mut last, mut repeats) = (f64::NEG_INFINITY, 0);
-        let mut left = self.driver.settings.max_events;
-        let status = loop {
-            let stop = self.stretch(&mut place, tf, &mut recorder, &mut statistics)?;
-            guaranteed &= stop.touches.is_empty();
-            recorder.touched(stop.touches);
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
+        if !(progress.is_settled && progress.can_go_on()) {
+            return Ok(progress.summary());
+        }
+        progress.parts = progress.statistics();
+        progress.memory.detector.look(near, tf);
+        let (n, first) = (self.model.system().contacts(), progress.acted);
+        progress.status = loop {
+            let has_begun = progress.memory.is_told;
+            let stop = match self.stretch(progress, tf, observer) {
+                Ok(stop) => stop,
+                Err(error) if has_begun => break Status::Refused(error.into()),
+                Err(error) => return Err(error),
+            };
+            progress.during.rulings += stop.touches.len();
+            for touch in &stop.touches {
+                observer.contacts(touch);
+            }
             let reason = match stop.end {
                 End::Status(status) => break status,
                 End::Because(reason) => reason,
             };
-            repeats = if place.t > last { 0 } else { repeats + 1 };
-            if repeats > 2 * n || left == 0 {
-                break Status::Refused(reason.error(place.t).into());
+            let t = progress.place.t;
+            progress.repeats = if t > progress.last {
+                0
+            } else {
+                progress.repeats + 1
+            };
+            let acted = progress.acted - first;
+            if progress.repeats > 2 * n || acted >= self.driver.settings.limits.max_events {
+                break Status::Refused(reason.error(t).into());
             }
-            last = place.t;
-            left -= 1;
-            match self.deal_with(&reason, repeats > 0, tf, &mut place, &mut statistics) {
+            progress.last = t;
+            progress.acted += 1;
+            progress.end_stretch();
+            progress.seen = Seen::default();
+            let from = progress.place.clone();
+            let done = self.deal_with(&reason, progress, tf);
+            let mut recorder = ContactRecorder {
+                observer: &mut *observer,
+                memory: &mut progress.memory,
+            };
+            match done {
                 Ok(Some(event)) => {
-                    guaranteed = false;
-                    recorder.between(event, &place.mode);
+                    progress.before.rulings += 1;
+                    recorder.between(&from, &progress.place, &event);
                 }
                 Ok(None) => {
-                    recorder.path.jump(place.t, &place.state, &place.mode);
+                    recorder.jump(&from, &progress.place);
                     break Status::Ended;
                 }
-                Err(error) => break Status::Refused(error.into()),
+                Err(error) => {
+                    progress.place = from;
+                    break Status::Refused(error.into());
+                }
             }
             if let Reason::Zeno(found) = &reason {
-                recorder.detector.forget(&found.contacts);
+                progress.memory.detector.forget(&found.contacts);
             }
-            if place.t >= tf {
+            if progress.place.t >= tf {
                 break Status::ReachedEnd;
             }
         };
-        let (path, events) = recorder.finish(cluster);
-        let status = path.status(status);
-        Ok(MechanicalRun {
-            trajectory: Trajectory::new(path, status, statistics),
-            events,
-            initial,
-            guaranteed,
-        })
+        Ok(progress.summary())
+    }
+
+    /// Decides anew which contacts are closed at the place, after the efforts have changed, or where
+    /// that was interrupted before. Where it cannot be decided the status says why.
+    pub(crate) fn settle(&self, progress: &mut Progress, observer: &mut dyn Observer) {
+        progress.end_stretch();
+        progress.is_settled = false;
+        let (model, place) = (self.model, &mut progress.place);
+        let (q, v) = model.parts(&place.state);
+        let ((start, impact), kind) = match self.begin(place.t, q, v) {
+            Ok(begun) => begun,
+            Err(reason) => {
+                progress.status = Status::Refused(reason.into());
+                return;
+            }
+        };
+        progress.is_settled = true;
+        progress.status = Status::ReachedEnd;
+        if start.mode == place.mode && start.activated.is_empty() {
+            return;
+        }
+        for &j in &start.activated {
+            progress.memory.detector.activation(j, place.t);
+        }
+        let mut event = ContactEvent::new(place.t, kind);
+        event.mode_before = model.closed(&place.mode);
+        event.mode_after = model.closed(&start.mode);
+        let is_new = |j: &usize| !event.mode_before.contains(j) || start.activated.contains(j);
+        let touched = start.activated.iter().chain(&event.mode_after).copied();
+        let mut activated: Vec<usize> = touched.filter(is_new).collect();
+        activated.sort_unstable();
+        activated.dedup();
+        let has_left = |j: &usize| !event.mode_after.contains(j) && !activated.contains(j);
+        let released = event.mode_before.iter().copied().filter(has_left).collect();
+        (event.activated, event.released) = (activated, released);
+        event.state_before.clone_from(&place.state);
+        event.state_after.clone_from(&start.state);
+        impact.tell(&mut event);
+        progress.before.rulings += usize::from(kind != ContactEventKind::Contact);
+        progress.seen.note_event();
+        place.state = start.state;
+        place.mode = start.mode;
+        observer.contacts(&event);
+        observer.settled(place.t, &place.state, &place.mode);
+    }
+
+    /// True where the contacts at the place are decided.
+    pub(crate) fn is_settled(progress: &Progress) -> bool {
+        progress.is_settled
     }
 
     /// The start, what its impact did, and the kind of that event.
@@ -112,62 +255,77 @@ impl Drive<'_> {
         }
     }
 
-    /// One run of the core, from a place to wherever it ends.
+    /// One run of the core, from a place or from where it stands to wherever it ends.
     fn stretch(
         &mut self,
-        place: &mut Place,
+        progress: &mut Progress,
         tf: f64,
-        recorder: &mut ContactRecorder,
-        statistics: &mut Statistics,
-    ) -> Result<Stretch, Breakdown> {
-        let grazing = self.grazing;
-        let (t, state) = (place.t, std::mem::take(&mut place.state));
+        observer: &mut dyn Observer,
+    ) -> Result<Stretch, InputError> {
+        let (model, grazing) = (self.model, self.grazing);
         // The limits are those of the whole run.
-        let Settings {
+        let Limits {
             max_steps,
             max_events,
-            max_memory,
             ..
-        } = self.driver.settings;
-        let steps = statistics.steps + statistics.rejections;
-        let left = |limit: usize, used: usize| limit.saturating_sub(used);
+        } = self.driver.settings.limits;
+        let [tries, crossings] = progress.used();
         let settings = &mut self.driver.settings;
-        settings.max_steps = left(max_steps, steps);
-        settings.max_events = left(max_events, statistics.crossings);
-        settings.first_transition = recorder.transitions;
-        let model = self.model;
-        let start = Start::at(t).x(&state).mode(&place.mode);
-        let observed = self
-            .driver
-            .observe_with(model, run_to_end, &start, tf, |_, settings| {
-                let watcher = Watcher::new(model, settings, grazing, max_memory);
-                (&mut *recorder, watcher)
-            });
+        settings.limits.max_steps = max_steps.saturating_sub(tries);
+        settings.limits.max_events = max_events.saturating_sub(crossings);
+        settings.first_transition = progress.memory.transitions;
+        let recorder = ContactRecorder {
+            observer,
+            memory: &mut progress.memory,
+        };
+        let watcher = |settings, seen| Watcher::new(model, settings, grazing, seen);
+        let seen = std::mem::take(&mut progress.seen);
+        let observed = if progress.is_under_way {
+            let make = |_, settings| (recorder, watcher(settings, seen));
+            let during = &progress.during;
+            self.driver.go_on_with(model, run_to_end, during, tf, make)
+        } else {
+            let Place { t, state, mode } = &progress.place;
+            let start = Start::at(*t).x(state).mode(mode);
+            let make = |_, settings| (recorder, watcher(settings, seen));
+            self.driver
+                .observe_with(model, run_to_end, &start, tf, make)
+        };
         let observed = observed.map(|(mut summary, (_, watcher))| {
             match &mut summary.status {
                 Status::Refused(Stop::TooManySteps { limit, .. }) => *limit = max_steps,
                 Status::Refused(Stop::TooManyEvents { limit, .. }) => *limit = max_events,
                 _ => {}
             }
-            (summary, watcher.trouble, watcher.low, watcher.touches)
+            let Watcher {
+                trouble,
+                low,
+                touches,
+                seen,
+                ..
+            } = watcher;
+            (summary, trouble, low, touches, seen)
         });
         let settings = &mut self.driver.settings;
-        (settings.max_steps, settings.max_events) = (max_steps, max_events);
+        (settings.limits.max_steps, settings.limits.max_events) = (max_steps, max_events);
         settings.first_transition = 0;
-        let (summary, trouble, low, touches) = observed?;
-        *statistics = add(*statistics, summary.statistics);
+        let (summary, trouble, low, touches, seen) = observed?;
+        progress.seen = seen;
+        progress.is_under_way = true;
+        let rulings = progress.during.rulings;
+        progress.during = summary.statistics;
+        progress.during.rulings = rulings;
+        let place = &mut progress.place;
         place.t = summary.t;
-        place.state = self.driver.state().to_vec();
-        place.mode = self.driver.mode().clone();
-        let end = match (
-            trouble,
-            recorder.accumulation.take().or(low),
-            summary.status,
-        ) {
+        place.state.copy_from_slice(self.driver.state());
+        place.mode.clone_from(self.driver.mode());
+        let found = progress.memory.accumulation.take().or(low);
+        let end = match (trouble, found, summary.status) {
             (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
             (None, Some(found), _) => End::Because(Reason::Zeno(found)),
+            (None, None, status) if can_go_on(&status) => End::Status(status),
             (None, None, Status::Refused(reason)) => {
-                let reason = super::grazing::explain(self.model, &place.mode, reason);
+                let reason = super::grazing::explain(model, &place.mode, reason);
                 End::Because(Reason::Error(reason))
             }
             (None, None, status) => End::Status(status),
@@ -180,17 +338,16 @@ impl Drive<'_> {
     fn deal_with(
         &self,
         reason: &Reason,
-        again: bool,
+        progress: &mut Progress,
         tf: f64,
-        place: &mut Place,
-        statistics: &mut Statistics,
     ) -> Result<Option<ContactEvent>, Breakdown> {
-        let model = self.model;
-        let used = statistics.steps + statistics.rejections;
+        let (model, again) = (self.model, progress.repeats > 0);
+        let [used, _] = progress.used();
+        let (place, statistics) = (&mut progress.place, &mut progress.before);
         let bounds = Bounds {
-            steps: self.driver.settings.max_steps.saturating_sub(used),
-            memory: self.driver.settings.max_memory,
-            interrupt: self.driver.settings.interrupt.clone(),
+            steps: self.driver.settings.limits.max_steps.saturating_sub(used),
+            memory: self.driver.settings.limits.max_memory,
+            interrupt: self.driver.settings.limits.interrupt.clone(),
         };
         let contact = match (reason, self.zeno, self.grazing) {
             (Reason::Zeno(found), Zeno::StopAt, _) => {
@@ -261,6 +418,23 @@ impl Drive<'_> {
     }
 }
 
+impl Progress {
+    /// The stretch of the core that is under way is over: the next one begins at the place.
+    fn end_stretch(&mut self) {
+        self.before = self.statistics();
+        self.during = Statistics::default();
+        self.is_under_way = false;
+    }
+}
+
+/// The status of a run that could not begin; bad input is none.
+fn refused(reason: Breakdown) -> Result<Status, InputError> {
+    match Stop::from(reason) {
+        Stop::Input(error) => Err(error),
+        stop => Ok(Status::Refused(stop)),
+    }
+}
+
 /// How a stretch of a run ended.
 struct Stretch {
     end: End,
@@ -313,5 +487,6 @@ fn add(a: Statistics, b: Statistics) -> Statistics {
         locations: a.locations + b.locations,
         crossings: a.crossings + b.crossings,
         resets: a.resets + b.resets,
+        rulings: a.rulings + b.rulings,
     }
 }

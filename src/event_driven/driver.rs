@@ -1,15 +1,25 @@
 //! The event-driven driver of mechanical systems: the core integrator on [`ContactModel`], with
 //! policies for accumulations and touches, and a log of contacts.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use super::breakdown::Breakdown;
-use super::drive::Drive;
+use super::drive::{Drive, Progress};
 use super::grazing::Grazing;
-use super::run::MechanicalRun;
-use super::zeno::Zeno;
+use super::recorder::{LoggedPath, Memory};
+use super::recovery::Place;
+use super::zeno::{Detector, Zeno};
 use crate::derivative::Derivative;
+use crate::hybrid::Integration;
 use crate::mechanics::ContactModel;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::{InputError, Integrator, Interrupt, PerEntry, Start, validate};
+use crate::record::path::Keep;
+use crate::record::{Advance, ContactEvent, ContactEventKind, Interruptible, Now, limits};
+use crate::{
+    InputError, Integrator, Interrupt, Live, Observer, PerEntry, Run, Snapshot, Start, Status,
+    Summary, validate,
+};
 
 /// Runs a mechanical system with contacts.
 ///
@@ -20,14 +30,13 @@ use crate::{InputError, Integrator, Interrupt, PerEntry, Start, validate};
 /// contact.
 ///
 /// ```
-/// use saltation::Start;
-/// use saltation::{ContactModel, EventDriven};
 /// use saltation::models::SoftTrot;
+/// use saltation::{ContactModel, EventDriven, Start};
 /// let trot = SoftTrot::default();
 /// let (q, v) = trot.start(0.01); // pitched: the rear foot lands first
 /// let start = Start::at(0.0).q(&q).v(&v);
 /// let run = EventDriven::new(ContactModel::new(trot))?.rtol(1e-9).integrate(&start, 0.65)?;
-/// let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
+/// let closed: Vec<_> = run.phases().into_iter().map(|phase| phase.closed).collect();
 /// assert_eq!(closed, [vec![], vec![0], vec![0, 1]]);
 /// assert!(run.events()[0].approach[0] < -3.0 && run.events()[0].impulses[0] > 0.3);
 /// # Ok::<(), saltation::Error>(())
@@ -38,7 +47,6 @@ pub struct EventDriven<S> {
     zeno: Zeno,
     zeno_time: Option<f64>,
     grazing: Grazing,
-    cluster: f64,
 }
 
 impl<S> EventDriven<S>
@@ -55,7 +63,6 @@ where
             zeno: Zeno::default(),
             zeno_time: None,
             grazing: Grazing::default(),
-            cluster: 0.0,
         })
     }
 
@@ -69,15 +76,18 @@ where
         self
     }
 
+    limits!(integrator.driver.settings.limits);
+
     /// Ends runs with [`Stop::Interrupted`](crate::Stop::Interrupted) when `interrupt` is set, with
-    /// all that was computed, as [`Integrator::interrupt`] and [`ContactModel::interrupt`] do: the
-    /// searches within one event look at it too, unless a [`Derivative`] shares the model.
+    /// all that was computed: the searches within one event look at it too, unless a [`Derivative`]
+    /// shares the model.
     #[must_use]
-    pub fn interrupt(self, interrupt: &Interrupt) -> Self {
-        self.configure(|integrator| {
-            let change = |model: &mut ContactModel<S>| model.interrupt = interrupt.clone();
-            integrator.interrupt(interrupt).changed(change)
-        })
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
+        self.integrator = self.integrator.interrupt(interrupt);
+        // A model that a derivative shares keeps its own.
+        let change = |model: &mut ContactModel<S>| model.interrupt = interrupt.clone();
+        let _ = self.integrator.change(change);
+        self
     }
 
     /// Relative tolerance of the smooth phase, as [`Integrator::rtol`]; default 1e-6.
@@ -115,44 +125,123 @@ where
         self
     }
 
-    /// Events closer than this to the one before share its cluster number in the log (s);
-    /// default 0. A cluster is no corner: what is one instant to the run is told by
-    /// [`Integrator::corner_tolerance`].
-    #[must_use]
-    pub fn cluster_time(mut self, time: f64) -> Self {
-        self.cluster = time;
-        self
-    }
-
     /// The model.
     pub fn model(&self) -> &ContactModel<S> {
         self.integrator.system()
     }
 
-    /// Integrates from positions and velocities to `tf`.
+    /// Integrates from positions and velocities to `tf` and keeps everything. Guard `k` of the run
+    /// is contact `k`, its gap while it is open and its force while it is closed; flag `k` of its
+    /// modes is on while contact `k` is closed.
     ///
-    /// To go on from an earlier run, give `q`, `v` and the time of its end
-    /// ([`Trajectory::state`](crate::Trajectory::state)). Contacts within the gap tolerance are
-    /// decided anew, and are closed where the motion presses on them; the contact mode is not
-    /// needed. Limits, logs and [`MechanicalRun::is_guaranteed`] hold for each run.
+    /// To go on from an earlier run, start at its [`end`](Run::end). Contacts within the gap
+    /// tolerance are decided anew, and are closed where the motion presses on them. Limits, logs
+    /// and [`Run::is_guaranteed`] hold for each run.
     ///
     /// # Errors
-    /// As [`ContactModel::start`], and [`InputError::NotFinite`] and [`InputError::BadSetting`] for
-    /// `tf` and settings. What the run meets on its way is in the
-    /// [`status`](crate::Trajectory::status) of its trajectory; [`MechanicalRun::breakdown`] gives
-    /// it where the motion of the bodies could not go on.
-    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<MechanicalRun, Breakdown> {
-        validate::finite("tf", &[tf])?;
+    /// Bad input: wrong lengths and values, overlapping bodies, settings that make no sense. What
+    /// the run meets on its way, the impact at its start included, is in its
+    /// [`status`](Run::status): [`Status::reason`](crate::Status::reason) gives the [`Breakdown`]
+    /// where the motion of the bodies could not go on.
+    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
+        let mut path = self.integrator.parts().1.settings.path();
+        let summary = self.observe(start, tf, &mut path)?;
+        let coordinates = self.model().bodies.fixed.nq;
+        Ok(Run::new(path, summary, Some(coordinates)))
+    }
+
+    /// Integrates to `tf` and tells `observer` as it goes; keeps nothing.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate).
+    pub fn observe(
+        &mut self,
+        start: &Start<'_>,
+        tf: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
         let start = State::of(start)?;
+        validate::finite("t0", &[start.t])?;
+        validate::finite("tf", &[tf])?;
+        if tf < start.t {
+            return Err(InputError::TimeReversed { t0: start.t, tf });
+        }
         let near = self.check_options(start.t, tf)?;
+        self.apply(&[])?;
+        let mut drive = self.drive();
+        let mut progress = drive.start(start)?;
+        if !Drive::is_settled(&progress) {
+            let Place { t, state, mode } = &progress.place;
+            observer.start(*t, state, mode);
+        }
+        drive.advance(&mut progress, tf, near, observer)
+    }
+
+    /// A run that goes on as it is told to, from a start. Efforts of [`Live::advance`] are
+    /// generalised ones beside those of the model.
+    ///
+    /// ```
+    /// use saltation::models::BouncingBall;
+    /// use saltation::{ContactModel, EventDriven, Start};
+    /// let mut driver = EventDriven::new(ContactModel::new(BouncingBall::default()))?.rtol(1e-9);
+    /// let mut live = driver.live(&Start::at(0.0).q(&[1.0]).v(&[0.0]))?;
+    /// live.advance(0.3, &[9.81])?; // held up
+    /// assert!((live.state()[0] - 1.0).abs() < 1e-9);
+    /// live.advance(0.8, &[])?; // dropped: it rebounds
+    /// assert!(live.state()[1] > 0.0);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate).
+    pub fn live(&mut self, start: &Start<'_>) -> Result<Live<'_>, InputError> {
+        let start = State::of(start)?;
+        self.check_options(start.t, start.t)?;
+        self.apply(&[])?;
+        let progress = self.drive().start(start)?;
+        Ok(self.stand(progress))
+    }
+
+    /// Takes up a live run from a snapshot of it.
+    ///
+    /// # Errors
+    /// [`InputError::Snapshot`] for one of another driver or another system; bad settings.
+    pub fn resume(&mut self, snapshot: &Snapshot) -> Result<Live<'_>, InputError> {
+        let saved: &Saved = snapshot.saved()?;
+        self.check_options(0.0, 0.0)?;
+        self.apply(&saved.effort)?;
+        self.integrator.parts().1.take_up(&saved.run)?;
+        Ok(self.stand(saved.progress.clone()))
+    }
+
+    fn stand(&mut self, progress: Progress) -> Live<'_> {
+        let status = progress.status.clone();
+        let run = LiveRun {
+            driver: self,
+            progress,
+            quiet: Interrupt::new(),
+        };
+        Live::new(run, status)
+    }
+
+    /// Takes this effort beside that of the model from now on.
+    fn apply(&mut self, effort: &[f64]) -> Result<(), InputError> {
+        if self.model().bodies.fixed.applied() == effort {
+            return Ok(());
+        }
+        let change = |model: &mut ContactModel<S>| model.bodies.fixed.apply(effort);
+        self.integrator.change(change)?
+    }
+
+    fn drive(&mut self) -> Drive<'_> {
+        let (zeno, grazing) = (self.zeno, self.grazing);
         let (model, driver, _) = self.integrator.parts();
-        let mut drive = Drive {
+        Drive {
             model: model.erased(),
             driver,
-            zeno: self.zeno,
-            grazing: self.grazing,
-        };
-        drive.integrate(start, tf, near, self.cluster)
+            zeno,
+            grazing,
+        }
     }
 
     /// The derivative of the state at `tf` with respect to `(q, v)` at the start, by the core
@@ -163,10 +252,8 @@ where
     /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
     ///
     /// ```
-    /// use saltation::Start;
-    /// use saltation::derivative::Verdict;
-    /// use saltation::{ContactModel, EventDriven};
     /// use saltation::models::SoftTrot;
+    /// use saltation::{ContactModel, EventDriven, Start, Verdict};
     /// let (q, v) = SoftTrot::default().start(0.0); // level: both feet land at one instant
     /// let mut simulation = EventDriven::new(ContactModel::new(SoftTrot::default()))?.rtol(1e-9);
     /// let derivative = simulation.derivative(&Start::at(0.0).q(&q).v(&v), 0.65)?;
@@ -184,18 +271,122 @@ where
         tf: f64,
     ) -> Result<Derivative<ContactModel<S>>, Breakdown> {
         self.check_options(start.t, tf)?;
-        let settled = self.model().start(start)?;
-        Ok(self.integrator.derivative(&settled.as_start(), tf)?)
+        self.apply(&[])?;
+        let State { t, q, v } = State::of(start)?;
+        let (settled, impact) = self.model().erased().recorded_start(t, q, v)?;
+        let fixed = &self.model().bodies.fixed;
+        let (coordinates, contacts) = (fixed.nq, self.model().bodies.system.contacts());
+        let mut memory = Memory::new(Detector::new(contacts));
+        let event = ContactEvent::new(t, ContactEventKind::Contact);
+        let before = [q, v].concat();
+        memory.begin(self.model().erased(), &before, &settled, &impact, event);
+        let path = self.integrator.settings().path();
+        let observer = LoggedPath { path, memory };
+        let start = settled.as_start();
+        let finish = |observer: LoggedPath| (observer.path, Some(coordinates));
+        let found = self
+            .integrator
+            .derivative_followed(&start, tf, observer, finish);
+        Ok(found?)
+    }
+
+    /// How close to an accumulation it counts as reached, in a run or a part of one (s).
+    fn near(&self, t0: f64, tf: f64) -> f64 {
+        self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs())
     }
 
     /// Refuses settings that make no sense, before the start is looked at; gives how close to an
     /// accumulation it counts as reached (s).
     fn check_options(&self, t0: f64, tf: f64) -> Result<f64, InputError> {
-        let near = self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs());
-        for (name, value) in [("zeno_time", near), ("cluster_time", self.cluster)] {
-            validate::not_negative(name, &[value])?;
-        }
+        let near = self.near(t0, tf);
+        validate::not_negative("zeno_time", &[near])?;
         self.integrator.check_options()?;
         Ok(near)
+    }
+}
+
+/// A live run.
+struct LiveRun<'a, S> {
+    driver: &'a mut EventDriven<S>,
+    progress: Progress,
+    /// An interrupt that is never set, for the inside of steps.
+    quiet: Interrupt,
+}
+
+/// What such a run goes on with.
+struct Saved {
+    run: Integration<Vec<f64>>,
+    progress: Progress,
+    effort: Vec<f64>,
+}
+
+/// The effort of a live run is not that of later ones.
+impl<S> Drop for LiveRun<'_, S> {
+    fn drop(&mut self) {
+        let forget = |model: &mut ContactModel<S>| model.bodies.fixed.forget_effort();
+        // No derivative shares the model: the driver is borrowed.
+        let _ = self.driver.integrator.change(forget);
+    }
+}
+
+impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
+    fn advance(
+        &mut self,
+        t: f64,
+        effort: &[f64],
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
+        let driver = &mut *self.driver;
+        driver.model().bodies.fixed.check_effort(effort)?;
+        let Progress { place, memory, .. } = &mut self.progress;
+        let t0 = place.t;
+        observer.start(t0, &place.state, &place.mode);
+        memory.is_told = true;
+        if let Some(first) = memory.first.take() {
+            observer.contacts(&first);
+        }
+        if !self.progress.can_go_on() {
+            return Ok(self.progress.summary());
+        }
+        self.progress.status = Status::ReachedEnd;
+        let is_new = driver.model().bodies.fixed.applied() != effort;
+        if is_new || !Drive::is_settled(&self.progress) {
+            driver.apply(effort)?;
+            driver.drive().settle(&mut self.progress, observer);
+        }
+        // No part without a length: the first step is chosen by it.
+        if t <= t0 || !Drive::is_settled(&self.progress) {
+            return Ok(self.progress.summary());
+        }
+        let near = driver.near(t0, t);
+        let mut drive = driver.drive();
+        std::mem::swap(&mut drive.driver.settings.limits.interrupt, &mut self.quiet);
+        let mut observer = Interruptible {
+            observer,
+            interrupt: &self.quiet,
+        };
+        let made = drive.advance(&mut self.progress, t, near, &mut observer);
+        let status = observer.status(self.progress.status.clone());
+        std::mem::swap(&mut drive.driver.settings.limits.interrupt, &mut self.quiet);
+        self.progress.status = status;
+        made.map(|_| self.progress.summary())
+    }
+
+    fn now(&self) -> Now<'_> {
+        let Place { t, state, mode } = &self.progress.place;
+        Now { t: *t, state, mode }
+    }
+
+    fn record(&self) -> (Option<usize>, Keep) {
+        let coordinates = self.driver.model().bodies.fixed.nq;
+        (Some(coordinates), self.driver.integrator.settings().keep())
+    }
+
+    fn save(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::new(Saved {
+            run: self.driver.integrator.standing().clone(),
+            progress: self.progress.clone(),
+            effort: self.driver.model().bodies.fixed.applied().to_vec(),
+        })
     }
 }

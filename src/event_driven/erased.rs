@@ -3,10 +3,10 @@
 
 use super::{Breakdown, DecouplingReport, Multipliers, SettledStart};
 use crate::event_driven::Model;
-use crate::hybrid::model::forward::forward;
 use crate::mechanics::ContactModel;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Start, Stop, Watch};
+use crate::model::forward::{event_methods, flow_methods};
+use crate::{EventFunction, Flow, Mode, Start};
 
 impl<S> ContactModel<S>
 where
@@ -22,12 +22,17 @@ where
     /// contacts that stay closed.
     ///
     /// # Errors
-    /// Bad input ([`InputError::WrongLength`], [`InputError::NotFinite`],
-    /// [`InputError::BadSetting`] for a tolerance or for more than 10,000 velocities or contacts, [`InputError::FrictionIgnored`],
-    /// [`InputError::CoriolisUnwritten`], [`InputError::Tangents`], [`InputError::NegativeGap`] for
-    /// a gap that is negative beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not
-    /// symmetric and positive definite; [`Breakdown::Restitution`]; the reasons for which the
-    /// impact has no outcome, or for which no set of contacts can stay closed.
+    /// Bad input ([`InputError::WrongLength`](crate::InputError::WrongLength),
+    /// [`InputError::NotFinite`](crate::InputError::NotFinite),
+    /// [`InputError::BadSetting`](crate::InputError::BadSetting) for a tolerance or for more than
+    /// 10,000 velocities or contacts,
+    /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored),
+    /// [`InputError::CoriolisUnwritten`](crate::InputError::CoriolisUnwritten),
+    /// [`InputError::Tangents`](crate::InputError::Tangents),
+    /// [`InputError::NegativeGap`](crate::InputError::NegativeGap) for a gap that is negative
+    /// beyond the tolerance); [`Breakdown::MassMatrix`] for one that is not symmetric and positive
+    /// definite; [`Breakdown::Restitution`]; the reasons for which the impact has no outcome, or
+    /// for which no set of contacts can stay closed.
     pub fn start(&self, start: &Start<'_>) -> Result<SettledStart, Breakdown> {
         let State { t, q, v } = State::of(start)?;
         Ok(self.erased().recorded_start(t, q, v)?.0)
@@ -50,11 +55,13 @@ where
     /// by the Delassus matrix, the orders are a sample: see [`DecouplingReport::outcomes`].
     ///
     /// # Errors
-    /// [`InputError::WrongLength`], [`InputError::NotFinite`], [`InputError::NoSuch`];
-    /// [`Breakdown::MassMatrix`] for one that is not symmetric and positive definite;
-    /// [`Stop::NotLive`] when a contact does not approach; [`Breakdown::TooManyImpacts`] when
-    /// contacts of an order still approach after 1000 impacts, as in narrow cones and between
-    /// walls; what the system and the law make of the impacts of some order, and of all at once.
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength),
+    /// [`InputError::NotFinite`](crate::InputError::NotFinite),
+    /// [`InputError::NoSuch`](crate::InputError::NoSuch); [`Breakdown::MassMatrix`] for one that is
+    /// not symmetric and positive definite; [`Stop::NotLive`](crate::Stop::NotLive) when a contact
+    /// does not approach; [`Breakdown::TooManyImpacts`] when contacts of an order still approach
+    /// after 1000 impacts, as in narrow cones and between walls; what the system and the law make
+    /// of the impacts of some order, and of all at once.
     pub fn decoupling(
         &self,
         at: &Start<'_>,
@@ -65,8 +72,10 @@ where
     }
 }
 
-forward!(
-    [S: MechanicalSystem + UnilateralConstraints]
-    [S: MechanicalSystem + UnilateralConstraints]
-    ContactModel<S>, self => self.erased()
-);
+impl<S: MechanicalSystem + UnilateralConstraints> Flow for ContactModel<S> {
+    flow_methods! { self => self.erased(), constants motion derivatives }
+}
+
+impl<S: MechanicalSystem + UnilateralConstraints> EventFunction for ContactModel<S> {
+    event_methods! { self => self.erased(), constants values derivatives crossing }
+}

@@ -6,7 +6,7 @@ use super::zeno::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::log::{ContactEvent, ContactEventKind};
+use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
 /// The policy for a gap that comes to zero too slowly for an impact. A gap counts as touched when
@@ -49,6 +49,24 @@ struct Departure {
     most: f64,
 }
 
+/// What was seen of gaps and forces, for the rest of a stretch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Touches in the segment to come, and those of gaps that have not left zero since.
+    touched: Vec<Touched>,
+    /// One a contact, none before the first segment.
+    departures: Vec<Departure>,
+    /// An event has happened since the last segment.
+    is_after_event: bool,
+}
+
+impl Seen {
+    /// An event has happened since the last segment.
+    pub(crate) fn note_event(&mut self) {
+        self.is_after_event = true;
+    }
+}
+
 /// The observer that finds gaps and forces that touch zero, and negative gaps of open contacts. As
 /// the policy says, it notes a touch or ends the run.
 pub(crate) struct Watcher<'a> {
@@ -58,12 +76,7 @@ pub(crate) struct Watcher<'a> {
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
     point: Vec<f64>,
-    /// Touches in the segment to come, and those of gaps that have not left zero since.
-    touched: Vec<Touched>,
-    /// One a contact, none before the first segment.
-    departures: Vec<Departure>,
-    /// An event has happened since the last segment.
-    is_after_event: bool,
+    pub(crate) seen: Seen,
     /// Event functions.
     values: Vec<f64>,
     /// Touches met on the way, where they do not end the run.
@@ -78,7 +91,7 @@ impl<'a> Watcher<'a> {
         model: &'a Model<'a>,
         settings: &'a Settings,
         grazing: Grazing,
-        memory: usize,
+        seen: Seen,
     ) -> Self {
         Self {
             model,
@@ -86,12 +99,10 @@ impl<'a> Watcher<'a> {
             trouble: None,
             low: None,
             point: vec![0.0; model.dim()],
-            touched: Vec::new(),
-            departures: Vec::new(),
-            is_after_event: false,
+            seen,
             values: vec![0.0; model.system().contacts()],
             touches: Vec::new(),
-            memory,
+            memory: settings.limits.max_memory,
             grazing,
         }
     }
@@ -125,8 +136,8 @@ impl Watcher<'_> {
     /// of zero.
     fn depart(&mut self, segment: &Segment<'_>) {
         let (model, contacts) = (self.model, self.model.system().contacts());
-        let is_after_event = std::mem::take(&mut self.is_after_event);
-        if self.departures.len() == contacts && !is_after_event {
+        let is_after_event = std::mem::take(&mut self.seen.is_after_event);
+        if self.seen.departures.len() == contacts && !is_after_event {
             return;
         }
         segment.interpolant.at(segment.start, &mut self.point);
@@ -137,15 +148,15 @@ impl Watcher<'_> {
                 is_closed,
                 most: self.values[contact],
             };
-            let Some(before) = self.departures.get_mut(contact) else {
-                self.departures.push(departure);
+            let Some(before) = self.seen.departures.get_mut(contact) else {
+                self.seen.departures.push(departure);
                 continue;
             };
             if is_closed || before.is_closed || model.rests(contact, &self.point) {
                 *before = departure;
                 let is_earlier = |touch: &Touched| touch.t <= segment.start;
                 let is_past = |touch: &Touched| touch.contact == contact && is_earlier(touch);
-                self.touched.retain(|touch| !is_past(touch));
+                self.seen.touched.retain(|touch| !is_past(touch));
             }
         }
     }
@@ -158,9 +169,9 @@ impl Watcher<'_> {
         segment.interpolant.at(end, state);
         self.model
             .events(end, state, segment.mode, &mut self.values);
-        for touch in std::mem::take(&mut self.touched) {
+        for touch in std::mem::take(&mut self.seen.touched) {
             let contact = touch.contact;
-            let Some(&Departure { is_closed, most }) = self.departures.get(contact) else {
+            let Some(&Departure { is_closed, most }) = self.seen.departures.get(contact) else {
                 continue;
             };
             let rounding = if is_closed {
@@ -174,11 +185,16 @@ impl Watcher<'_> {
             let zero = touch.error.max(self.model.gap_tolerance);
             if is_closed || self.values[contact] > zero {
                 self.touch(segment, contact, touch.t.max(segment.start));
-            } else if self.touched.iter().all(|other| other.contact != contact) {
-                self.touched.push(touch);
+            } else if self
+                .seen
+                .touched
+                .iter()
+                .all(|other| other.contact != contact)
+            {
+                self.seen.touched.push(touch);
             }
         }
-        for (departure, value) in self.departures.iter_mut().zip(&self.values) {
+        for (departure, value) in self.seen.departures.iter_mut().zip(&self.values) {
             departure.most = departure.most.max(*value);
         }
     }
@@ -262,7 +278,7 @@ impl Observer for Watcher<'_> {
             return;
         };
         if self.grazing != Grazing::Ignore && gap <= TOUCHED * error {
-            self.touched.push(Touched {
+            self.seen.touched.push(Touched {
                 contact: guard.event,
                 t,
                 error,
@@ -271,7 +287,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
-        self.is_after_event = true;
+        self.seen.is_after_event = true;
         self.low = self.low.take().or_else(|| self.model.low_bounces(set));
     }
 

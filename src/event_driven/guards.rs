@@ -8,7 +8,7 @@ use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::{Crossed, Crossing, EventFunction, Mode, Stop, Watch};
+use crate::{Crossed, Crossing, Displacement, EventFunction, Mode, Stop, Watch};
 
 impl Model<'_> {
     /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
@@ -125,7 +125,7 @@ impl EventFunction for Model<'_> {
         crossed: &Crossed<'_>,
         x: &[f64],
         mode: &Mode,
-        (_, dx): (f64, &[f64]),
+        Displacement { dx, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         self.reset_along_each(t, crossed, x, mode, dx, out)
@@ -137,7 +137,7 @@ impl EventFunction for Model<'_> {
         crossed: &Crossed<'_>,
         x: &[f64],
         mode: &Mode,
-        (_, dx): (f64, &[f64]),
+        Displacement { dx, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         self.reset_along_each(t, crossed, x, mode, dx, out)

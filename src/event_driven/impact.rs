@@ -10,10 +10,10 @@ use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::Trouble;
 use crate::mechanics::contact_frames::check_frames;
 use crate::mechanics::delassus;
-use crate::mechanics::log::ContactEvent;
 use crate::mechanics::rates::change_rates;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::record::ContactEvent;
 use crate::{Crossed, Mode};
 
 impl Model<'_> {

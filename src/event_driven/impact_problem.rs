@@ -3,8 +3,8 @@
 
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::mechanics::ContactModel;
-use crate::mechanics::log::ContactEvent;
 use crate::mechanics::{ContactSet, MechanicalSystem, UnilateralConstraints};
+use crate::record::ContactEvent;
 use crate::validate;
 
 impl<S> ContactModel<S>

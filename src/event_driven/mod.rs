@@ -12,8 +12,7 @@
 //! * `erased`: the model with its system forgotten, so that the rest is compiled once.
 //! * `driver`: [`EventDriven`]; `drive`: its loop, with `initial` (the start), `recovery`
 //!   (between two runs of the core), `zeno`, `grazing`.
-//! * `recorder`, `log`: the events and contact modes of a run; `run`: what a run returns;
-//!   `breakdown`: what ends it.
+//! * `recorder`: the events of contacts, and accumulations; `breakdown`: what ends a run.
 //! * `friction`: contacts that stick and slip in the plane, with time as a state: [`Timeline`].
 //! * `decoupling`: whether outcomes are smooth when contacts close at once.
 
@@ -34,12 +33,11 @@ mod motion;
 mod projection;
 mod recorder;
 mod recovery;
-mod run;
 mod settling;
 mod zeno;
 
 pub(crate) use crate::mechanics::contact_model::Model;
-pub use crate::mechanics::log::{ContactEvent, ContactEventKind, Phase};
+pub use crate::record::{ContactEvent, ContactEventKind, Phase};
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
 pub use driver::EventDriven;
@@ -47,5 +45,4 @@ pub use friction::{Stretch, StretchKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
 pub use initial::SettledStart;
 pub use motion::Multipliers;
-pub use run::MechanicalRun;
 pub use zeno::Zeno;

@@ -1,34 +1,35 @@
-//! The observer that keeps the path of a run, the log of its contacts, and the times of their
-//! impacts.
+//! What the event-driven driver adds to the reports of the core: the log of contacts, and the times
+//! of their impacts.
 
 use super::SettledStart;
 use super::impact::Event;
+use super::recovery::Place;
 use super::zeno::{Accumulation, Detector};
 use crate::event_driven::Model;
-use crate::hybrid::path::Path;
-use crate::mechanics::log::{ContactEvent, ContactEventKind};
+use crate::record::path::Path;
+use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
-/// The path, the log and the accumulations of a run.
-pub(crate) struct ContactRecorder {
-    pub(crate) path: Path,
-    events: Vec<ContactEvent>,
+/// What is remembered of the events of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// The impact with which the run starts, told once the start is.
+    pub(crate) first: Option<ContactEvent>,
     pub(crate) detector: Detector,
     pub(crate) accumulation: Option<Accumulation>,
-    /// The next stretch goes on from what the driver did; its start is not a new start.
-    goes_on: bool,
+    /// The start was told; that of a later stretch is not a new one.
+    pub(crate) is_told: bool,
     /// Transitions so far.
     pub(crate) transitions: usize,
 }
 
-impl ContactRecorder {
-    pub(crate) fn new(detector: Detector, path: Path) -> Self {
+impl Memory {
+    pub(crate) fn new(detector: Detector) -> Self {
         Self {
-            path,
-            events: Vec::new(),
+            first: None,
             detector,
             accumulation: None,
-            goes_on: false,
+            is_told: false,
             transitions: 0,
         }
     }
@@ -37,84 +38,70 @@ impl ContactRecorder {
     pub(crate) fn begin(
         &mut self,
         model: &Model<'_>,
-        t: f64,
         before: &[f64],
         start: &SettledStart,
         impact: &Event,
-        kind: ContactEventKind,
+        mut event: ContactEvent,
     ) {
         if start.activated.is_empty() {
             return;
         }
         for &j in &start.activated {
-            self.detector.activation(j, t);
+            self.detector.activation(j, event.t);
         }
-        let mut event = ContactEvent {
-            activated: start.activated.clone(),
-            mode_after: model.closed(&start.mode),
-            state_before: before.to_vec(),
-            state_after: start.state.clone(),
-            ..ContactEvent::new(t, kind)
-        };
+        event.activated.clone_from(&start.activated);
+        event.mode_after = model.closed(&start.mode);
+        event.state_before = before.to_vec();
+        event.state_after.clone_from(&start.state);
         impact.tell(&mut event);
-        self.push(event);
-    }
-
-    /// Notes what the driver did between two runs, and that the next one goes on from there.
-    pub(crate) fn between(&mut self, event: ContactEvent, mode: &Mode) {
-        self.path.jump(event.t, &event.state_after, mode);
-        self.push(event);
-        self.goes_on = true;
-    }
-
-    /// Enters the touches since the last call into the log, in order of time.
-    pub(crate) fn touched(&mut self, touches: Vec<ContactEvent>) {
-        for touch in touches {
-            self.path.keep(touch.bytes());
-            let after = |event: &ContactEvent| event.t > touch.t;
-            let place = self.events.iter().position(after);
-            self.events
-                .insert(place.unwrap_or(self.events.len()), touch);
-        }
-    }
-
-    /// Events count as memory of the path.
-    fn push(&mut self, event: ContactEvent) {
-        self.path.keep(event.bytes());
-        self.events.push(event);
-    }
-
-    /// The path, and the events with clusters.
-    pub(crate) fn finish(self, cluster_time: f64) -> (Path, Vec<ContactEvent>) {
-        let Self {
-            path, mut events, ..
-        } = self;
-        let (mut cluster, mut last) = (0, f64::NEG_INFINITY);
-        for (i, event) in events.iter_mut().enumerate() {
-            if i > 0 && event.t - last > cluster_time {
-                cluster += 1;
-            }
-            last = event.t;
-            event.cluster = cluster;
-        }
-        (path, events)
+        self.first = Some(event);
     }
 }
 
-impl Observer for ContactRecorder {
+/// Hands the reports of the core on, with the events of contacts, and looks for accumulations.
+pub(crate) struct ContactRecorder<'a> {
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) memory: &'a mut Memory,
+}
+
+impl ContactRecorder<'_> {
+    /// Tells what the driver did between two stretches, from one place to another.
+    pub(crate) fn between(&mut self, from: &Place, to: &Place, event: &ContactEvent) {
+        self.jump(from, to);
+        self.observer.contacts(event);
+    }
+
+    /// Tells of a motion that the driver made itself: a segment of its own, so that the dense
+    /// output has no hole.
+    pub(crate) fn jump(&mut self, from: &Place, to: &Place) {
+        let way = to.state.iter().zip(&from.state);
+        let way: Vec<f64> = way.map(|(to, from)| to - from).collect();
+        let zeros = vec![0.0; way.len()];
+        let states = [&from.state[..], &way, &to.state, &zeros];
+        let segment = Segment::straight([from.t, to.t], states, &from.mode);
+        self.observer.segment(&segment);
+        self.observer.settled(to.t, &to.state, &to.mode);
+    }
+}
+
+impl Observer for ContactRecorder<'_> {
     fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
-        if !std::mem::take(&mut self.goes_on) {
-            self.path.start(t, state, mode);
+        if std::mem::replace(&mut self.memory.is_told, true) {
+            return;
+        }
+        self.observer.start(t, state, mode);
+        if let Some(event) = self.memory.first.take() {
+            self.observer.contacts(&event);
         }
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {
-        self.path.segment(segment);
+        self.observer.segment(segment);
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
-        self.path.transition(set);
-        self.transitions = set.index + 1;
+        self.observer.transition(set);
+        self.memory.transitions = set.index + 1;
         let (mut activated, mut released) = (Vec::new(), Vec::new());
         for c in set.guards {
             let (j, falls) = (c.guard.event, !c.guard.side_after());
@@ -131,8 +118,8 @@ impl Observer for ContactRecorder {
             return;
         }
         for &j in &activated {
-            let found = self.detector.activation(j, set.t);
-            self.accumulation = self.accumulation.take().or(found);
+            let found = self.memory.detector.activation(j, set.t);
+            self.memory.accumulation = self.memory.accumulation.take().or(found);
         }
         let [before, after] = [set.mode_before, set.mode].map(|mode| mode.flags().collect());
         let mut event = ContactEvent {
@@ -147,22 +134,61 @@ impl Observer for ContactRecorder {
         if let Some(done) = set.record.get::<Event>() {
             done.tell(&mut event);
         }
-        self.push(event);
+        self.observer.contacts(&event);
     }
 
     fn crossing(&mut self, crossing: &GuardCrossing) {
-        self.path.crossing(crossing);
+        self.observer.crossing(crossing);
     }
 
     fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
-        self.path.settled(t, state, mode);
+        self.observer.settled(t, state, mode);
     }
 
     fn doubt(&mut self, doubt: &Doubt) {
-        self.path.doubt(doubt);
+        self.observer.doubt(doubt);
     }
 
     fn is_done(&self) -> bool {
-        self.accumulation.is_some() || self.path.is_done()
+        self.memory.accumulation.is_some() || self.observer.is_done()
+    }
+}
+
+/// A path with the log of contacts, for a run of the core without the policies of the driver.
+pub(crate) struct LoggedPath {
+    pub(crate) path: Path,
+    pub(crate) memory: Memory,
+}
+
+impl LoggedPath {
+    fn recorder(&mut self) -> ContactRecorder<'_> {
+        ContactRecorder {
+            observer: &mut self.path,
+            memory: &mut self.memory,
+        }
+    }
+}
+
+impl Observer for LoggedPath {
+    fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        self.recorder().start(t, state, mode);
+    }
+    fn segment(&mut self, segment: &Segment<'_>) {
+        self.path.segment(segment);
+    }
+    fn transition(&mut self, set: &Transition<'_>) {
+        self.recorder().transition(set);
+    }
+    fn crossing(&mut self, crossing: &GuardCrossing) {
+        self.path.crossing(crossing);
+    }
+    fn settled(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        self.path.settled(t, state, mode);
+    }
+    fn doubt(&mut self, doubt: &Doubt) {
+        self.path.doubt(doubt);
+    }
+    fn is_done(&self) -> bool {
+        self.path.is_done()
     }
 }

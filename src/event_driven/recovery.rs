@@ -6,12 +6,11 @@ use super::impact::Event;
 use super::zeno::Accumulation;
 use crate::event_driven::Model;
 use crate::impact::{ImpactFailure, Occasion};
-use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::rates::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::record::{ContactEvent, ContactEventKind};
 use crate::{
-    Flow, InputError, Integrator, Interrupt, Mode, Start, Statistics, Status, Stop, Trajectory,
-    Transition,
+    Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status, Stop, Transition,
 };
 
 /// Where a run is.
@@ -99,16 +98,14 @@ impl Model<'_> {
         let flow = |t: f64, x: &[f64], dx: &mut [f64]| self.flow(t, x, mode, dx);
         let run = fly_freely(&flow, place.t, &place.state, end, bounds)?;
         if let Status::Refused(
-            reason @ (Stop::TooManySteps { .. }
-            | Stop::TrajectoryTooLarge { .. }
-            | Stop::Interrupted),
+            reason @ (Stop::TooManySteps { .. } | Stop::RunTooLarge { .. } | Stop::Interrupted),
         ) = run.status()
         {
             return Err(reason.clone().into());
         }
         let cost = *run.statistics();
         let clear = |part: f64| {
-            let state = run.at(place.t + part * (end - place.t));
+            let state = run.state_at(place.t + part * (end - place.t));
             state.is_ok_and(|state| {
                 let (q, _) = self.parts(state.as_slice());
                 (0..self.system().contacts()).all(|j| {
@@ -292,7 +289,7 @@ fn fly_freely(
     state: &[f64],
     end: f64,
     bounds: &Bounds,
-) -> Result<Trajectory, InputError> {
+) -> Result<Run, InputError> {
     let free = crate::flow_fn(state.len(), |t, x, _: &Mode, dx: &mut [f64]| flow(t, x, dx));
     Integrator::new(free)?
         .rtol(1e-9)

@@ -54,12 +54,18 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
-    pub(crate) fn new(contacts: usize, near: f64, end: f64) -> Self {
+    pub(crate) fn new(contacts: usize) -> Self {
         Self {
             times: vec![Vec::with_capacity(KEPT + 2); contacts],
-            near,
-            end,
+            near: 0.0,
+            end: f64::NEG_INFINITY,
         }
+    }
+
+    /// Announces accumulations closer than `near`, up to `end`, from now on (s).
+    pub(crate) fn look(&mut self, near: f64, end: f64) {
+        self.near = near;
+        self.end = end;
     }
 
     /// Records an activation; returns the accumulation that it announces.
@@ -123,7 +129,8 @@ mod tests {
     fn a_bouncing_ball_is_found_and_its_time_is_exact() {
         let (first, restitution): (f64, f64) = (0.45, 0.5);
         let exact = first * (1.0 + restitution) / (1.0 - restitution);
-        let mut detector = Detector::new(1, 1e-3, 10.0);
+        let mut detector = Detector::new(1);
+        detector.look(1e-3, 10.0);
         let (mut t, mut gap) = (first, 2.0 * first * restitution);
         let found = loop {
             if let Some(found) = detector.activation(0, t) {
@@ -138,7 +145,8 @@ mod tests {
 
     #[test]
     fn steady_bouncing_and_irregular_gaps_are_no_accumulation() {
-        let mut detector = Detector::new(2, 1.0, 100.0);
+        let mut detector = Detector::new(2);
+        detector.look(1.0, 100.0);
         for k in 0..40 {
             assert_eq!(detector.activation(0, f64::from(k)), None);
         }

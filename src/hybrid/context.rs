@@ -4,10 +4,10 @@
 
 use std::cell::Cell;
 
+use super::evaluate;
 use super::evaluate::Point;
 use super::options::Settings;
-use super::{EventFunction, Flow, Mode, Rearm, Statistics, evaluate};
-use crate::Stop;
+use crate::{EventFunction, Flow, Mode, Rearm, Statistics, Stop};
 
 /// A hybrid system. What is not hot takes it as `&dyn System`, and is compiled once for all.
 pub(crate) trait System: Flow + EventFunction {}
@@ -23,6 +23,9 @@ pub(crate) struct Context<'a, S: ?Sized> {
     /// The observer looks at segments.
     pub(crate) wants_segments: bool,
     pub(crate) counts: Counts,
+    /// Steps tried and guards crossed before this part of the run: limits are those of the part.
+    pub(crate) tried: usize,
+    pub(crate) crossed: usize,
 }
 
 /// The work of a run, counted as [`Statistics`] says.
@@ -68,6 +71,29 @@ impl Count {
 }
 
 impl Counts {
+    /// Counts that go on from those of the part of a run before.
+    pub(crate) fn after(part: &Statistics) -> Self {
+        let count = |n: usize| Count(Cell::new(n));
+        Self {
+            flow: count(part.flow),
+            flip: count(part.flip),
+            events: count(part.events),
+            event: count(part.event),
+            gradient: count(part.gradient),
+            windows: count(part.windows),
+            narrowed: count(part.narrowed),
+            unresolved: count(part.unresolved),
+            steps: count(part.steps),
+            rejections: count(part.rejections),
+            projections: count(part.projections),
+            projections_failed: count(part.projections_failed),
+            repairs: count(part.repairs),
+            locations: count(part.locations),
+            crossings: count(part.crossings),
+            resets: count(part.resets),
+        }
+    }
+
     /// The counts so far; doubts are counted elsewhere.
     pub(crate) fn statistics(&self, doubts: usize) -> Statistics {
         Statistics {
@@ -88,19 +114,22 @@ impl Counts {
             locations: self.locations.get(),
             crossings: self.crossings.get(),
             resets: self.resets.get(),
+            rulings: 0,
         }
     }
 }
 
 impl<'a, S: System> Context<'a, S> {
-    /// This context with the system forgotten; counts begin at zero.
+    /// This context with the system forgotten.
     pub(crate) fn erased(&self) -> Context<'a, dyn System + 'a> {
         Context {
             system: self.system,
             settings: self.settings,
             rearm: self.rearm,
             wants_segments: self.wants_segments,
-            counts: Counts::default(),
+            counts: self.counts.clone(),
+            tried: self.tried,
+            crossed: self.crossed,
         }
     }
 }

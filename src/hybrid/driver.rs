@@ -1,55 +1,52 @@
 //! Settings, re-arming rule and workspace of a run, for a system of given sizes. The system is an
 //! argument: an [`Integrator`](super::Integrator) holds one, drivers above bring their own.
 
+use super::System;
 use super::context::{Context, Counts};
 use super::options::Settings;
-use super::run::{Run, run_to_end};
-use super::{Mode, Observer, Rearm, System};
+use super::run::{Integration, run_to_end};
 use crate::ode::Buffer;
-use crate::{InputError, Start, Statistics, Status, validate};
+use crate::record::Now;
+use crate::{InputError, Mode, Observer, Rearm, Start, Statistics, Summary, validate};
 
-/// How a run ended, for those who keep no trajectory. The final state is in
-/// [`Integrator::state`](super::Integrator::state).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Summary {
-    /// How the run ended.
-    pub status: Status,
-    /// The time at which it ended (s).
-    pub t: f64,
-    /// Counts of evaluations and steps.
-    pub statistics: Statistics,
+/// How a run, or a part of one, begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entry<'a> {
+    /// At a start, in a mode that is given or to be found.
+    Start(Option<&'a Mode>),
+    /// Where the part before it ended.
+    GoOn,
 }
 
-/// A whole run, compiled for this system or once for all.
+/// A whole run, or a part of one, compiled for this system or once for all.
 pub(crate) type Engine<S, B> =
-    fn(&Context<'_, S>, &mut Run<B>, Option<&Mode>, &mut dyn Observer) -> Summary;
+    fn(&Context<'_, S>, &mut Integration<B>, Entry<'_>, &mut dyn Observer) -> Summary;
 
 /// The engine that is compiled once for all systems.
 pub(crate) fn run_any<S: System>(
     context: &Context<'_, S>,
-    run: &mut Run<Vec<f64>>,
-    start_mode: Option<&Mode>,
+    run: &mut Integration<Vec<f64>>,
+    entry: Entry<'_>,
     observer: &mut dyn Observer,
 ) -> Summary {
-    run_erased(&context.erased(), run, start_mode, observer)
+    run_erased(&context.erased(), run, entry, observer)
 }
 
 /// Not generic: compiled in this crate.
 fn run_erased(
     context: &Context<'_, dyn System + '_>,
-    run: &mut Run<Vec<f64>>,
-    start_mode: Option<&Mode>,
+    run: &mut Integration<Vec<f64>>,
+    entry: Entry<'_>,
     observer: &mut dyn Observer,
 ) -> Summary {
-    run_to_end(context, run, start_mode, observer)
+    run_to_end(context, run, entry, observer)
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Driver<B> {
     pub(crate) settings: Settings,
     pub(crate) rearm: Rearm,
-    pub(crate) run: Run<B>,
+    pub(crate) run: Integration<B>,
 }
 
 impl<B: Buffer> Driver<B> {
@@ -58,7 +55,7 @@ impl<B: Buffer> Driver<B> {
         Self {
             settings: Settings::default(),
             rearm: Rearm::default(),
-            run: Run::new(dim, mode),
+            run: Integration::new(dim, mode),
         }
     }
 
@@ -88,9 +85,76 @@ impl<B: Buffer> Driver<B> {
             rearm,
             wants_segments: observer.wants_segments(),
             counts: Counts::default(),
+            tried: 0,
+            crossed: 0,
         };
-        let summary = engine(&context, run, start_mode, &mut observer);
+        let summary = engine(&context, run, Entry::Start(start_mode), &mut observer);
         Ok((summary, observer))
+    }
+
+    /// Goes on to `tf` from where the run stands, with the counts of the part before.
+    pub(crate) fn go_on_with<'a, S: System + ?Sized, O: Observer>(
+        &'a mut self,
+        system: &S,
+        engine: Engine<S, B>,
+        before: &Statistics,
+        tf: f64,
+        make: impl FnOnce(&'a Rearm, &'a Settings) -> O,
+    ) -> Result<(Summary, O), InputError> {
+        validate::finite("tf", &[tf])?;
+        let t0 = self.run.state.t;
+        if tf < t0 {
+            return Err(InputError::TimeReversed { t0, tf });
+        }
+        let Self {
+            settings,
+            rearm,
+            run,
+        } = self;
+        let (settings, rearm) = (&*settings, &*rearm);
+        let mut observer = make(rearm, settings);
+        run.state.tf = tf;
+        let context = Context {
+            system,
+            settings,
+            rearm,
+            wants_segments: observer.wants_segments(),
+            counts: Counts::after(before),
+            tried: before.steps + before.rejections,
+            crossed: before.crossings,
+        };
+        let summary = engine(&context, run, Entry::GoOn, &mut observer);
+        Ok((summary, observer))
+    }
+
+    /// Stands at a start that was checked, without its mode where none is given.
+    pub(crate) fn stand_at(&mut self, t: f64, x: &[f64], mode: Option<&Mode>) {
+        let state = &mut self.run.state;
+        state.t = t;
+        state.x.get_mut().copy_from_slice(x);
+        match mode {
+            Some(mode) => state.mode.copy_from(mode),
+            None => state.mode.clear(),
+        }
+    }
+
+    /// Stands where a saved run stood; refuses one of other sizes.
+    pub(crate) fn take_up(&mut self, saved: &Integration<B>) -> Result<(), InputError> {
+        let (ours, theirs) = (&self.run.state, &saved.state);
+        if (ours.dim(), ours.mode.sizes()) != (theirs.dim(), theirs.mode.sizes()) {
+            return Err(InputError::Snapshot { of: "system" });
+        }
+        self.run.clone_from(saved);
+        Ok(())
+    }
+
+    /// Where the run stands.
+    pub(crate) fn now(&self) -> Now<'_> {
+        Now {
+            t: self.run.state.t,
+            state: self.state(),
+            mode: self.mode(),
+        }
     }
 
     /// A mode of the sizes of this driver, every side bit and flag off.
@@ -109,7 +173,7 @@ impl<B: Buffer> Driver<B> {
         &self.run.state.mode
     }
 
-    fn check_input<S: System + ?Sized>(
+    pub(crate) fn check_input<S: System + ?Sized>(
         &self,
         system: &S,
         t0: f64,

@@ -1,9 +1,8 @@
 //! The user's functions as the loop asks for them: rates of guards with their numerical zeros, and
 //! finiteness.
 
-use super::{EventFunction, Flow, Mode};
 use crate::ode::difference::{self, Line};
-use crate::{At, Quantity, Stop};
+use crate::{At, EventFunction, Flow, Mode, Quantity, Stop};
 
 /// A point at which the model is asked: a time, a state and a mode.
 #[derive(Clone, Copy, Debug)]

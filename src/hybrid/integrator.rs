@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use super::Projection;
 use super::driver::{Driver, Engine, run_any};
 use super::options::{Resolution, Settings};
-use super::path::Path;
-use super::run::run_to_end;
-use super::{EventFunction, Flow, Mode, Observer, PerEntry, Projection, Rearm, Trajectory};
+use super::run::{Integration, run_to_end};
 use crate::ode::Buffer;
-use crate::{Guard, InputError, Interrupt, Start, Summary, validate};
+use crate::record::limits;
+use crate::{
+    EventFunction, Flow, Guard, InputError, Interrupt, Mode, Observer, PerEntry, Rearm, Run, Start,
+    Summary, validate,
+};
 
 /// Integrates a hybrid system through any number of guards crossed at once or nearly so.
 ///
@@ -27,7 +30,7 @@ use crate::{Guard, InputError, Interrupt, Start, Summary, validate};
 #[derive(Clone, Debug)]
 pub struct Integrator<S, B = Vec<f64>> {
     system: Arc<S>,
-    driver: Driver<B>,
+    pub(crate) driver: Driver<B>,
     engine: Engine<S, B>,
 }
 
@@ -153,44 +156,23 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Limit of the crossings; beyond it the run is refused as Zeno. Default 100 000.
-    #[must_use]
-    pub fn max_events(mut self, limit: usize) -> Self {
-        self.driver.settings.max_events = limit;
-        self
-    }
-
-    /// Limit of the smooth steps, accepted or not. Default ten million.
-    #[must_use]
-    pub fn max_steps(mut self, limit: usize) -> Self {
-        self.driver.settings.max_steps = limit;
-        self
-    }
-
-    /// Limit of the memory of a kept trajectory (bytes); the run is refused beyond. Default 2³⁰, a
-    /// gibibyte. A node takes two states and a half and about 60 bytes, an event some more. A
-    /// [`derivative`](Self::derivative) may take as much again. The log of a
-    /// [`EventDriven`](crate::EventDriven) counts as part of its trajectory. Runs that
-    /// are only observed keep nothing.
-    #[must_use]
-    pub fn max_memory(mut self, bytes: usize) -> Self {
-        self.driver.settings.max_memory = bytes;
-        self
-    }
+    limits!(driver.settings.limits);
 
     /// Ends runs, and the search for their derivatives, when `interrupt` is set.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
-        self.driver.settings.interrupt = interrupt.clone();
+        self.driver.settings.limits.interrupt = interrupt.clone();
         self
     }
 
-    /// Changes options of the system, unless a derivative shares it.
-    pub(crate) fn changed(mut self, change: impl FnOnce(&mut S)) -> Self {
-        if let Some(system) = Arc::get_mut(&mut self.system) {
-            change(system);
-        }
-        self
+    /// The settings.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.driver.settings
+    }
+
+    /// What a run moves and works with, as it stands.
+    pub(crate) fn standing(&self) -> &Integration<B> {
+        &self.driver.run
     }
 
     /// Crossings within this time of the first of them are one corner (s). Default 1e-9. It groups
@@ -234,12 +216,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// # Errors
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
-    /// sense. What the run meets on its way is in the trajectory's [`status`](Trajectory::status).
-    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Trajectory, InputError> {
-        let mut path = Path::new(&self.driver.settings);
+    /// sense. What the run meets on its way is in the trajectory's [`status`](Run::status).
+    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
+        let mut path = self.driver.settings.path();
         let summary = self.observe(start, tf, &mut path)?;
-        let status = path.status(summary.status);
-        Ok(Trajectory::new(path, status, summary.statistics))
+        Ok(Run::new(path, summary, None))
     }
 
     /// Integrates from a start to `tf` and tells `observer` as it goes; allocates nothing
@@ -247,7 +228,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
-    pub fn observe<O: Observer>(
+    pub fn observe<O: Observer + ?Sized>(
         &mut self,
         start: &Start<'_>,
         tf: f64,
@@ -288,5 +269,13 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     pub(crate) fn shared(&self) -> (Arc<S>, Rearm, Settings) {
         let (rearm, settings) = (self.driver.rearm.clone(), self.driver.settings.clone());
         (Arc::clone(&self.system), rearm, settings)
+    }
+}
+
+impl<S, B> Integrator<S, B> {
+    /// Changes options of the system; refused while a derivative shares it.
+    pub(crate) fn change<T>(&mut self, change: impl FnOnce(&mut S) -> T) -> Result<T, InputError> {
+        let system = Arc::get_mut(&mut self.system);
+        system.map(change).ok_or(InputError::SharedModel)
     }
 }

@@ -4,15 +4,15 @@
 //! Serves Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv
 //! 2402.00279).
 //!
-//! * `model`: what the user writes ([`Flow`], [`EventFunction`]), and what these speak of.
 //! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
 //!   projection; on `search`: which guard a smooth step passes first; on `table`: what is known of
 //!   each guard.
 //! * `transition`: what a crossing does; `context`, `evaluate`: the user's functions, counted and
 //!   checked.
 //! * `integrator`, `options`: how runs begin, and their settings.
-//! * `observer`, `trajectory`, `corner`, `status`: what comes out; `path`, `dense_output`: how it is
-//!   kept; `grouping`: the rule for corners.
+//!
+//! What the user writes is in [`model`](crate::model), what comes out in
+//! [`record`](crate::record).
 //!
 //! Every search is bounded:
 //!
@@ -20,7 +20,7 @@
 //! |---|---|---|
 //! | smooth steps of a run, rejected ones too ([`Integrator::max_steps`]) | 10,000,000 | `TooManySteps` |
 //! | crossings of a run ([`Integrator::max_events`]) | 100,000 | `TooManyEvents` |
-//! | bytes of a kept trajectory, and of its derivative ([`Integrator::max_memory`]) | 2³⁰ each | `TrajectoryTooLarge` |
+//! | bytes of a kept trajectory, and of its derivative ([`Integrator::max_memory`]) | 2³⁰ each | `RunTooLarge` |
 //! | halvings of the step of a difference that stands in for a derivative | 50 | `DifferencesDisagree` |
 //! | states of a derivative | 8,192, and as `max_memory` allows | `DerivativeTooLarge` |
 //! | doubts of a kept trajectory, all of them are counted | 1,000 | counted |
@@ -38,42 +38,21 @@
 //!
 
 pub(crate) mod context;
-mod corner;
-mod dense_output;
 mod driver;
 pub(crate) mod evaluate;
-pub(crate) mod grouping;
 mod integrator;
-pub(crate) mod model;
-mod observer;
+mod live;
 pub(crate) mod options;
-pub(crate) mod path;
 mod run;
 mod search;
-pub(crate) mod status;
 mod table;
-pub(crate) mod trajectory;
 pub(crate) mod transition;
 
 pub(crate) use context::System;
-pub use corner::{Arrival, Corner, GuardCrossing};
 pub(crate) use driver::Driver;
-pub use driver::Summary;
 pub use integrator::Integrator;
-// The type that [`FlowFn::with_events`] returns has no use of its own.
-#[doc(hidden)]
-pub use model::GuardedFn;
-pub use model::{
-    Crossed, CrossedGuard, Crossing, Direction, EventFunction, Flow, FlowFn, Guard, Mode, Ones,
-    Rearm, RearmMatrix, Record, RowConflict, Start, Watch, flow_fn,
-};
-pub use observer::{Observer, Segment, Transition};
-pub use options::{PerEntry, Projection, Resolution};
-pub use path::ModeChange;
-pub(crate) use run::run_to_end;
-pub use search::Doubt;
-pub use status::{At, ModelError, Statistics, Status, Stop};
-pub use trajectory::Trajectory;
+pub use options::{Projection, Resolution};
+pub(crate) use run::{Integration, run_to_end};
 
 /// Room that lists of guards which are near, or cross, at one instant have from the start, for this
 /// many event functions: where more are than there is room for, they grow once.

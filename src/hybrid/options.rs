@@ -1,74 +1,8 @@
 //! Options of the integrator, each with its unit, default and what lies outside its sensible range.
 
-use crate::{Guard, InputError, Interrupt, validate};
-
-/// One value for every entry, or one value an entry.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PerEntry {
-    /// One value for all.
-    Same(f64),
-    /// One value for each state variable or each event function.
-    Each(Vec<f64>),
-}
-
-impl PerEntry {
-    /// The value of entry `i`; NaN beyond the end of `Each`.
-    #[inline]
-    pub fn get(&self, i: usize) -> f64 {
-        match self {
-            Self::Same(value) => *value,
-            Self::Each(values) => values.get(i).copied().unwrap_or(f64::NAN),
-        }
-    }
-
-    /// Refuses wrong lengths and values that are not finite or fail `accept`.
-    fn check(
-        &self,
-        name: &'static str,
-        expected: usize,
-        rule: &'static str,
-        accept: impl Fn(f64) -> bool,
-    ) -> Result<(), InputError> {
-        let values = match self {
-            Self::Same(value) => std::slice::from_ref(value),
-            Self::Each(values) => {
-                validate::length(name, expected, values.len())?;
-                values
-            }
-        };
-        validate::accepted(name, values, rule, accept)
-    }
-}
-
-impl From<f64> for PerEntry {
-    fn from(value: f64) -> Self {
-        Self::Same(value)
-    }
-}
-
-impl From<Vec<f64>> for PerEntry {
-    fn from(values: Vec<f64>) -> Self {
-        Self::Each(values)
-    }
-}
-
-impl From<&[f64]> for PerEntry {
-    fn from(values: &[f64]) -> Self {
-        Self::Each(values.to_vec())
-    }
-}
-
-impl<const N: usize> From<&[f64; N]> for PerEntry {
-    fn from(values: &[f64; N]) -> Self {
-        Self::Each(values.to_vec())
-    }
-}
-
-impl<const N: usize> From<[f64; N]> for PerEntry {
-    fn from(values: [f64; N]) -> Self {
-        Self::Each(values.to_vec())
-    }
-}
+use crate::record::Limits;
+use crate::record::path::{Keep, Path};
+use crate::{Guard, InputError, PerEntry, validate};
 
 /// When the crossing phase may step onto a guard by projection, without root finding.
 ///
@@ -77,7 +11,7 @@ impl<const N: usize> From<[f64; N]> for PerEntry {
 /// `eps`.
 ///
 /// Guards are not looked at between the ends of a projection:
-/// [`Trajectory::is_guaranteed`](crate::Trajectory::is_guaranteed) says nothing of humps that begin
+/// [`Run::is_guaranteed`](crate::Run::is_guaranteed) says nothing of humps that begin
 /// and end there. `Auto` keeps projections shorter than half the distance of samples in smooth
 /// steps, and their errors within the tolerance. Those by `Eps` and `Horizon` are as good as their
 /// width lets them be; their errors are estimated, and [doubts](crate::Doubt) told by them. Where
@@ -200,13 +134,10 @@ pub(crate) struct Settings {
     pub(crate) max_step: f64,
     /// Time scale of event functions that state none (s).
     pub(crate) time_scale: Option<f64>,
-    pub(crate) max_events: usize,
-    pub(crate) max_steps: usize,
-    pub(crate) max_memory: usize,
+    pub(crate) limits: Limits,
     pub(crate) corner_tolerance: f64,
     /// Guards that cross one after another, in this order, where they are met at one instant.
     pub(crate) corner_order: Vec<Guard>,
-    pub(crate) interrupt: Interrupt,
     /// Number of the first transition: a driver that goes on with a run counts on.
     pub(crate) first_transition: usize,
     /// Forget the step size at each event, as a restart from scratch would: only to measure what
@@ -225,12 +156,9 @@ impl Default for Settings {
             first_step: None,
             max_step: f64::INFINITY,
             time_scale: None,
-            max_events: 100_000,
-            max_steps: 10_000_000,
-            max_memory: 1 << 30,
+            limits: Limits::default(),
             corner_tolerance: 1e-9,
             corner_order: Vec::new(),
-            interrupt: Interrupt::new(),
             first_transition: 0,
             restart_at_events: false,
         }
@@ -238,6 +166,21 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// An observer that keeps what these settings allow.
+    pub(crate) fn path(&self) -> Path {
+        Path::new(self.keep())
+    }
+
+    /// What such an observer is to keep.
+    pub(crate) fn keep(&self) -> Keep {
+        Keep {
+            rtol: self.rtol.clone(),
+            atol: self.atol.clone(),
+            corner_tolerance: self.corner_tolerance,
+            max_memory: self.limits.max_memory,
+        }
+    }
+
     /// Refuses what makes no sense for a system of `dim` states and `guards` event functions.
     pub(crate) fn check(&self, dim: usize, guards: usize) -> Result<(), InputError> {
         self.rtol.check("rtol", dim, "must be ≥ 0", |v| v >= 0.0)?;

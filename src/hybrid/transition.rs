@@ -6,15 +6,15 @@
 //! brings values and rates of the guards up to date, supplies the values by which guards count as
 //! carried across, and refuses.
 
+use super::evaluate;
 use super::evaluate::Point;
-use super::model::rearm::{Arming, Effect};
 use super::room_for;
-use super::{
-    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Mode, Rearm, RearmMatrix, Record,
-    evaluate,
-};
+use crate::model::rearm::{Arming, Effect};
 use crate::ode::Buffer;
-use crate::{At, Guard, Quantity, Stop};
+use crate::{
+    At, Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, Mode, Quantity, Rearm,
+    RearmMatrix, Record, Stop,
+};
 
 /// Where a transition happens, and what it changes.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::ImpactFailure;
 use super::{ImpactProblem, Outcome};
+use crate::model::forward::hand_on;
 
 /// A rule for what happens to velocities when contacts close: from a problem to a set of outcomes.
 ///
@@ -48,33 +49,21 @@ pub trait ImpactLaw {
     }
 }
 
-macro_rules! forward {
-    ($($pointer:ty),*) => {$(
+macro_rules! pointers {
+    ($($pointer:ty),+) => {$(
         impl<L: ImpactLaw + ?Sized> ImpactLaw for $pointer {
-            fn name(&self) -> &'static str {
-                (**self).name()
-            }
-
-            fn honours_friction(&self) -> bool {
-                (**self).honours_friction()
-            }
-
-            fn honours_restitution(&self) -> bool {
-                (**self).honours_restitution()
-            }
-
-            fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
-                (**self).resolve(problem)
-            }
-
-            fn outcome(&self, problem: &ImpactProblem) -> Result<Outcome, ImpactFailure> {
-                (**self).outcome(problem)
+            hand_on! { self => (**self);
+                name() -> &'static str;
+                honours_friction() -> bool;
+                honours_restitution() -> bool;
+                resolve(problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure>;
+                outcome(problem: &ImpactProblem) -> Result<Outcome, ImpactFailure>;
             }
         }
-    )*};
+    )+};
 }
 
-forward!(&L, Box<L>, Rc<L>, Arc<L>);
+pointers!(&L, Box<L>, Rc<L>, Arc<L>);
 
 /// Its name.
 impl fmt::Debug for dyn ImpactLaw + Send + Sync + '_ {

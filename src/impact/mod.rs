@@ -30,6 +30,7 @@ mod selection;
 mod sets;
 mod velocity;
 
+pub use crate::record::{Contacting, Order, Remark};
 pub use failure::ImpactFailure;
 pub use frictional::{
     BoundLaw, Branch, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
@@ -42,7 +43,7 @@ pub use laws::{
     AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
     Unilateral,
 };
-pub use outcome::{Contacting, Order, Outcome, Remark};
+pub use outcome::Outcome;
 pub use problem::ImpactProblem;
 pub use selection::{Occasion, Selection, SelectionFn};
 #[doc(hidden)]

@@ -8,6 +8,7 @@ use super::ImpactFailure;
 use super::ImpactProblem;
 #[cfg(doc)]
 use crate::InputError;
+use crate::record::{Order, Remark};
 
 /// Rounding allowed in remarks: no remark is made of pulling impulses and approaching speeds below
 /// this part of `√(2T)`, or of energy gained below this part of `T`.
@@ -28,91 +29,6 @@ pub struct Outcome {
     /// Remarks on this outcome that the user should know; empty for a feasible one that loses or
     /// keeps energy.
     pub remarks: Vec<Remark>,
-}
-
-/// The order in which contacts acted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Order {
-    /// All at once.
-    Together,
-    /// One by one: the contacts in the order of their reflections.
-    Word(Vec<usize>),
-    /// In groups one after another.
-    Stages(Vec<Vec<usize>>),
-    /// All at once, each contact in a mode.
-    Modes(Vec<Contacting>),
-}
-
-/// The state of a contact in the plane at the end of an impact. Printed as `O`, `S`, `+` and `-`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Contacting {
-    /// Does not push.
-    Open,
-    /// Pushes and does not slip.
-    Stick,
-    /// Pushes and slips along its tangent; without tangents, pushes.
-    SlipForward,
-    /// Pushes and slips against its tangent.
-    SlipBackward,
-}
-
-impl fmt::Display for Contacting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Open => "O",
-            Self::Stick => "S",
-            Self::SlipForward => "+",
-            Self::SlipBackward => "-",
-        })
-    }
-}
-
-/// A remark on an outcome that the user should know.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Remark {
-    /// A contact pulls. This is the one with the most negative scaled impulse.
-    #[error("contact {contact} pulls: impulse {impulse:e}")]
-    Adhesive {
-        /// The contact.
-        contact: usize,
-        /// Its impulse (N s).
-        impulse: f64,
-    },
-    /// A contact still approaches. This is the one with the most negative scaled speed.
-    #[error("contact {contact} still approaches at {speed:e}")]
-    Approaching {
-        /// The contact.
-        contact: usize,
-        /// Its speed (m/s).
-        speed: f64,
-    },
-    /// The impact raises the kinetic energy.
-    #[error("the kinetic energy rises by {by:e}")]
-    EnergyRaised {
-        /// By this much (J).
-        by: f64,
-    },
-    /// The plastic part is the projection onto the feasible speeds, because the bilateral one
-    /// pulls.
-    #[error("plastic part unilateral")]
-    UnilateralPlastic,
-    /// Contacts differ in restitution, and the law uses one coefficient for the whole impact: the
-    /// largest.
-    #[error("one restitution for the whole impact, the largest: {used}")]
-    LargestRestitution {
-        /// The one used.
-        used: f64,
-    },
-    /// Samples of the set are left out because a step was not solved. The first outcome of a list
-    /// has this remark.
-    #[error("{count} samples were not solved")]
-    UnsolvedSamples {
-        /// How many.
-        count: u64,
-    },
 }
 
 impl Outcome {
@@ -261,26 +177,6 @@ pub(super) fn check_finite(quantity: &'static str, values: &[f64]) -> Result<(),
             contact,
             value: values[contact],
         }),
-    }
-}
-
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let joined = |contacts: &[usize], by: &str| {
-            let numbers: Vec<String> = contacts.iter().map(ToString::to_string).collect();
-            numbers.join(by)
-        };
-        match self {
-            Self::Together => f.write_str("together"),
-            Self::Modes(modes) => modes.iter().try_for_each(|mode| mode.fmt(f)),
-            Self::Word(word) if word.is_empty() => f.write_str("nothing to do"),
-            Self::Word(word) => f.write_str(&joined(word, "-")),
-            Self::Stages(stages) if stages.is_empty() => f.write_str("nothing to do"),
-            Self::Stages(stages) => {
-                let stages: Vec<String> = stages.iter().map(|s| joined(s, "+")).collect();
-                f.write_str(&stages.join(", "))
-            }
-        }
     }
 }
 

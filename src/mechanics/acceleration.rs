@@ -18,6 +18,7 @@ use crate::linalg::cholesky::{factor, factor_rows, inverse, solve, solve_lower};
 use crate::linalg::dot;
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
+use crate::{InputError, validate};
 
 /// Why there is no acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +63,8 @@ pub(crate) struct Fixed {
     /// Kept for a constant mass matrix: with a few coordinates a product is several times faster
     /// than solving with a factor.
     inverse: Option<Vec<f64>>,
+    /// A generalised effort beside that of the system; empty: none.
+    applied: Vec<f64>,
 }
 
 #[inline(always)]
@@ -124,7 +127,34 @@ impl Fixed {
             identity: nq == d && configuration::is_identity(system, &origin, d),
             sizes: Arc::clone(&system.sizes),
             inverse: inverse.flatten(),
+            applied: Vec::new(),
         }
+    }
+
+    /// The generalised effort beside that of the system; empty: none.
+    pub(crate) fn applied(&self) -> &[f64] {
+        &self.applied
+    }
+
+    /// Refuses an effort that is neither empty nor as long as the velocities.
+    pub(crate) fn check_effort(&self, effort: &[f64]) -> Result<(), InputError> {
+        if effort.is_empty() {
+            return Ok(());
+        }
+        validate::length("effort", self.d, effort.len())
+    }
+
+    /// Takes none from now on.
+    pub(crate) fn forget_effort(&mut self) {
+        self.applied.clear();
+    }
+
+    /// Takes this one from now on.
+    pub(crate) fn apply(&mut self, effort: &[f64]) -> Result<(), InputError> {
+        self.check_effort(effort)?;
+        self.applied.clear();
+        self.applied.extend_from_slice(effort);
+        Ok(())
     }
 
     /// The number of velocities as the system gives it, where it is that of the record: where the
@@ -185,6 +215,8 @@ pub(crate) struct Frame<'a> {
     pub(super) has_coriolis: bool,
     /// Rounding of the curvatures, the larger part where these are differences (units of rows).
     bent: f64,
+    /// A generalised effort beside that of the system; empty: none.
+    applied: &'a [f64],
     work: &'a mut [f64],
 }
 
@@ -219,6 +251,7 @@ impl<'a> Frame<'a> {
             thrust: f64::INFINITY,
             has_coriolis: !(fixed.identity && system.constant_mass()),
             bent: 0.0,
+            applied: &fixed.applied,
             work,
         })
     }
@@ -276,7 +309,10 @@ impl<'a> Frame<'a> {
         let mut cut = Cut(&mut self.work[..]);
         let force = cut.take(d);
         system.effort(t, q, v, force);
-        system.contact_effort((t, q, v), closed, force);
+        system.contact_effort(State { t, q, v }, closed, force);
+        for (force, applied) in force.iter_mut().zip(self.applied) {
+            *force += applied;
+        }
         if self.has_coriolis {
             coriolis(system, q, v, acceleration, cut.0);
             for i in 0..d {

@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use super::acceleration::Bodies;
 use super::kinetic::energy;
-use super::{Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints};
+use super::{
+    EnergyBalance, Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints,
+};
 use crate::impact::{ImpactLaw, Selection, Unilateral};
-use crate::{InputError, Interrupt, Mode};
+use crate::{InputError, Interrupt, Mode, Run};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
 /// [`EventFunction`](crate::EventFunction)s.
@@ -27,18 +29,16 @@ use crate::{InputError, Interrupt, Mode};
 /// to it, with its acceleration in the effort, which may depend on time.
 ///
 /// ```
-/// use saltation::Start;
-/// use saltation::{ContactModel, EventDriven};
 /// use saltation::models::SoftTrot;
+/// use saltation::{ContactModel, EventDriven, Start};
 /// let model = ContactModel::new(SoftTrot::default());
 /// let (q, v) = SoftTrot::default().start(0.01);
 /// let start = Start::at(0.0).q(&q).v(&v);
 /// let run = EventDriven::new(model)?.rtol(1e-9).integrate(&start, 0.65)?.completed()?;
 /// // Forces over time.
-/// let (path, model) = (run.trajectory(), ContactModel::new(SoftTrot::default()));
-/// for k in 0..=65 {
-///     let t = 0.01 * f64::from(k);
-///     let forces = model.multipliers(t, path.at(t)?.as_slice(), path.mode_at(t)?);
+/// let (film, model) = (run.every(0.01)?, ContactModel::new(SoftTrot::default()));
+/// for ((&t, x), mode) in film.times.iter().zip(film.states.column_iter()).zip(&film.modes) {
+///     let forces = model.multipliers(t, x.as_slice(), mode);
 ///     assert!(forces.values().iter().all(|&force| force >= 0.0));
 /// }
 /// # Ok::<(), saltation::Error>(())
@@ -204,12 +204,7 @@ where
     /// bits are on, since gaps and forces are positive before an event. Indices without a contact
     /// are ignored. [`start`](Self::start) gives the mode that belongs to a state.
     pub fn mode(&self, closed: &[usize]) -> Mode {
-        let n = self.bodies.system.contacts();
-        let mut mode = Mode::new(n).with_flags(n);
-        for j in 0..n {
-            Self::set_closed(&mut mode, j, closed.contains(&j));
-        }
-        mode
+        Mode::of_contacts(self.bodies.system.contacts(), closed)
     }
 
     /// Gaps with which a run may start, or go on after an impact (m).
@@ -250,6 +245,14 @@ where
         }
         let (q, v) = state.split_at(nq);
         energy(&self.bodies.system, q, v)
+    }
+
+    /// The balance of energy of a run of this model, by whichever driver.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`] for a run of another system.
+    pub fn energy_balance(&self, run: &Run) -> Result<EnergyBalance, InputError> {
+        EnergyBalance::of(&self.bodies.system, run)
     }
 
     /// True when coefficients of friction were said not to matter.

@@ -7,7 +7,8 @@ use nalgebra::RealField;
 use num_dual::{Dual2_64, Dual64};
 
 use super::configuration::{is_identity, rate};
-use super::{MechanicalSystem, UnilateralConstraints};
+use super::forward::{constraint_methods, mechanical_methods};
+use super::{MechanicalSystem, State, UnilateralConstraints};
 use crate::Dual;
 use crate::derivative::on_scratch;
 use crate::linalg::scratch::with_zeros;
@@ -109,22 +110,22 @@ pub trait SmoothMechanics {
     /// As [`MechanicalSystem::contact_effort`].
     fn contact_effort<T: RealField + Copy>(
         &self,
-        (t, q, v): (T, &[T], &[T]),
+        at: State<'_, T>,
         closed: &[usize],
         effort: &mut [T],
     ) -> bool {
-        let _ = (t, q, v, closed, effort);
+        let _ = (at, closed, effort);
         false
     }
 
     /// As [`MechanicalSystem::springs_and_dampers`].
     fn springs_and_dampers(
         &self,
-        (t, q, v): (f64, &[f64], &[f64]),
+        at: State<'_>,
         stiffness: &mut [f64],
         damping: &mut [f64],
     ) -> bool {
-        let _ = (t, q, v, stiffness, damping);
+        let _ = (at, stiffness, damping);
         false
     }
 
@@ -202,49 +203,11 @@ pub trait SmoothConstraints {
 /// With the exact Coriolis force, at the cost of one evaluation of the mass matrix in dual numbers
 /// a coordinate; up to 10 degrees of freedom need no heap memory.
 impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
-    #[inline]
-    fn dof(&self) -> usize {
-        self.0.dof()
-    }
-
-    #[inline]
-    fn coordinates(&self) -> usize {
-        self.0.coordinates()
-    }
-
-    #[inline]
-    fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
-        self.0.configuration_rate(q, v, rate)
-    }
-
-    #[inline]
-    fn project_configuration(&self, q: &mut [f64]) -> bool {
-        self.0.project_configuration(q)
-    }
-
-    #[inline]
-    fn trees(&self) -> usize {
-        self.0.trees()
-    }
-
-    #[inline]
-    fn tree(&self, i: usize) -> Range<usize> {
-        self.0.tree(i)
-    }
-
-    #[inline]
-    fn mass(&self, q: &[f64], mass: &mut [f64]) {
-        self.0.mass(q, mass);
-    }
-
-    #[inline]
-    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
-        self.0.effort(t, q, v, effort);
-    }
+    mechanical_methods! { self => self.0, sizes effort motion }
 
     fn effort_along(
         &self,
-        (t, q, v): (f64, &[f64], &[f64]),
+        State { t, q, v }: State<'_>,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
@@ -264,16 +227,6 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
             }
         });
         true
-    }
-
-    #[inline]
-    fn contact_effort(
-        &self,
-        state: (f64, &[f64], &[f64]),
-        closed: &[usize],
-        effort: &mut [f64],
-    ) -> bool {
-        self.0.contact_effort(state, closed, effort)
     }
 
     /// `c v = −Σ_k v_k ∂_k M v + ½ ∂(vᵀ M v)/∂q`, unless it is written.
@@ -336,31 +289,6 @@ impl<M: SmoothMechanics> MechanicalSystem for Dual<M> {
         });
         true
     }
-
-    #[inline]
-    fn springs_and_dampers(
-        &self,
-        state: (f64, &[f64], &[f64]),
-        stiffness: &mut [f64],
-        damping: &mut [f64],
-    ) -> bool {
-        self.0.springs_and_dampers(state, stiffness, damping)
-    }
-
-    #[inline]
-    fn constant_mass(&self) -> bool {
-        self.0.constant_mass()
-    }
-
-    #[inline]
-    fn time_scale(&self) -> Option<f64> {
-        self.0.time_scale()
-    }
-
-    #[inline]
-    fn potential(&self, q: &[f64]) -> Option<f64> {
-        self.0.potential(q)
-    }
 }
 
 impl<M: SmoothMechanics> Dual<M> {
@@ -394,15 +322,7 @@ impl<M: SmoothMechanics> Dual<M> {
 /// curvatures, at the cost of one in dual numbers of second order:
 /// `a(q + v ε) = a + Da v ε + ½ vᵀ D²a v ε²`, and likewise along `q̇ = N(q) v`.
 impl<M: SmoothMechanics + SmoothConstraints> UnilateralConstraints for Dual<M> {
-    #[inline]
-    fn contacts(&self) -> usize {
-        self.0.contacts()
-    }
-
-    #[inline]
-    fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        self.0.gap(j, q)
-    }
+    constraint_methods! { self => self.0, sizes contacts }
 
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
         on_scratch(Dual64::new(0.0, 0.0), q.len(), |point| {
@@ -437,40 +357,5 @@ impl<M: SmoothMechanics + SmoothConstraints> UnilateralConstraints for Dual<M> {
             self.0.gap(j, point).v2
         });
         Some(bent)
-    }
-
-    #[inline]
-    fn constant_row(&self, j: usize) -> bool {
-        self.0.constant_row(j)
-    }
-
-    #[inline]
-    fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
-        self.0.restitution(j, q, v)
-    }
-
-    #[inline]
-    fn stiffness(&self, j: usize) -> f64 {
-        self.0.stiffness(j)
-    }
-
-    #[inline]
-    fn dissipation_time(&self, j: usize) -> f64 {
-        self.0.dissipation_time(j)
-    }
-
-    #[inline]
-    fn friction(&self, j: usize) -> f64 {
-        self.0.friction(j)
-    }
-
-    #[inline]
-    fn tangents(&self, j: usize) -> usize {
-        self.0.tangents(j)
-    }
-
-    #[inline]
-    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-        self.0.tangent_rows(j, q, rows);
     }
 }

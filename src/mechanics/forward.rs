@@ -1,132 +1,79 @@
-//! References and smart pointers to mechanical systems are mechanical systems: every method is
-//! handed on.
+//! The methods of mechanical systems as tables, from which wrappers hand them on: references and
+//! smart pointers here, others beside their types.
 
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{MechanicalSystem, UnilateralConstraints};
 
-macro_rules! forward {
-    ($($pointer:ty),*) => {$(
-        impl<P: MechanicalSystem + ?Sized> MechanicalSystem for $pointer {
-            #[inline]
-            fn dof(&self) -> usize {
-                (**self).dof()
-            }
-            #[inline]
-            fn coordinates(&self) -> usize {
-                (**self).coordinates()
-            }
-            #[inline]
-            fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
-                (**self).configuration_rate(q, v, rate)
-            }
-            #[inline]
-            fn project_configuration(&self, q: &mut [f64]) -> bool {
-                (**self).project_configuration(q)
-            }
-            #[inline]
-            fn mass(&self, q: &[f64], mass: &mut [f64]) {
-                (**self).mass(q, mass);
-            }
-            #[inline]
-            fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
-                (**self).effort(t, q, v, effort);
-            }
-            #[inline]
-            fn effort_along(&self, at: (f64, &[f64], &[f64]), directions: &[f64], out: &mut [f64]) -> bool {
-                (**self).effort_along(at, directions, out)
-            }
-            #[inline]
-            fn springs_and_dampers(&self, at: (f64, &[f64], &[f64]), stiffness: &mut [f64], damping: &mut [f64]) -> bool {
-                (**self).springs_and_dampers(at, stiffness, damping)
-            }
-            #[inline]
-            fn contact_effort(&self, at: (f64, &[f64], &[f64]), closed: &[usize], effort: &mut [f64]) -> bool {
-                (**self).contact_effort(at, closed, effort)
-            }
-            #[inline]
-            fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
-                (**self).coriolis(q, v, force)
-            }
-            #[inline]
-            fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
-                (**self).kinetic_gradient(q, v, gradient)
-            }
-            #[inline]
-            fn trees(&self) -> usize {
-                (**self).trees()
-            }
-            #[inline]
-            fn tree(&self, i: usize) -> Range<usize> {
-                (**self).tree(i)
-            }
-            #[inline]
-            fn tree_mass(&self, i: usize, q: &[f64], mass: &mut [f64]) {
-                (**self).tree_mass(i, q, mass);
-            }
-            #[inline]
-            fn constant_mass(&self) -> bool {
-                (**self).constant_mass()
-            }
-            #[inline]
-            fn time_scale(&self) -> Option<f64> {
-                (**self).time_scale()
-            }
-            #[inline]
-            fn potential(&self, q: &[f64]) -> Option<f64> {
-                (**self).potential(q)
-            }
-        }
-
-        impl<P: UnilateralConstraints + ?Sized> UnilateralConstraints for $pointer {
-            #[inline]
-            fn contacts(&self) -> usize {
-                (**self).contacts()
-            }
-            #[inline]
-            fn gap(&self, j: usize, q: &[f64]) -> f64 {
-                (**self).gap(j, q)
-            }
-            #[inline]
-            fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
-                (**self).gap_row(j, q, row)
-            }
-            #[inline]
-            fn constant_row(&self, j: usize) -> bool {
-                (**self).constant_row(j)
-            }
-            #[inline]
-            fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
-                (**self).curvature(j, q, v)
-            }
-            #[inline]
-            fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
-                (**self).restitution(j, q, v)
-            }
-            #[inline]
-            fn stiffness(&self, j: usize) -> f64 {
-                (**self).stiffness(j)
-            }
-            #[inline]
-            fn dissipation_time(&self, j: usize) -> f64 {
-                (**self).dissipation_time(j)
-            }
-            #[inline]
-            fn friction(&self, j: usize) -> f64 {
-                (**self).friction(j)
-            }
-            #[inline]
-            fn tangents(&self, j: usize) -> usize {
-                (**self).tangents(j)
-            }
-            #[inline]
-            fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-                (**self).tangent_rows(j, q, rows);
-            }
-        }
-    )*};
+/// `mechanical_methods!(self => target, groups)`: methods of `MechanicalSystem`, each handed on to
+/// `target`. A wrapper writes the groups that it leaves out.
+macro_rules! mechanical_methods {
+    (@sizes $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        dof() -> usize;
+        coordinates() -> usize;
+        trees() -> usize;
+        tree(i: usize) -> std::ops::Range<usize>;
+    }};
+    (@effort $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        effort(t: f64, q: &[f64], v: &[f64], effort: &mut [f64]);
+    }};
+    (@motion $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        configuration_rate(q: &[f64], v: &[f64], rate: &mut [f64]) -> bool;
+        project_configuration(q: &mut [f64]) -> bool;
+        mass(q: &[f64], mass: &mut [f64]);
+        springs_and_dampers(at: $crate::mechanics::State<'_>, stiffness: &mut [f64], damping: &mut [f64]) -> bool;
+        contact_effort(at: $crate::mechanics::State<'_>, closed: &[usize], effort: &mut [f64]) -> bool;
+        constant_mass() -> bool;
+        time_scale() -> Option<f64>;
+        potential(q: &[f64]) -> Option<f64>;
+    }};
+    (@derived $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        effort_along(at: $crate::mechanics::State<'_>, directions: &[f64], out: &mut [f64]) -> bool;
+        tree_mass(i: usize, q: &[f64], mass: &mut [f64]);
+        coriolis(q: &[f64], v: &[f64], force: &mut [f64]) -> bool;
+        kinetic_gradient(q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool;
+    }};
+    ($self:ident => $target:expr, $($group:ident)+) => {
+        $($crate::mechanics::forward::mechanical_methods! { @$group $self => $target })+
+    };
 }
 
-forward!(&P, Box<P>, Rc<P>, Arc<P>);
+/// `constraint_methods!(self => target, groups)`: methods of `UnilateralConstraints`, likewise.
+macro_rules! constraint_methods {
+    (@sizes $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        contacts() -> usize;
+        tangents(j: usize) -> usize;
+    }};
+    (@contacts $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        gap(j: usize, q: &[f64]) -> f64;
+        constant_row(j: usize) -> bool;
+        restitution(j: usize, q: &[f64], v: &[f64]) -> f64;
+        stiffness(j: usize) -> f64;
+        dissipation_time(j: usize) -> f64;
+        friction(j: usize) -> f64;
+        tangent_rows(j: usize, q: &[f64], rows: &mut [f64]);
+    }};
+    (@derived $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        gap_row(j: usize, q: &[f64], row: &mut [f64]) -> bool;
+        curvature(j: usize, q: &[f64], v: &[f64]) -> Option<f64>;
+    }};
+    ($self:ident => $target:expr, $($group:ident)+) => {
+        $($crate::mechanics::forward::constraint_methods! { @$group $self => $target })+
+    };
+}
+
+pub(crate) use {constraint_methods, mechanical_methods};
+
+macro_rules! pointers {
+    ($($pointer:ty),+) => {$(
+        impl<P: MechanicalSystem + ?Sized> MechanicalSystem for $pointer {
+            mechanical_methods! { self => (**self), sizes effort motion derived }
+        }
+        impl<P: UnilateralConstraints + ?Sized> UnilateralConstraints for $pointer {
+            constraint_methods! { self => (**self), sizes contacts derived }
+        }
+    )+};
+}
+
+pointers!(&P, Box<P>, Rc<P>, Arc<P>);

@@ -20,15 +20,23 @@ pub(crate) fn energy<S: MechanicalSystem + ?Sized>(
     q: &[f64],
     v: &[f64],
 ) -> Option<f64> {
-    let d = v.len();
-    let mut mass = vec![0.0; d * d];
-    system.mass(q, &mut mass);
-    let columns = mass.chunks_exact(d.max(1));
-    let kinetic: f64 = columns
+    let mut mass = vec![0.0; v.len() * v.len()];
+    Some(kinetic(system, q, v, &mut mass) + system.potential(q)?)
+}
+
+/// Kinetic energy (J); `mass` is space for the mass matrix.
+pub(crate) fn kinetic<S: MechanicalSystem + ?Sized>(
+    system: &S,
+    q: &[f64],
+    v: &[f64],
+    mass: &mut [f64],
+) -> f64 {
+    system.mass(q, mass);
+    let columns = mass.chunks_exact(v.len().max(1));
+    columns
         .zip(v)
         .map(|(column, v_k)| 0.5 * v_k * dot(column, v))
-        .sum();
-    Some(kinetic + system.potential(q)?)
+        .sum()
 }
 
 /// The Coriolis force `c v`, written or by differences. NaN where it is not written and velocities

@@ -55,7 +55,7 @@ where
             Err(_) => return Ok(false),
         };
         let state = State { t, q, v };
-        let written = system.effort_along((t, q, v), directions, efforts);
+        let written = system.effort_along(state, directions, efforts);
         if written && fixed.identity && is_constant(system, state, closed, residuals.r) {
             let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
             let unique = frame.solve_gram(zeros, redundant) == Ok(true);
@@ -102,13 +102,13 @@ where
 /// True when efforts are all that depends on the state; `work` has `d` entries.
 fn is_constant<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
-    State { t, q, v }: State<'_>,
+    state: State<'_>,
     closed: &[usize],
     work: &mut [f64],
 ) -> bool {
     system.constant_mass()
         && closed.iter().all(|&j| system.constant_row(j))
-        && !system.contact_effort((t, q, v), closed, work)
+        && !system.contact_effort(state, closed, work)
 }
 
 /// The derivatives of `(q̇, q̈)` along directions, from those of the efforts, when `held` takes
@@ -244,7 +244,7 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     work: &mut [f64],
 ) {
     let (d, a) = (r.len(), base.acceleration);
-    system.contact_effort((t, q, v), base.closed, r);
+    system.contact_effort(State { t, q, v }, base.closed, r);
     let mut cut = Cut(work);
     let row = cut.take(d);
     let work = cut.0;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::forward::{constraint_methods, mechanical_methods};
 use super::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
 
@@ -88,6 +89,8 @@ impl Sizes {
 #[derive(Clone, Debug)]
 pub(crate) struct Measured<S: ?Sized> {
     pub(crate) sizes: Arc<Sizes>,
+    /// A generalised effort beside that of the system; empty: none.
+    pub(crate) applied: Vec<f64>,
     /// Last, because `S` may be unsized.
     pub(crate) system: S,
 }
@@ -95,8 +98,23 @@ pub(crate) struct Measured<S: ?Sized> {
 impl<S> Measured<S> {
     /// With sizes that were read before.
     pub(crate) fn with(system: S, sizes: &Arc<Sizes>) -> Self {
-        let sizes = Arc::clone(sizes);
-        Self { sizes, system }
+        Self {
+            sizes: Arc::clone(sizes),
+            applied: Vec::new(),
+            system,
+        }
+    }
+}
+
+impl<S> Measured<S> {
+    /// Takes this generalised effort beside that of the system from now on; empty: none.
+    pub(crate) fn apply(&mut self, effort: &[f64]) -> Result<(), InputError> {
+        if !effort.is_empty() {
+            validate::length("effort", self.sizes.dof, effort.len())?;
+        }
+        self.applied.clear();
+        self.applied.extend_from_slice(effort);
+        Ok(())
     }
 }
 
@@ -126,6 +144,8 @@ impl<S: MechanicalSystem + UnilateralConstraints> Measured<S> {
 }
 
 impl<S: MechanicalSystem + ?Sized> MechanicalSystem for Measured<S> {
+    mechanical_methods! { self => self.system, motion derived }
+
     fn dof(&self) -> usize {
         self.sizes.dof
     }
@@ -134,33 +154,11 @@ impl<S: MechanicalSystem + ?Sized> MechanicalSystem for Measured<S> {
         self.sizes.coordinates
     }
 
-    fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
-        self.system.configuration_rate(q, v, rate)
-    }
-
-    fn project_configuration(&self, q: &mut [f64]) -> bool {
-        self.system.project_configuration(q)
-    }
-
-    fn mass(&self, q: &[f64], mass: &mut [f64]) {
-        self.system.mass(q, mass);
-    }
-
     fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
         self.system.effort(t, q, v, effort);
-    }
-
-    fn effort_along(&self, at: (f64, &[f64], &[f64]), directions: &[f64], out: &mut [f64]) -> bool {
-        self.system.effort_along(at, directions, out)
-    }
-
-    fn springs_and_dampers(
-        &self,
-        at: (f64, &[f64], &[f64]),
-        stiffness: &mut [f64],
-        damping: &mut [f64],
-    ) -> bool {
-        self.system.springs_and_dampers(at, stiffness, damping)
+        for (effort, applied) in effort.iter_mut().zip(&self.applied) {
+            *effort += applied;
+        }
     }
 
     fn trees(&self) -> usize {
@@ -170,83 +168,16 @@ impl<S: MechanicalSystem + ?Sized> MechanicalSystem for Measured<S> {
     fn tree(&self, i: usize) -> Range<usize> {
         self.sizes.trees.get(i).cloned().unwrap_or(0..0)
     }
-
-    fn tree_mass(&self, i: usize, q: &[f64], mass: &mut [f64]) {
-        self.system.tree_mass(i, q, mass);
-    }
-
-    fn contact_effort(
-        &self,
-        at: (f64, &[f64], &[f64]),
-        closed: &[usize],
-        effort: &mut [f64],
-    ) -> bool {
-        self.system.contact_effort(at, closed, effort)
-    }
-
-    fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
-        self.system.coriolis(q, v, force)
-    }
-
-    fn kinetic_gradient(&self, q: &[f64], v: &[f64], gradient: &mut [f64]) -> bool {
-        self.system.kinetic_gradient(q, v, gradient)
-    }
-
-    fn constant_mass(&self) -> bool {
-        self.system.constant_mass()
-    }
-
-    fn time_scale(&self) -> Option<f64> {
-        self.system.time_scale()
-    }
-
-    fn potential(&self, q: &[f64]) -> Option<f64> {
-        self.system.potential(q)
-    }
 }
 
 impl<S: UnilateralConstraints + ?Sized> UnilateralConstraints for Measured<S> {
+    constraint_methods! { self => self.system, contacts derived }
+
     fn contacts(&self) -> usize {
         self.sizes.tangents.len()
     }
 
-    fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        self.system.gap(j, q)
-    }
-
-    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
-        self.system.gap_row(j, q, row)
-    }
-
-    fn constant_row(&self, j: usize) -> bool {
-        self.system.constant_row(j)
-    }
-
-    fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
-        self.system.curvature(j, q, v)
-    }
-
-    fn restitution(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
-        self.system.restitution(j, q, v)
-    }
-
-    fn stiffness(&self, j: usize) -> f64 {
-        self.system.stiffness(j)
-    }
-
-    fn dissipation_time(&self, j: usize) -> f64 {
-        self.system.dissipation_time(j)
-    }
-
-    fn friction(&self, j: usize) -> f64 {
-        self.system.friction(j)
-    }
-
     fn tangents(&self, j: usize) -> usize {
         self.sizes.tangents.get(j).copied().unwrap_or(0)
-    }
-
-    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-        self.system.tangent_rows(j, q, rows);
     }
 }

@@ -14,12 +14,12 @@
 //! * `acceleration`: the equations of closed contacts at a configuration (eq. 1 and 2); `motion`:
 //!   accelerations and multipliers at a state; `redundant`: what to do with contacts that depend on
 //!   each other; `rates`: velocities with given rates of gaps.
-//! * `state`: a time, a configuration and velocities; `configuration`: `q̇ = N(q) v`.
+//! * `state`: a time, a configuration and velocities, [`State`]; `configuration`: `q̇ = N(q) v`.
 //! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
 //!   blocks of the mass matrix.
 //! * `linearised`: the derivative of the motion with closed contacts.
 //! * `mode_problem`: which contacts stay closed; `mode_choice`: as one complementarity problem.
-//! * `log`: what happened to the contacts of a run, for all drivers.
+//! * `contact_model`: the model that drivers run; `energy_balance`: where the energy of a run went.
 //! * `check`: what the user wrote against differences.
 //!
 //! Who runs it: [`event_driven`](crate::event_driven), [`variational`](crate::variational) and
@@ -36,11 +36,11 @@ pub(crate) mod contacts;
 pub(crate) mod delassus;
 #[cfg(feature = "dual")]
 mod dual;
-mod forward;
+mod energy_balance;
+pub(crate) mod forward;
 pub(crate) mod gaps;
 pub(crate) mod kinetic;
 mod linearised;
-pub(crate) mod log;
 pub(crate) mod measured;
 mod mechanism;
 pub(crate) mod mode_choice;
@@ -59,8 +59,9 @@ pub use contact_source::{ContactSet, ContactSource, Wanted};
 pub use contacts::{ContactParameters, Contacts, RowBlock};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
+pub use energy_balance::EnergyBalance;
 pub(crate) use measured::Measured;
 pub(crate) use mechanism::Mechanism;
 pub use redundant::Redundant;
-pub(crate) use state::State;
+pub use state::State;
 pub use system::MechanicalSystem;

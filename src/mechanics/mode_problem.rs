@@ -23,7 +23,7 @@ pub(crate) fn settle<S>(
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
-    let State { t, q, v } = state;
+    let State { q, v, .. } = state;
     let (d, m) = (v.len(), candidates.len());
     if m == 0 {
         return Settled::Closed(Vec::new());
@@ -31,7 +31,7 @@ where
     with_zeros(bodies.frame_size(m) + d + m, |scratch| {
         let (own, scratch) = scratch.split_at_mut(d + m);
         let (free, gaps) = own.split_at_mut(d);
-        if bodies.system.contact_effort((t, q, v), &[], free) {
+        if bodies.system.contact_effort(state, &[], free) {
             return try_all(bodies, state, candidates, redundant, interrupt);
         }
         let mut frame = match bodies.frame(q, candidates, scratch) {

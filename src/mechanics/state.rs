@@ -2,15 +2,16 @@
 
 use crate::{InputError, Start};
 
-/// A time, a configuration and velocities: what efforts and motions depend on.
+/// A time, a configuration and velocities: what efforts and motions depend on, in `f64` or in
+/// another scalar.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State<'a> {
+pub struct State<'a, T = f64> {
     /// Time (s).
-    pub(crate) t: f64,
+    pub t: T,
     /// Coordinates.
-    pub(crate) q: &'a [f64],
+    pub q: &'a [T],
     /// Velocities.
-    pub(crate) v: &'a [f64],
+    pub v: &'a [T],
 }
 
 impl<'a> State<'a> {

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::State;
 use crate::linalg::scratch::with_zeros;
 use crate::validate;
 
@@ -68,13 +69,8 @@ pub trait MechanicalSystem {
     /// `directions` holds one `(dq, dv)` after the other, `coordinates + dof` entries each, and
     /// `out` takes `dof` entries for each. The provided method returns `false`, and the crate takes
     /// differences. Written, it makes derivatives of runs faster and more exact.
-    fn effort_along(
-        &self,
-        (t, q, v): (f64, &[f64], &[f64]),
-        directions: &[f64],
-        out: &mut [f64],
-    ) -> bool {
-        let _ = (t, q, v, directions, out);
+    fn effort_along(&self, at: State<'_>, directions: &[f64], out: &mut [f64]) -> bool {
+        let _ = (at, directions, out);
         false
     }
 
@@ -87,11 +83,11 @@ pub trait MechanicalSystem {
     /// contact impulses see the masses alone.
     fn springs_and_dampers(
         &self,
-        (t, q, v): (f64, &[f64], &[f64]),
+        at: State<'_>,
         stiffness: &mut [f64],
         damping: &mut [f64],
     ) -> bool {
-        let _ = (t, q, v, stiffness, damping);
+        let _ = (at, stiffness, damping);
         false
     }
 
@@ -140,13 +136,8 @@ pub trait MechanicalSystem {
     /// same for all sets. With such efforts several contact modes can be consistent at one state,
     /// or none: [`Breakdown::AmbiguousMode`](crate::event_driven::Breakdown::AmbiguousMode),
     /// [`Breakdown::NoConsistentMode`](crate::event_driven::Breakdown::NoConsistentMode).
-    fn contact_effort(
-        &self,
-        (t, q, v): (f64, &[f64], &[f64]),
-        closed: &[usize],
-        effort: &mut [f64],
-    ) -> bool {
-        let _ = (t, q, v, closed, effort);
+    fn contact_effort(&self, at: State<'_>, closed: &[usize], effort: &mut [f64]) -> bool {
+        let _ = (at, closed, effort);
         false
     }
 

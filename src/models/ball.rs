@@ -1,7 +1,7 @@
 //! A bouncing ball: impacts and their accumulation in closed form.
 
 use super::slices::{load, store};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// A point mass above a floor: `m z'' = −m g`, gap `z`.
 ///
@@ -13,14 +13,13 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// ```
 ///
 /// ```
-/// use saltation::{ContactModel, EventDriven};
 /// use saltation::event_driven::Zeno;
-/// use saltation::{Start, models::BouncingBall};
+/// use saltation::{ContactModel, EventDriven, Start, models::BouncingBall};
 /// let ball = BouncingBall { restitution: 0.5, ..BouncingBall::default() };
 /// let mut simulation = EventDriven::new(ContactModel::new(ball))?.rtol(1e-10).atol(1e-11).zeno(Zeno::Absorb);
 /// let run = simulation.integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 100.0)?;
 /// assert!((run.events()[1].t - ball.impact_time(1.0, 2)).abs() < 1e-9);
-/// assert!(run.trajectory().state().amax() < 1e-12); // at rest on the floor
+/// assert!(run.state().amax() < 1e-12); // at rest on the floor
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +94,7 @@ impl MechanicalSystem for BouncingBall {
         store(effort, [-self.mass * self.gravity]);
     }
 
-    fn effort_along(&self, _: (f64, &[f64], &[f64]), _: &[f64], out: &mut [f64]) -> bool {
+    fn effort_along(&self, _: State<'_>, _: &[f64], out: &mut [f64]) -> bool {
         out.fill(0.0);
         true
     }

@@ -8,14 +8,13 @@ use crate::random::{fraction, word};
 /// (Castro et al., section VI-C).
 ///
 /// ```
-/// use saltation::Start;
-/// use saltation::compliant::Compliant;
 /// use saltation::models::Clutter;
+/// use saltation::{Compliant, Start};
 /// let scene = Clutter { bodies: 4, ..Clutter::default() }.scene()?;
 /// let (q, v) = scene.start();
 /// let mut stepper = Compliant::new(scene)?.time_step(0.01);
-/// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
-/// assert!(run.statistics().overlap < 5e-3);
+/// stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
+/// assert!(stepper.statistics().overlap < 5e-3);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

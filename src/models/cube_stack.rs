@@ -11,16 +11,15 @@ use crate::bodies::{Body, Scene, Shape};
 /// load `N` above it, but for terms of the order of the gap over the edge.
 ///
 /// ```
-/// use saltation::Start;
-/// use saltation::compliant::Compliant;
 /// use saltation::models::CubeStack;
+/// use saltation::{Compliant, Start};
 /// let stack = CubeStack { cubes: 2, ..CubeStack::default() };
 /// let scene = stack.scene()?;
 /// let (q, v) = scene.start();
 /// let run = Compliant::new(scene)?.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
 /// let normal = stack.response(0) / (2.0 * std::f64::consts::PI).powi(2);
 /// let gap = -normal * (0.01 + 0.01) * stack.load(0) * 0.01 / 4.0;
-/// assert!((stack.gaps(run.state())[0] / gap - 1.0).abs() < 5e-3);
+/// assert!((stack.gaps(run.state().as_slice())[0] / gap - 1.0).abs() < 5e-3);
 /// # Ok::<(), saltation::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::contact_problem::impact_at;
 use super::slices::load;
 use crate::impact::{ImpactFailure, ImpactProblem};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// Three equal disks in the plane: one falls on two that touch each other and the floor.
 ///
@@ -191,7 +191,7 @@ impl MechanicalSystem for DiskStack {
         }
     }
 
-    fn effort_along(&self, _: (f64, &[f64], &[f64]), _: &[f64], out: &mut [f64]) -> bool {
+    fn effort_along(&self, _: State<'_>, _: &[f64], out: &mut [f64]) -> bool {
         out.fill(0.0);
         true
     }

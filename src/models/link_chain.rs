@@ -1,6 +1,6 @@
 //! A chain of rods that hang from a point: a pendulum of any number of links.
 
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Uniform rods in a row that hang from a fixed point, without contacts.
@@ -16,9 +16,8 @@ use crate::{InputError, validate};
 /// Energy is conserved.
 ///
 /// ```
-/// use saltation::{Start, models::LinkChain};
-/// use saltation::variational::Variational;
-/// let mut driver = Variational::new(LinkChain::new(10)?)?.time_step(0.01);
+/// use saltation::{ContactModel, Start, Variational, models::LinkChain};
+/// let mut driver = Variational::new(ContactModel::new(LinkChain::new(10)?))?.time_step(0.01);
 /// let run = driver.integrate(&Start::at(0.0).q(&[0.3; 10]).v(&[0.0; 10]), 1.0)?.completed()?;
 /// assert_eq!(run.state().len(), 20);
 /// # Ok::<(), saltation::Error>(())
@@ -102,7 +101,7 @@ impl MechanicalSystem for LinkChain {
 
     fn effort_along(
         &self,
-        (_, q, _): (f64, &[f64], &[f64]),
+        State { q, .. }: State<'_>,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {

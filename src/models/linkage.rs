@@ -287,7 +287,7 @@ macro_rules! linkage_system {
 
             fn effort_along(
                 &self,
-                (_, q, _): (f64, &[f64], &[f64]),
+                crate::mechanics::State { q, .. }: crate::mechanics::State<'_>,
                 directions: &[f64],
                 out: &mut [f64],
             ) -> bool {

@@ -1,7 +1,7 @@
 //! A double pendulum against a wall: a mass matrix that depends on the configuration.
 
 use super::slices::{load, store};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// Two point masses on two massless rods in a row, and a vertical wall that stops the end of the
 /// second one.
@@ -88,7 +88,7 @@ impl MechanicalSystem for DoublePendulum {
 
     fn effort_along(
         &self,
-        (_, q, _): (f64, &[f64], &[f64]),
+        State { q, .. }: State<'_>,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {

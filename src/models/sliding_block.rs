@@ -1,7 +1,7 @@
 //! A block that slides on a slope: friction with closed forms.
 
 use super::slices::{load, store, store_unit};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// A point mass on a slope with Coulomb friction, one contact.
 ///
@@ -10,11 +10,10 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// level floor it stops after `v/(μ g)` at `v²/(2 μ g)`.
 ///
 /// ```
-/// use saltation::Start;
 /// use saltation::models::SlidingBlock;
-/// use saltation::variational::Variational;
+/// use saltation::{ContactModel, Start, Variational};
 /// let block = SlidingBlock { friction: 0.3, ..SlidingBlock::default() };
-/// let mut driver = Variational::new(block)?.time_step(0.01).frictionless_impacts();
+/// let mut driver = Variational::new(ContactModel::new(block))?.time_step(0.01).frictionless_impacts();
 /// let run = driver.integrate(&Start::at(0.0).q(&[0.0, 0.0]).v(&[2.0, 0.0]), 1.0)?.completed()?;
 /// assert_eq!(run.state()[2], 0.0); // it stands
 /// assert!((run.state()[0] - 4.0 / (2.0 * 0.3 * 9.81)).abs() < 1e-4);
@@ -70,12 +69,7 @@ impl MechanicalSystem for SlidingBlock {
         store(effort, [-weight * sin, -weight * cos]);
     }
 
-    fn effort_along(
-        &self,
-        _at: (f64, &[f64], &[f64]),
-        _directions: &[f64],
-        out: &mut [f64],
-    ) -> bool {
+    fn effort_along(&self, _at: State<'_>, _directions: &[f64], out: &mut [f64]) -> bool {
         out.fill(0.0);
         true
     }

@@ -1,7 +1,7 @@
 //! A cylinder on a spring that rolls or slides on the ground: closed forms for time stepping.
 
 use super::slices::{store, store_unit};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// A cylinder on a compliant ground, pulled to `x = 0` by a horizontal spring (Castro et al.,
 /// figures 5 to 7).
@@ -98,7 +98,7 @@ impl MechanicalSystem for SpringCylinder {
 
     fn springs_and_dampers(
         &self,
-        _state: (f64, &[f64], &[f64]),
+        _state: State<'_>,
         stiffness: &mut [f64],
         damping: &mut [f64],
     ) -> bool {

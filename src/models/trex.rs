@@ -3,7 +3,7 @@
 use super::linkage::{Angle, Arm, Body, LineContact, Linkage, Point};
 use super::linkage::{coriolis, kinetic_gradient, mass, weight, weight_along};
 use super::slices::load;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// The angle `θ`, and those of the tail, the thighs and the shanks: sums of coordinates.
@@ -220,7 +220,7 @@ impl MechanicalSystem for Trex {
 
     fn effort_along(
         &self,
-        (_, q, _): (f64, &[f64], &[f64]),
+        State { q, .. }: State<'_>,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {

@@ -1,6 +1,6 @@
 //! Trotting in the plane: a body on two legs, rigid or soft (Pace & Burden, Fig. 1).
 
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 use super::slices::{load, store};
 
@@ -74,7 +74,7 @@ impl MechanicalSystem for RigidTrot {
         store(effort, [-self.mass * self.gravity, 0.0]);
     }
 
-    fn effort_along(&self, _: (f64, &[f64], &[f64]), _: &[f64], out: &mut [f64]) -> bool {
+    fn effort_along(&self, _: State<'_>, _: &[f64], out: &mut [f64]) -> bool {
         out.fill(0.0);
         true
     }
@@ -234,7 +234,7 @@ impl MechanicalSystem for SoftTrot {
 
     fn effort_along(
         &self,
-        (_, q, v): (f64, &[f64], &[f64]),
+        State { q, v, .. }: State<'_>,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {

@@ -15,7 +15,7 @@ const MOST: usize = 1 << 27;
 ///
 /// Loops over an array have a length the compiler knows and unrolls: worth it for two states,
 /// hardly for six (`cargo bench --bench ratios -- step`).
-pub trait Buffer: Clone + Debug + sealed::Sealed {
+pub trait Buffer: Clone + Debug + Send + Sync + sealed::Sealed + 'static {
     /// The size, where it is known when a program is compiled.
     #[doc(hidden)]
     const SIZE: Option<usize>;

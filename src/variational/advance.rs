@@ -10,8 +10,8 @@ use super::runner::{Runner, Trial};
 use super::state::{Part, PhasePoint, Step};
 use crate::linalg::dot;
 use crate::mechanics::gaps::gap_row;
-use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::ode::root::{Sample, peak, root};
+use crate::record::{ContactEvent, ContactEventKind};
 
 /// Halvings of a step in search of the first moment at which a gap is open.
 const HALVINGS: usize = 60;
@@ -19,30 +19,26 @@ const HALVINGS: usize = 60;
 impl Runner<'_> {
     /// Advances to `end`, with the impacts on the way.
     pub(super) fn step_to(&mut self, end: f64) -> Result<(), VariationalFailure> {
-        self.settings.interrupt.check()?;
-        for touch in &mut self.touches.each {
-            touch.impacts = 0;
-        }
+        self.settings.limits.interrupt.check()?;
         for _ in 0..=self.settings.max_impacts {
-            let h = end - self.state.t;
+            let h = end - self.on.state.t;
             self.map(h)?;
             let Some((first, contact)) = self.first_root(h)? else {
                 self.keep(h, None);
-                self.accept(end);
-                self.release()?;
-                return self.record();
+                return self.accept(end);
             };
             if first < h {
                 self.map(first)?;
             }
             self.keep(first, Some(contact));
-            self.accept(self.state.t + first);
-            self.release()?;
-            self.impact(Some(contact))?;
-            if self.state.t >= end {
+            self.accept(self.on.state.t + first)?;
+            if let Some(event) = self.impact(Some(contact))? {
+                self.tell_event(&event);
+            }
+            if self.on.state.t >= end {
                 // The change by the time of the impact.
                 self.keep(0.0, None);
-                return self.record();
+                return Ok(());
             }
         }
         Err(self.too_many())
@@ -50,48 +46,49 @@ impl Runner<'_> {
 
     #[cold]
     fn too_many(&self) -> VariationalFailure {
-        let last = self.log.run.events.last();
         VariationalFailure::TooManyImpacts {
-            t: self.state.t,
+            t: self.on.state.t,
             limit: self.settings.max_impacts,
-            contacts: last
-                .map(|event| event.activated.clone())
-                .unwrap_or_default(),
-            state: [&self.state.q[..], &self.stepper.newton.terms.v].concat(),
+            contacts: self.on.log.last_impact.clone(),
+            state: [&self.on.state.q[..], &self.on.stepper.newton.terms.v].concat(),
         }
     }
 
     #[cold]
     fn no_number(&self) -> VariationalFailure {
         VariationalFailure::NotFinite {
-            t: self.state.t,
-            state: [&self.trial.state.q[..], &self.stepper.newton.terms.v].concat(),
+            t: self.on.state.t,
+            state: [&self.on.trial.state.q[..], &self.on.stepper.newton.terms.v].concat(),
         }
     }
 
     /// The state after a partial step into `trial`.
     fn map(&mut self, h: f64) -> Result<(), VariationalFailure> {
-        let step = Step { t: self.state.t, h };
-        let (bodies, closed) = (self.bodies(), &self.touches.closed);
-        let end = &mut self.trial.state;
+        let step = Step {
+            t: self.on.state.t,
+            h,
+        };
+        let (bodies, closed) = (self.bodies(), &self.on.touches.closed);
+        let end = &mut self.on.trial.state;
         end.t = step.t + h;
-        end.q.copy_from_slice(&self.state.q);
-        end.p.copy_from_slice(&self.state.p);
-        self.stepper.newton.terms.closed.clone_from(closed);
-        self.stepper.halved = false;
+        end.q.copy_from_slice(&self.on.state.q);
+        end.p.copy_from_slice(&self.on.state.p);
+        self.on.stepper.newton.terms.closed.clone_from(closed);
+        self.on.stepper.halved = false;
         let (q, p) = (&mut end.q, &mut end.p);
         if closed.is_empty() {
-            self.stepper.advance(self.system, step, q, p)
+            self.on.stepper.advance(self.system, step, q, p)
         } else {
-            self.held
-                .advance(&mut self.stepper, bodies, step, q, p, closed)
+            self.on
+                .held
+                .advance(&mut self.on.stepper, bodies, step, q, p, closed)
         }
     }
 
     /// Keeps a part of the run for its derivative.
     fn keep(&mut self, h: f64, hit: Option<usize>) {
-        let (state, held) = (&self.state, !self.touches.closed.is_empty());
-        if let Some(parts) = &mut self.log.parts {
+        let (state, held) = (&self.on.state, !self.on.touches.closed.is_empty());
+        if let Some(parts) = &mut self.on.log.parts {
             parts.push(if held {
                 Part::Held(state.clone())
             } else {
@@ -100,35 +97,38 @@ impl Runner<'_> {
         }
     }
 
-    /// Takes the trial.
-    fn accept(&mut self, t: f64) {
-        if self.stepper.halved {
-            self.log.note_halves(self.state.t);
+    /// Takes the trial, and opens the contacts that have left.
+    fn accept(&mut self, t: f64) -> Result<(), VariationalFailure> {
+        if self.on.stepper.halved {
+            self.tell_halves(self.on.state.t);
         }
-        std::mem::swap(&mut self.state.q, &mut self.trial.state.q);
-        std::mem::swap(&mut self.state.p, &mut self.trial.state.p);
-        self.state.t = t;
+        std::mem::swap(&mut self.on.state.q, &mut self.on.trial.state.q);
+        std::mem::swap(&mut self.on.state.p, &mut self.on.trial.state.p);
+        self.on.state.t = t;
+        self.tell_segment()?;
+        self.release();
+        Ok(())
     }
 
     /// The first partial step, up to `h`, at the end of which an open contact closes. The trial is
     /// the state after `h`, and stays it.
     fn first_root(&mut self, h: f64) -> Result<Option<(f64, usize)>, VariationalFailure> {
-        for j in 0..self.trial.ends.len() {
-            self.settings.interrupt.check()?;
-            self.trial.ends[j] = self.system.gap(j, &self.trial.state.q);
+        for j in 0..self.on.trial.ends.len() {
+            self.settings.limits.interrupt.check()?;
+            self.on.trial.ends[j] = self.system.gap(j, &self.on.trial.state.q);
         }
-        if self.trial.ends.iter().any(|gap| gap.is_nan()) {
+        if self.on.trial.ends.iter().any(|gap| gap.is_nan()) {
             return Err(self.no_number());
         }
         self.find_dips()?;
         let mut first: Option<(f64, usize)> = None;
         let mut moved = false;
-        for j in 0..self.touches.each.len() {
-            let (end, dips) = (self.trial.ends[j], self.trial.dips[j]);
-            if self.touches.each[j].closed || end > 0.0 && !dips {
+        for j in 0..self.on.touches.each.len() {
+            let (end, dips) = (self.on.trial.ends[j], self.on.trial.dips[j]);
+            if self.on.touches.each[j].closed || end > 0.0 && !dips {
                 continue;
             }
-            let before = self.system.gap(j, &self.state.q);
+            let before = self.system.gap(j, &self.on.state.q);
             moved = true;
             let until = first.map_or(h, |(found, _)| found);
             let found = if dips {
@@ -148,7 +148,7 @@ impl Runner<'_> {
 
     /// Which gaps are open at both ends of a step, but approach at its start and part at its end.
     fn find_dips(&mut self) -> Result<(), VariationalFailure> {
-        let (start, system, touches) = (&self.state, self.system, &self.touches.each);
+        let (start, system, touches) = (&self.on.state, self.system, &self.on.touches.each);
         let Trial {
             state: end,
             ends,
@@ -156,15 +156,15 @@ impl Runner<'_> {
             velocities,
             row,
             work,
-        } = &mut self.trial;
+        } = &mut self.on.trial;
         let open = |j: usize| !touches[j].closed && ends[j] > 0.0 && system.gap(j, &start.q) > 0.0;
         dips.fill(false);
         if !(0..touches.len()).any(open) {
             return Ok(());
         }
         for (v, at) in velocities.iter_mut().zip([start, end]) {
-            self.stepper.velocity(system, at.t, &at.q, &at.p)?;
-            v.copy_from_slice(&self.stepper.newton.terms.v);
+            self.on.stepper.velocity(system, at.t, &at.q, &at.p)?;
+            v.copy_from_slice(&self.on.stepper.newton.terms.v);
         }
         let mut rate = |j: usize, at: &PhasePoint, v: &[f64]| {
             gap_row(system, j, &at.q, row, work);
@@ -172,7 +172,7 @@ impl Runner<'_> {
         };
         let [first, last] = velocities;
         for (j, dips) in dips.iter_mut().enumerate().filter(|(j, _)| open(*j)) {
-            self.settings.interrupt.check()?;
+            self.settings.limits.interrupt.check()?;
             *dips = rate(j, start, first) < 0.0 && rate(j, end, last) > 0.0;
         }
         Ok(())
@@ -272,7 +272,7 @@ impl Runner<'_> {
         low: Sample,
         high: Sample,
     ) -> Result<f64, VariationalFailure> {
-        let width = f64::EPSILON * self.state.t.abs().max(high.at);
+        let width = f64::EPSILON * self.on.state.t.abs().max(high.at);
         let mut failure = None;
         let found = root(
             |at| match self.gap_after(contact, at) {
@@ -292,7 +292,7 @@ impl Runner<'_> {
 
     fn gap_after(&mut self, contact: usize, h: f64) -> Result<f64, VariationalFailure> {
         self.map(h)?;
-        let gap = self.system.gap(contact, &self.trial.state.q);
+        let gap = self.system.gap(contact, &self.on.trial.state.q);
         if gap.is_nan() {
             return Err(self.no_number());
         }
@@ -300,30 +300,26 @@ impl Runner<'_> {
     }
 
     /// Opens closed contacts that needed no impulse in the step and have left.
-    fn release(&mut self) -> Result<(), VariationalFailure> {
+    fn release(&mut self) {
         let mut released = Vec::new();
-        for (i, &j) in self.touches.closed.iter().enumerate() {
-            let idle = self.held.before[i] <= 0.0 && self.held.after[i] <= 0.0;
-            if idle && self.system.gap(j, &self.state.q) > self.settings.gap_tolerance {
+        for (i, &j) in self.on.touches.closed.iter().enumerate() {
+            let idle = self.on.held.before[i] <= 0.0 && self.on.held.after[i] <= 0.0;
+            if idle && self.system.gap(j, &self.on.state.q) > self.settings.gap_tolerance {
                 released.push(j);
             }
         }
         if released.is_empty() {
-            return Ok(());
+            return;
         }
-        let mut event = ContactEvent::new(self.state.t, ContactEventKind::Contact);
-        event.mode_before.clone_from(&self.touches.closed);
+        let mut event = ContactEvent::new(self.on.state.t, ContactEventKind::Contact);
+        event.mode_before.clone_from(&self.on.touches.closed);
         for &j in &released {
-            self.touches.set(j, false);
+            self.on.touches.set(j, false);
         }
-        event.mode_after.clone_from(&self.touches.closed);
+        event.mode_after.clone_from(&self.on.touches.closed);
         event.released = released;
-        let PhasePoint { t, q, p } = &self.state;
-        self.stepper.velocity(self.system, *t, q, p)?;
-        event.state_before = [&q[..], &self.stepper.newton.terms.v].concat();
+        event.state_before = self.on.now().state.to_vec();
         event.state_after.clone_from(&event.state_before);
-        event.cluster = self.log.run.events.len();
-        self.log.run.events.push(event);
-        Ok(())
+        self.tell_event(&event);
     }
 }

@@ -15,8 +15,8 @@ use super::state::{Blow, Part, PhasePoint, Step};
 use crate::linalg::dot;
 use crate::linalg::lu::Lu;
 use crate::mechanics::gaps::{gap_row, work_size};
-use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::ode::difference::CENTRAL;
+use crate::record::{ContactEvent, ContactEventKind};
 
 /// Step of differences by time, as a part of the step of the run.
 const PART: f64 = 1e-4;
@@ -27,16 +27,16 @@ impl Runner<'_> {
         &mut self,
         parts: &[Part],
     ) -> Result<DMatrix<f64>, VariationalFailure> {
-        let d = self.state.q.len();
-        if let Some(&t) = self.log.run.halved.first() {
+        let d = self.on.state.q.len();
+        if let Some(t) = self.on.log.halved {
             return Err(in_halves(t));
         }
-        self.stepper.newton.terms.closed.clear();
+        self.on.stepper.newton.terms.closed.clear();
         let first = match parts.first() {
             Some(Part::Free(state, ..) | Part::Impact(state, ..) | Part::Held(state)) => {
                 state.clone()
             }
-            None => self.state.clone(),
+            None => self.on.state.clone(),
         };
         let mut whole = self.momenta_by_velocities(&first)?;
         let mut shift = RowDVector::zeros(2 * d);
@@ -51,6 +51,7 @@ impl Runner<'_> {
                 Part::Free(state, h, hit) => {
                     let step = Step { t: state.t, h: *h };
                     let map = self
+                        .on
                         .stepper
                         .derivative(self.system, step, &state.q, &state.p)?;
                     let by_time = self.by_time(state, *h, 1.0, 0.0)?;
@@ -73,7 +74,7 @@ impl Runner<'_> {
                 }
             }
         }
-        let end = self.state.clone();
+        let end = self.on.state.clone();
         let back = self.momenta_by_velocities(&end)?;
         let mut lu = Lu::new(2 * d);
         for k in 0..2 * d {
@@ -94,9 +95,10 @@ impl Runner<'_> {
         state: &PhasePoint,
     ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = state.q.len();
-        self.stepper
+        self.on
+            .stepper
             .velocity(self.system, state.t, &state.q, &state.p)?;
-        let newton = &mut self.stepper.newton;
+        let newton = &mut self.on.stepper.newton;
         let still = Step { t: state.t, h: 0.0 };
         newton
             .terms
@@ -107,7 +109,7 @@ impl Runner<'_> {
         let mut whole = DMatrix::identity(2 * d, 2 * d);
         let mut direction = vec![0.0; 2 * d];
         for k in 0..2 * d {
-            self.settings.interrupt.check()?;
+            self.settings.limits.interrupt.check()?;
             direction.fill(0.0);
             direction[k] = 1.0;
             let (dq, dv) = direction.split_at(d);
@@ -135,9 +137,10 @@ impl Runner<'_> {
         for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
             let (mut q, mut p) = (state.q.clone(), state.p.clone());
             let (t, h) = (state.t + sign * start * step, h + sign * length * step);
-            self.stepper
+            self.on
+                .stepper
                 .advance(self.system, Step { t, h }, &mut q, &mut p)?;
-            if self.stepper.halved {
+            if self.on.stepper.halved {
                 // Another map: its difference from this one is not that of the times.
                 return Err(in_halves(t));
             }
@@ -158,7 +161,8 @@ impl Runner<'_> {
     ) -> Result<RowDVector<f64>, VariationalFailure> {
         let d = state.q.len();
         let (mut q, mut p) = (state.q.clone(), state.p.clone());
-        self.stepper
+        self.on
+            .stepper
             .advance(self.system, Step { t: state.t, h }, &mut q, &mut p)?;
         let (mut row, mut work) = (vec![0.0; d], vec![0.0; work_size(d, d)]);
         gap_row(self.system, contact, &q, &mut row, &mut work);
@@ -196,7 +200,7 @@ impl Runner<'_> {
         for k in 0..2 * d {
             let step = CENTRAL * sizes[k / d];
             for sign in [1.0, -1.0] {
-                self.settings.interrupt.check()?;
+                self.settings.limits.interrupt.check()?;
                 let mut moved = x.clone();
                 moved[k] += sign * step;
                 let (q, p) = moved.split_at_mut(d);

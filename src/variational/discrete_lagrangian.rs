@@ -16,7 +16,7 @@ use super::state::Step;
 use crate::Interrupt;
 use crate::interrupt::Interrupted;
 use crate::linalg::dot;
-use crate::mechanics::MechanicalSystem;
+use crate::mechanics::{MechanicalSystem, State};
 use crate::ode::difference;
 
 /// A step of a second difference, relative to the coordinates: the fourth root of the rounding
@@ -82,7 +82,8 @@ impl DiscreteLagrangian {
         system.mass(&self.q, &mut self.mass);
         times(&self.mass, &self.v, &mut self.momentum);
         system.effort(self.t, &self.q, &self.v, &mut self.force);
-        system.contact_effort((self.t, &self.q, &self.v), &self.closed, &mut self.force);
+        let (t, q, v) = (self.t, &self.q, &self.v);
+        system.contact_effort(State { t, q, v }, &self.closed, &mut self.force);
         if system.constant_mass() {
             return Ok(());
         }
@@ -252,7 +253,8 @@ impl DiscreteLagrangian {
         let d = dm.len();
         work.direction[..d].copy_from_slice(dm);
         work.direction[d..].copy_from_slice(dv);
-        let state = (self.t, &self.q[..], &self.v[..]);
+        let (t, q, v) = (self.t, &self.q, &self.v);
+        let state = State { t, q, v };
         let written = system.effort_along(state, &work.direction, &mut work.dforce);
         if !written {
             work.dforce.fill(0.0);
@@ -283,9 +285,9 @@ impl DiscreteLagrangian {
                 };
                 work.gradient.fill(0.0);
                 if !written {
-                    system.effort(self.t, q, v, &mut work.gradient);
+                    system.effort(t, q, v, &mut work.gradient);
                 }
-                system.contact_effort((self.t, q, v), &self.closed, &mut work.gradient);
+                system.contact_effort(State { t, q, v }, &self.closed, &mut work.gradient);
                 for i in 0..d {
                     work.dforce[i] += sign * work.gradient[i] / (2.0 * step);
                 }

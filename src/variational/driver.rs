@@ -1,22 +1,24 @@
 //! The variational driver, and the loop over steps.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
 use super::failure::VariationalFailure;
-use super::run::VariationalRun;
-use super::runner::Runner;
+use super::runner::{Progress, Runner};
 use super::settings::{Chatter, Settings};
-use crate::impact::{ImpactLaw, Selection, Unilateral};
+#[cfg(doc)]
+use crate::derivative::RunDerivative;
+use crate::derivative::StepsDerivative;
 use crate::mechanics::configuration::check_input;
 use crate::mechanics::contact_frames::check_all_frames;
-use crate::mechanics::kinetic::energy;
-use crate::mechanics::{Measured, MechanicalSystem, Mechanism, State, UnilateralConstraints};
-use crate::{InputError, Interrupt, Start, validate};
-
-/// Limit of the steps of a run.
-const MOST_STEPS: f64 = 1e9;
+use crate::mechanics::{ContactModel, MechanicalSystem, Mechanism, State, UnilateralConstraints};
+use crate::record::path::{Keep, Path};
+use crate::record::{Advance, Now, can_go_on, limits, whole_steps};
+use crate::{
+    InputError, Interrupt, Live, Observer, Run, Snapshot, Start, Status, Stop, Summary, validate,
+};
 
 /// The variational driver: steps of one length by the midpoint rule
 /// ([`Midpoint`](super::Midpoint)), with impacts at their times inside the steps, and contacts that
@@ -39,52 +41,44 @@ const MOST_STEPS: f64 = 1e9;
 ///
 /// A step, or a part of one before or after an impact, without closed contacts that Newton's method
 /// does not solve whole, or in which it meets what is not finite, is made in two halves, once, and
-/// told ([`VariationalRun::halved`]). The run ends where that does not help, and where contacts are
+/// told ([`Doubt::Halved`](crate::Doubt::Halved)). The run ends where that does not help, and where contacts are
 /// closed: with [`VariationalFailure::NewtonFailed`] or [`VariationalFailure::NotFinite`].
 ///
 /// ```
 /// use saltation::Start;
 /// use saltation::models::DoublePendulum;
-/// use saltation::variational::Variational;
-/// let mut driver = Variational::new(DoublePendulum::default())?.time_step(0.0025); // an elastic wall
+/// use saltation::{ContactModel, Variational};
+/// let model = ContactModel::new(DoublePendulum::default()); // an elastic wall
+/// let mut driver = Variational::new(model)?.time_step(0.0025);
 /// let run = driver.integrate(&Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0, 0.0]), 1.5)?.completed()?;
 /// assert!((run.events()[0].t - 0.755987814701).abs() < 4e-6);
-/// assert_eq!(run.times().len(), 601);
+/// assert_eq!(run.every(0.0025)?.times.len(), 601);
 /// # Ok::<(), saltation::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Variational<S> {
     pub(super) settings: Settings,
-    system: Measured<S>,
+    model: ContactModel<S>,
 }
 
 impl<S> Variational<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    /// With the default law, [`Unilateral`].
+    /// A driver of `model`, whose law and selection resolve impacts; its
+    /// [policy](ContactModel::redundant) for contacts that depend on each other is not needed: a
+    /// step takes forces of least norm.
     ///
     /// # Errors
     /// [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`], and
     /// [`InputError::BadSetting`] for more than 10,000 velocities or contacts.
-    pub fn new(system: S) -> Result<Self, InputError> {
-        Self::with_law(system, Unilateral)
-    }
-
-    /// With a law of one's choice. One that gives several outcomes wants a
-    /// [`selection`](Self::selection).
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_law(
-        system: S,
-        law: impl ImpactLaw + Send + Sync + 'static,
-    ) -> Result<Self, InputError> {
-        let system = Measured::checked(system)?;
-        super::midpoint::Stepper::new(&system)?;
+    pub fn new(model: ContactModel<S>) -> Result<Self, InputError> {
+        let system = &model.bodies.system;
+        system.sizes.check()?;
+        super::midpoint::Stepper::new(system)?;
         Ok(Self {
-            settings: Settings::new(Arc::new(law)),
-            system,
+            settings: Settings::of(&model),
+            model,
         })
     }
 
@@ -92,13 +86,6 @@ where
     #[must_use]
     pub fn time_step(mut self, step: f64) -> Self {
         self.settings.step = step;
-        self
-    }
-
-    /// Which outcome is taken where the law has several. Default [`Selection::Single`].
-    #[must_use]
-    pub fn selection(mut self, selection: Selection) -> Self {
-        self.settings.selection = selection;
         self
     }
 
@@ -111,32 +98,11 @@ where
         self
     }
 
-    /// Says that coefficients of friction do not matter, in impacts and between them.
-    #[must_use]
-    pub fn frictionless(mut self) -> Self {
-        self.settings.friction = false;
-        self
-    }
-
     /// Says that impacts are without friction, as in the paper, while closed contacts have it.
     /// Without this a law that ignores friction is refused for a system with friction.
     #[must_use]
     pub fn frictionless_impacts(mut self) -> Self {
         self.settings.frictionless_impacts = true;
-        self
-    }
-
-    /// Gaps within this of zero are zero (m); default 1e-10.
-    #[must_use]
-    pub fn gap_tolerance(mut self, tolerance: f64) -> Self {
-        self.settings.gap_tolerance = tolerance;
-        self
-    }
-
-    /// Contacts that part no faster than this after an impact stay closed (m/s); default 1e-8.
-    #[must_use]
-    pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
-        self.settings.rate_tolerance = tolerance;
         self
     }
 
@@ -147,49 +113,118 @@ where
         self
     }
 
-    /// Limit of the memory of a run: its states and events (bytes). Default 2³⁰. A run that wants
-    /// more ends with [`VariationalFailure::TooLarge`].
-    #[must_use]
-    pub fn max_memory(mut self, bytes: usize) -> Self {
-        self.settings.max_memory = bytes;
-        self
-    }
+    limits!(settings.limits);
 
     /// Ends runs, and searches of the law, when `interrupt` is set.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
-        self.settings.interrupt = interrupt.clone();
+        self.settings.limits.interrupt = interrupt.clone();
         self
     }
 
-    /// The system.
-    pub fn system(&self) -> &S {
-        &self.system.system
+    /// The model.
+    pub fn model(&self) -> &ContactModel<S> {
+        &self.model
     }
 
-    /// The energy at a state `(q, v)`, kinetic and potential (J); none when the system has no
-    /// [`potential`](MechanicalSystem::potential), or the state has another length.
-    pub fn energy(&self, state: &[f64]) -> Option<f64> {
-        let d = self.system.dof();
-        (state.len() == 2 * d).then(|| energy(&self.system, &state[..d], &state[d..]))?
-    }
-
-    /// Integrates from positions and velocities to `tf`, in steps of equal length but for the last one,
-    /// which may be shorter. At most 1e9 steps.
+    /// Integrates from positions and velocities to `tf`, in steps of the length
+    /// [`time_step`](Self::time_step), and keeps everything; nodes of the run are the ends of steps
+    /// and, twice each, the impacts. The last step is shorter where the length does not divide the
+    /// time.
     ///
     /// Contacts with gaps of zero take part at the start: an impact where one approaches, closed
     /// where none parts. Gaps below zero by more than the tolerance are refused.
     ///
     /// # Errors
-    /// [`VariationalFailure::Input`] for bad lengths, numbers, settings and starts. What the run meets on its
-    /// way is the [`failure`](VariationalRun::failure) of the run.
-    pub fn integrate(
+    /// Bad lengths, numbers, settings and starts. What the run meets on its way is in its
+    /// [`status`](Run::status); [`Status::reason`](crate::Status::reason) gives the
+    /// [`VariationalFailure`].
+    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
+        let mut path = Path::new(Keep::of_steps(self.settings.limits.max_memory));
+        let summary = self.observe(start, tf, &mut path)?;
+        Ok(Run::new(
+            path,
+            summary,
+            Some(self.model.bodies.system.dof()),
+        ))
+    }
+
+    /// Integrates to `tf` and tells `observer` as it goes; keeps nothing.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate).
+    pub fn observe(
         &mut self,
         start: &Start<'_>,
         tf: f64,
-    ) -> Result<VariationalRun, VariationalFailure> {
-        let (run, _) = integrate(&self.settings, &self.system, start, tf, false)?;
-        Ok(run)
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
+        self.model.bodies.system.apply(&[])?;
+        let system = &self.model.bodies.system;
+        let (summary, _) = observe(&self.settings, system, start, tf, false, observer)?;
+        Ok(summary)
+    }
+
+    /// A run that goes on as it is told to, from a start, in whole steps.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate).
+    pub fn live(&mut self, start: &Start<'_>) -> Result<Live<'_>, InputError> {
+        let start = State::of(start)?;
+        self.settings.steps(0.0, 0.0)?;
+        self.model.bodies.system.apply(&[])?;
+        let (settings, system) = (&self.settings, &self.model.bodies.system);
+        let mut on = Progress::new(settings, system, false)?;
+        let mut runner = Runner {
+            settings,
+            system,
+            observer: &mut (),
+            on: &mut on,
+        };
+        let status = match runner.begin(start)? {
+            Ok(()) => Status::ReachedEnd,
+            Err(failure) => Status::Refused(failure.into()),
+        };
+        let has_begun = status == Status::ReachedEnd;
+        let driver = self;
+        let stands = status.clone();
+        let run = LiveRun {
+            driver,
+            on,
+            status,
+            has_begun,
+        };
+        Ok(Live::new(run, stands))
+    }
+
+    /// Takes up a live run from a snapshot of it.
+    ///
+    /// # Errors
+    /// [`InputError::Snapshot`] for one of another driver or another system; bad settings.
+    pub fn resume(&mut self, snapshot: &Snapshot) -> Result<Live<'_>, InputError> {
+        let saved: &Saved = snapshot.saved()?;
+        let system = &self.model.bodies.system;
+        if saved.on.sizes() != (system.dof(), system.contacts()) {
+            return Err(InputError::Snapshot { of: "system" });
+        }
+        self.settings.steps(0.0, 0.0)?;
+        self.settings.check(system)?;
+        let (mut on, status) = (saved.on.clone(), saved.status.clone());
+        if saved.step.to_bits() != self.settings.step.to_bits() {
+            // Steps of another length are counted from here.
+            on.start = on.now().t;
+            on.log.told.steps = 0;
+        }
+        let has_begun = saved.has_begun;
+        let driver = self;
+        let stands = status.clone();
+        let run = LiveRun {
+            driver,
+            on,
+            status,
+            has_begun,
+        };
+        Ok(Live::new(run, stands))
     }
 
     /// The run, and the derivative of its end `(q, v)` by its start: `2d × 2d`.
@@ -201,77 +236,204 @@ where
     /// these.
     ///
     /// ```
-    /// use saltation::Start;
     /// use saltation::models::DoublePendulum;
-    /// use saltation::variational::Variational;
-    /// let mut driver = Variational::new(DoublePendulum::default())?.time_step(0.01);
+    /// use saltation::{ContactModel, Start, Variational};
+    /// let model = ContactModel::new(DoublePendulum::default());
+    /// let mut driver = Variational::new(model)?.time_step(0.01);
     /// let start = Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]);
-    /// let (run, derivative) = driver.derivative(&start, 1.5)?;
-    /// assert_eq!((run.events().len(), derivative.shape()), (1, (4, 4)));
+    /// let derivative = driver.derivative(&start, 1.5)?;
+    /// assert_eq!(derivative.run().events().len(), 1);
+    /// assert_eq!(derivative.matrix()?.shape(), (4, 4));
     /// # Ok::<(), saltation::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`integrate`](Self::integrate); also what ended the run early, and
+    /// As [`integrate`](Self::integrate). Why a run has no derivative is in its
+    /// [verdict](RunDerivative::verdict): what ended it early, or
     /// [`VariationalFailure::NoDerivative`].
     pub fn derivative(
         &mut self,
         start: &Start<'_>,
         tf: f64,
-    ) -> Result<(VariationalRun, DMatrix<f64>), VariationalFailure> {
-        let (run, derivative) = integrate(&self.settings, &self.system, start, tf, true)?;
-        let run = run.completed()?;
-        derivative.map(|derivative| (run, derivative))
+    ) -> Result<StepsDerivative, InputError> {
+        let mut path = Path::new(Keep::of_steps(self.settings.limits.max_memory));
+        self.model.bodies.system.apply(&[])?;
+        let system = &self.model.bodies.system;
+        let (summary, matrix) = observe(&self.settings, system, start, tf, true, &mut path)?;
+        let run = Run::new(path, summary, Some(system.dof()));
+        let matrix = matrix.map_err(|failure| Stop::from(failure).into());
+        Ok(StepsDerivative::new(run, matrix))
     }
 }
 
-/// See [`Variational::integrate`] and [`Variational::derivative`]. Compiled once, for all systems.
-fn integrate(
+/// See [`Variational::observe`] and [`Variational::derivative`]. Compiled once, for all systems.
+fn observe(
     settings: &Settings,
     system: &dyn Mechanism,
     start: &Start<'_>,
     tf: f64,
     derive: bool,
-) -> Result<(VariationalRun, Result<DMatrix<f64>, VariationalFailure>), VariationalFailure> {
-    let d = system.dof();
-    let State { t: t0, q, v } = State::of(start)?;
-    check_input(d, d, t0, q, v)?;
+    observer: &mut dyn Observer,
+) -> Result<(Summary, Result<DMatrix<f64>, VariationalFailure>), InputError> {
     validate::finite("tf", &[tf])?;
-    if tf < t0 {
-        return Err(InputError::TimeReversed { t0, tf }.into());
+    let begin = State::of(start)?;
+    if tf < begin.t {
+        return Err(InputError::TimeReversed { t0: begin.t, tf });
     }
-    settings.check(system)?;
-    if settings.friction {
-        check_all_frames(system, q)?;
-    }
-    // A step that ends within rounding of the end is the last one.
-    let least = f64::from(u8::from(tf > t0));
-    let steps = ((tf - t0) / settings.step - 1e-9).ceil().max(least);
-    let rule = "must give at most 1e9 steps";
-    validate::unless(steps <= MOST_STEPS, "step", settings.step, rule)?;
-    let mut runner = Runner::new(settings, system, derive)?;
-    runner.start(t0, q, v)?;
-    // At most MOST_STEPS.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked above"
-    )]
-    let steps = steps as usize;
-    for k in 1..=steps {
-        let end = if k == steps {
-            tf
-        } else {
-            t0 + k as f64 * settings.step
-        };
-        if let Err(failure) = runner.step_to(end) {
-            let none = Err(failure.clone());
-            return Ok((runner.finish(Some(failure)), none));
+    let steps = settings.steps(begin.t, tf)?;
+    let mut on = Progress::new(settings, system, derive)?;
+    let mut runner = Runner {
+        settings,
+        system,
+        observer,
+        on: &mut on,
+    };
+    let begun = runner.begin(begin)?;
+    runner.on.log.told.start(runner.observer);
+    let made = begun.and_then(|()| runner.steps_to(tf, steps));
+    let status = match &made {
+        Ok(status) => status.clone(),
+        Err(failure) => Status::Refused(failure.clone().into()),
+    };
+    let summary = Summary {
+        status,
+        t: runner.on.now().t,
+        statistics: runner.on.log.statistics,
+    };
+    let derivative = match (made, runner.on.log.parts.take()) {
+        (Err(failure), _) => Err(failure),
+        (Ok(_), Some(parts)) => runner.derivative(&parts),
+        (Ok(_), None) => Ok(DMatrix::zeros(0, 0)),
+    };
+    Ok((summary, derivative))
+}
+
+impl Runner<'_> {
+    /// Checks a start, and stands there. What is not bad input is what ends the run.
+    fn begin(&mut self, start: State<'_>) -> Result<Result<(), VariationalFailure>, InputError> {
+        let (d, State { t, q, v }) = (self.system.dof(), start);
+        check_input(d, d, t, q, v)?;
+        self.settings.check(self.system)?;
+        if self.settings.friction {
+            check_all_frames(self.system, q)?;
+        }
+        self.on.log.told.stand_at(t, q, v);
+        match self.start(start) {
+            Err(VariationalFailure::Input(error)) => Err(error),
+            made => Ok(made),
         }
     }
-    let derivative = match runner.log.parts.take() {
-        Some(parts) => runner.derivative(&parts),
-        None => Ok(DMatrix::zeros(0, 0)),
-    };
-    Ok((runner.finish(None), derivative))
+
+    /// Makes steps to `tf`, the last of them that many after the start.
+    fn steps_to(&mut self, tf: f64, last: usize) -> Result<Status, VariationalFailure> {
+        while self.on.log.told.steps < last {
+            let (told, limits) = (&self.on.log.told, &self.settings.limits);
+            if let Some(status) = told.ends(limits, self.observer) {
+                return Ok(status);
+            }
+            // A step that was interrupted behind an impact in it is gone on with.
+            if self.on.state.t <= self.settings.end_of(self.on.start, self.on.log.told.steps) {
+                for touch in &mut self.on.touches.each {
+                    touch.impacts = 0;
+                }
+            }
+            let next = self.on.log.told.steps + 1;
+            let end = if next == last {
+                tf
+            } else {
+                self.settings.end_of(self.on.start, next)
+            };
+            self.step_to(end)?;
+            self.on.log.told.count_step();
+            self.on.log.statistics.steps += 1;
+        }
+        Ok(Status::ReachedEnd)
+    }
+}
+
+/// A live run.
+struct LiveRun<'a, S> {
+    driver: &'a mut Variational<S>,
+    on: Progress,
+    status: Status,
+    /// Its start is settled.
+    has_begun: bool,
+}
+
+/// What such a run goes on with.
+struct Saved {
+    on: Progress,
+    status: Status,
+    has_begun: bool,
+    /// Length of its steps (s).
+    step: f64,
+}
+
+/// The effort of a live run is not that of later ones.
+impl<S> Drop for LiveRun<'_, S> {
+    fn drop(&mut self) {
+        self.driver.model.bodies.system.applied.clear();
+    }
+}
+
+impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
+    fn advance(
+        &mut self,
+        t: f64,
+        effort: &[f64],
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
+        let driver = &mut *self.driver;
+        driver.model.bodies.system.apply(effort)?;
+        let settings = &driver.settings;
+        let last = whole_steps(self.on.start, t, settings.step);
+        self.on.stepper.newton.terms.interrupt = settings.limits.interrupt.clone();
+        let now = self.on.now();
+        let (t0, x0) = (now.t, now.state.to_vec());
+        let (q, v) = x0.split_at(x0.len() / 2);
+        let mut runner = Runner {
+            settings,
+            system: &driver.model.bodies.system,
+            observer,
+            on: &mut self.on,
+        };
+        if can_go_on(&self.status) {
+            let begun = if self.has_begun {
+                Ok(())
+            } else {
+                runner.begin(State { t: t0, q, v })?
+            };
+            self.has_begun = begun.is_ok();
+            runner.on.log.told.start(runner.observer);
+            let end = settings.end_of(runner.on.start, last);
+            let made = begun.and_then(|()| runner.steps_to(end, last));
+            self.status = made.unwrap_or_else(|failure| Status::Refused(failure.into()));
+        } else {
+            runner.on.log.told.start(runner.observer);
+        }
+        Ok(Summary {
+            status: self.status.clone(),
+            t: self.on.now().t,
+            statistics: self.on.log.statistics,
+        })
+    }
+
+    fn now(&self) -> Now<'_> {
+        self.on.now()
+    }
+
+    fn record(&self) -> (Option<usize>, Keep) {
+        let coordinates = self.driver.model.bodies.system.dof();
+        let keep = Keep::of_steps(self.driver.settings.limits.max_memory);
+        (Some(coordinates), keep)
+    }
+
+    fn save(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::new(Saved {
+            on: self.on.clone(),
+            status: self.status.clone(),
+            has_begun: self.has_begun,
+            step: self.driver.settings.step,
+        })
+    }
 }

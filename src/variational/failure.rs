@@ -1,7 +1,7 @@
 //! Why a variational run ends early.
 
 use crate::interrupt::Interrupted;
-use crate::{InputError, impact};
+use crate::{InputError, Stop, impact};
 
 /// Why a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -94,17 +94,6 @@ pub enum VariationalFailure {
         state: Vec<f64>,
     },
 
-    /// The states and events of a run take more memory than it may have.
-    #[error(
-        "t = {t}: the run takes more than {limit} bytes; take longer steps, raise max_memory, or go on from its end"
-    )]
-    TooLarge {
-        /// Time of the last state (s).
-        t: f64,
-        /// The limit (bytes).
-        limit: usize,
-    },
-
     /// The run has no derivative, or not one that this driver knows.
     #[error("t = {t}: no derivative: {why}")]
     NoDerivative {
@@ -137,5 +126,16 @@ pub enum VariationalFailure {
 impl From<Interrupted> for VariationalFailure {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted
+    }
+}
+
+/// As a run carries it: [`Stop::downcast`] gives it back.
+impl From<VariationalFailure> for Stop {
+    fn from(failure: VariationalFailure) -> Self {
+        match failure {
+            VariationalFailure::Input(error) => Self::Input(error),
+            VariationalFailure::Interrupted => Self::Interrupted,
+            failure => Self::model(failure),
+        }
     }
 }

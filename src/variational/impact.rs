@@ -7,8 +7,8 @@ use super::state::{Blow, Part};
 use crate::impact::{ImpactLaw, Occasion, Selection, Unilateral};
 use crate::linalg::dot;
 use crate::mechanics::delassus::{Mass, impact_problem};
-use crate::mechanics::log::{ContactEvent, ContactEventKind};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, State, Wanted};
+use crate::record::{ContactEvent, ContactEventKind};
 use crate::{InputError, validate};
 
 /// A rebound below this part of the approach is rounding.
@@ -16,35 +16,46 @@ const ROUNDING: f64 = 1e-9;
 
 impl Runner<'_> {
     /// Sets the state; with an impact where a contact approaches.
-    pub(super) fn start(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), VariationalFailure> {
-        self.state.t = t;
-        self.state.q.copy_from_slice(q);
-        self.system.mass(q, &mut self.stepper.newton.terms.mass);
-        super::discrete_lagrangian::times(&self.stepper.newton.terms.mass, v, &mut self.state.p);
+    pub(super) fn start(&mut self, start: State<'_>) -> Result<(), VariationalFailure> {
+        let State { t, q, v } = start;
+        self.on.start = t;
+        self.on.state.t = t;
+        self.on.state.q.copy_from_slice(q);
+        self.system.mass(q, &mut self.on.stepper.newton.terms.mass);
+        super::discrete_lagrangian::times(
+            &self.on.stepper.newton.terms.mass,
+            v,
+            &mut self.on.state.p,
+        );
         // The mass matrix is checked here.
-        self.stepper.velocity(self.system, t, q, &self.state.p)?;
-        for j in 0..self.touches.each.len() {
+        self.on
+            .stepper
+            .velocity(self.system, t, q, &self.on.state.p)?;
+        for j in 0..self.on.touches.each.len() {
             let gap = self.system.gap(j, q);
             validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
             if gap < -self.settings.gap_tolerance {
                 return Err(InputError::NegativeGap { contact: j, gap, t }.into());
             }
         }
-        self.impact(None)?;
-        self.log.run.initial.clone_from(&self.touches.closed);
-        self.record()
+        let event = self.impact(None)?;
+        self.on.log.told.begin_with(&self.on.touches.closed, event);
+        Ok(())
     }
 
     /// The impact of the contacts that touch; `hit` is the one whose root was found. Decides which
-    /// of them are closed from here on.
-    pub(super) fn impact(&mut self, hit: Option<usize>) -> Result<(), VariationalFailure> {
+    /// of them are closed from here on, and gives what is to be told.
+    pub(super) fn impact(
+        &mut self,
+        hit: Option<usize>,
+    ) -> Result<Option<ContactEvent>, VariationalFailure> {
         let touching = self.touching(hit);
-        let mut event = ContactEvent::new(self.state.t, ContactEventKind::Contact);
-        event.mode_before.clone_from(&self.touches.closed);
+        let mut event = ContactEvent::new(self.on.state.t, ContactEventKind::Contact);
+        event.mode_before.clone_from(&self.on.touches.closed);
         let approach;
         (event.state_before, approach) = self.rates(&touching)?;
         let strikes = |(j, rate): (&usize, &f64)| {
-            let open = !self.touches.each[*j].closed;
+            let open = !self.on.touches.each[*j].closed;
             (open && *rate < -self.settings.rate_tolerance).then_some(*j)
         };
         event.activated = touching.iter().zip(&approach).filter_map(strikes).collect();
@@ -53,24 +64,22 @@ impl Runner<'_> {
         } else if hit.is_some() {
             // Too slow for an impact: the end of an accumulation, or a touch.
             event.kind = ContactEventKind::Touch;
-            self.log.run.guaranteed = false;
+            self.on.log.statistics.rulings += 1;
         }
         self.close(&touching, hit, &approach, &mut event)?;
-        event.mode_after.clone_from(&self.touches.closed);
-        event.cluster = self.log.run.events.len();
-        if hit.is_some() || !event.activated.is_empty() {
-            self.log.run.events.push(event);
-        }
-        Ok(())
+        event.mode_after.clone_from(&self.on.touches.closed);
+        self.on.log.last_impact.clone_from(&event.activated);
+        let is_event = hit.is_some() || !event.activated.is_empty();
+        Ok(is_event.then_some(event))
     }
 
     /// Contacts with gaps of zero, closed ones and the one that was hit.
     fn touching(&self, hit: Option<usize>) -> Vec<usize> {
         let touches = |j: &usize| {
-            let zero = self.system.gap(*j, &self.state.q).abs() <= self.settings.gap_tolerance;
-            zero || self.touches.each[*j].closed || hit == Some(*j)
+            let zero = self.system.gap(*j, &self.on.state.q).abs() <= self.settings.gap_tolerance;
+            zero || self.on.touches.each[*j].closed || hit == Some(*j)
         };
-        (0..self.touches.each.len()).filter(touches).collect()
+        (0..self.on.touches.each.len()).filter(touches).collect()
     }
 
     /// Changes the momentum by an impact that contacts begin.
@@ -82,21 +91,21 @@ impl Runner<'_> {
     ) -> Result<(), VariationalFailure> {
         let blow = Blow {
             fresh: (0..touching.len())
-                .filter(|&i| !self.touches.each[touching[i]].closed)
+                .filter(|&i| !self.on.touches.each[touching[i]].closed)
                 .collect(),
             touching: touching.to_vec(),
             plastic: self.chatters(&event.activated),
-            number: self.log.impacts,
+            number: self.on.log.impacts,
         };
-        let before = self.state.clone();
+        let before = self.on.state.clone();
         let mut p = before.p.clone();
         self.resolve(&blow, before.t, &before.q, &mut p, event)?;
-        self.state.p = p;
+        self.on.state.p = p;
         if !blow.plastic.is_empty() {
             event.kind = ContactEventKind::ZenoAbsorbed;
-            self.log.run.guaranteed = false;
+            self.on.log.statistics.rulings += 1;
         }
-        if let Some(parts) = &mut self.log.parts {
+        if let Some(parts) = &mut self.on.log.parts {
             if hit.is_none() {
                 // The time of an impact at the start moves with the start.
                 let first = event.activated.first().copied();
@@ -104,10 +113,10 @@ impl Runner<'_> {
             }
             parts.push(Part::Impact(before, blow, event.activated.len()));
         }
-        self.log.impacts += 1;
+        self.on.log.impacts += 1;
         for &j in &event.activated {
-            self.touches.each[j].last = self.state.t;
-            self.touches.each[j].impacts += 1;
+            self.on.touches.each[j].last = self.on.state.t;
+            self.on.touches.each[j].impacts += 1;
         }
         Ok(())
     }
@@ -124,7 +133,7 @@ impl Runner<'_> {
         let rates;
         (event.state_after, rates) = self.rates(touching)?;
         for ((&j, rate), approach) in touching.iter().zip(&rates).zip(approach) {
-            let (was, strikes) = (self.touches.each[j].closed, event.activated.contains(&j));
+            let (was, strikes) = (self.on.touches.each[j].closed, event.activated.contains(&j));
             // A touch closes a contact whatever its rate: it did not open by as much as rounding,
             // and one that leaves is free to go. Without an impact nothing opens.
             let touched = hit == Some(j) && !strikes;
@@ -132,9 +141,9 @@ impl Runner<'_> {
             let closed = kept || *rate <= self.settings.rate_tolerance;
             // A rebound below the tolerance of rates is the end of an accumulation.
             if closed && strikes && *rate > ROUNDING * approach.abs() {
-                self.log.run.guaranteed = false;
+                self.on.log.statistics.rulings += 1;
             }
-            self.touches.set(j, closed);
+            self.on.touches.set(j, closed);
             if was && !closed {
                 event.released.push(j);
             }
@@ -144,9 +153,9 @@ impl Runner<'_> {
 
     /// The state `(q, v)`, and the rates of gaps.
     fn rates(&mut self, contacts: &[usize]) -> Result<(Vec<f64>, Vec<f64>), VariationalFailure> {
-        let (t, q, p) = (self.state.t, &self.state.q, &self.state.p);
-        self.stepper.velocity(self.system, t, q, p)?;
-        let v = &self.stepper.newton.terms.v;
+        let (t, q, p) = (self.on.state.t, &self.on.state.q, &self.on.state.p);
+        self.on.stepper.velocity(self.system, t, q, p)?;
+        let v = &self.on.stepper.newton.terms.v;
         let (mut list, mut rows) = (Contacts::new(), Vec::new());
         let plain = super::held::Bodies {
             friction: false,
@@ -163,12 +172,14 @@ impl Runner<'_> {
             return Vec::new();
         };
         let time = rule.time.unwrap_or(self.settings.step);
-        let (q, v) = (&self.state.q, &self.stepper.newton.terms.v);
+        let (q, v) = (&self.on.state.q, &self.on.stepper.newton.terms.v);
         let chatters = |j: &usize| {
-            let touch = self.touches.each[*j];
-            // Impacts of one contact without loss do not accumulate, however long the step is.
-            let elastic = self.system.restitution(*j, q, v) >= 1.0;
-            !elastic && self.state.t - touch.last < time || touch.impacts >= rule.impacts
+            let touch = self.on.touches.each[*j];
+            // Impacts of one contact without loss do not accumulate, however long the step is, and
+            // those without a rebound are plastic by the law.
+            let restitution = self.system.restitution(*j, q, v);
+            let accumulates = restitution < 1.0 && restitution != 0.0;
+            accumulates && self.on.state.t - touch.last < time || touch.impacts >= rule.impacts
         };
         activated.iter().copied().filter(chatters).collect()
     }
@@ -184,8 +195,8 @@ impl Runner<'_> {
     ) -> Result<(), VariationalFailure> {
         let (settings, system) = (self.settings, self.system);
         // Leaves the factor of the mass matrix.
-        self.stepper.velocity(system, t, q, p)?;
-        let v = self.stepper.newton.terms.v.clone();
+        self.on.stepper.velocity(system, t, q, p)?;
+        let v = self.on.stepper.newton.terms.v.clone();
         let fail = |reason| refused(reason, State { t, q, v: &v }, &blow.touching);
         let (law, selection): (&dyn ImpactLaw, _) = if blow.plastic.is_empty() {
             (&*settings.law, &settings.selection)
@@ -208,6 +219,15 @@ impl Runner<'_> {
             }
         });
         let restitution: Vec<f64> = rebounds.collect();
+        let outside = restitution.iter().position(|e| !(0.0..=1.0).contains(e));
+        if let Some(i) = outside.filter(|_| !settings.any_restitution) {
+            return Err(VariationalFailure::Input(InputError::BadSetting {
+                name: "restitution",
+                entry: blow.touching[i],
+                value: restitution[i],
+                rule: "must lie in [0, 1]; ContactModel::any_restitution takes others",
+            }));
+        }
         let bounces = restitution.iter().position(|&e| e != 0.0);
         if let Some(i) = bounces.filter(|_| !law.honours_restitution()) {
             return Err(VariationalFailure::Input(InputError::RestitutionIgnored {
@@ -218,12 +238,12 @@ impl Runner<'_> {
         }
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
-        let mass = Mass::Factor(&self.stepper.newton.terms.mass);
+        let mass = Mass::Factor(&self.on.stepper.newton.terms.mass);
         let problem = impact_problem(&contacts, &mass, &v, momentum, &mut response)
-            .and_then(|problem| problem.with_restitutions(&restitution))
+            .and_then(|problem| problem.with_any_restitutions(&restitution))
             .and_then(|problem| problem.with_new_contacts(&blow.fresh))
             .map_err(fail)?
-            .with_interrupt(&settings.interrupt);
+            .with_interrupt(&settings.limits.interrupt);
         let outcomes = law.resolve(&problem).map_err(fail)?;
         event.outcomes = outcomes.list.len();
         let occasion = Occasion {

@@ -124,7 +124,12 @@ impl<S: MechanicalSystem> Midpoint<S> {
     ) -> Result<DMatrix<f64>, VariationalFailure> {
         self.check(t, h, q, p)?;
         self.stepper.newton.forget();
-        self.stepper.derivative(&self.system, Step { t, h }, q, p)
+        let matrix = self.stepper.derivative(&self.system, Step { t, h }, q, p)?;
+        if matrix.iter().all(|entry| entry.is_finite()) {
+            return Ok(matrix);
+        }
+        let state = [q, p].concat();
+        Err(VariationalFailure::NotFinite { t, state })
     }
 
     /// `p = M(q) v`.

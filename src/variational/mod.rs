@@ -34,7 +34,8 @@
 //!
 //! Each step solves these equations to the rounding of its forces. One without closed contacts that
 //! Newton's method does not solve, or in which it meets what is not finite, is made in two halves: a
-//! run lists it ([`VariationalRun::halved`]) and has no guarantee, a [`Midpoint`] counts it.
+//! run tells it ([`Doubt::Halved`](crate::Doubt::Halved)) and has no guarantee, a [`Midpoint`]
+//! counts it.
 //!
 //! The paper says that the integrator conserves energy: it does at elastic impacts; along the
 //! motion the error stays bounded. A step that is cut by an impact is not symplectic as a whole.
@@ -50,7 +51,7 @@
 //!   inside it; `driver`: [`Variational`] and its loop.
 //! * `derivative`: the derivative of a run.
 //! * `orthogonality`: postures and designs whose landings have one outcome.
-//! * `run`: what a run computed; `failure`: why it ended early.
+//! * `failure`: why a run ended early.
 
 mod advance;
 mod derivative;
@@ -62,15 +63,13 @@ mod impact;
 mod midpoint;
 mod newton;
 mod orthogonality;
-mod run;
 mod runner;
 mod settings;
 mod state;
 
-pub use crate::mechanics::log::{ContactEvent, ContactEventKind, Phase};
+pub use crate::record::{ContactEvent, ContactEventKind, Phase};
 pub use driver::Variational;
 pub use failure::VariationalFailure;
 pub use midpoint::Midpoint;
 pub use orthogonality::{Meeting, OrthogonalDesign, Orthogonality};
-pub use run::VariationalRun;
 pub use settings::Chatter;

@@ -3,26 +3,36 @@
 use super::failure::VariationalFailure;
 use super::held::{Bodies, Held};
 use super::midpoint::Stepper;
-use super::run::VariationalRun;
 use super::settings::Settings;
 use super::state::{Part, PhasePoint, Touches};
 use crate::mechanics::Mechanism;
 use crate::mechanics::gaps::work_size;
-use crate::mechanics::log::ContactEvent;
+use crate::record::{ContactEvent, Now, Statistics, Told};
+use crate::{Doubt, InputError, Observer};
 
 /// A run under way.
 pub(super) struct Runner<'a> {
     pub(super) settings: &'a Settings,
     pub(super) system: &'a dyn Mechanism,
+    pub(super) observer: &'a mut dyn Observer,
+    pub(super) on: &'a mut Progress,
+}
+
+/// Where a run stands, and the memory that it needs: all that a later part of it goes on with.
+#[derive(Clone, Debug)]
+pub(super) struct Progress {
     pub(super) stepper: Stepper,
     pub(super) held: Held,
     pub(super) state: PhasePoint,
     pub(super) touches: Touches,
     pub(super) trial: Trial,
     pub(super) log: Log,
+    /// The start (s).
+    pub(super) start: f64,
 }
 
 /// A part of a step that is not accepted yet, and the search for the first impact in it.
+#[derive(Clone, Debug)]
 pub(super) struct Trial {
     /// Its end.
     pub(super) state: PhasePoint,
@@ -36,25 +46,29 @@ pub(super) struct Trial {
     pub(super) work: Vec<f64>,
 }
 
-/// The record that a run leaves.
+/// What was told, and what is left to be told.
+#[derive(Clone, Debug)]
 pub(super) struct Log {
-    pub(super) run: VariationalRun,
+    pub(super) statistics: Statistics,
     /// Impacts so far.
     pub(super) impacts: usize,
+    /// The contacts of the last impact.
+    pub(super) last_impact: Vec<usize>,
+    /// The start of the first step that was made in two halves (s).
+    pub(super) halved: Option<f64>,
     /// The parts of the run, where its derivative is asked for.
     pub(super) parts: Option<Vec<Part>>,
-    /// Memory of the run so far (bytes), with so many events.
-    memory: usize,
-    counted: usize,
+    /// The last node.
+    pub(super) told: Told,
 }
 
-impl<'a> Runner<'a> {
+impl Progress {
     /// At rest at zero; `derive` keeps what the derivative wants.
     pub(super) fn new(
-        settings: &'a Settings,
-        system: &'a dyn Mechanism,
+        settings: &Settings,
+        system: &dyn Mechanism,
         derive: bool,
-    ) -> Result<Self, VariationalFailure> {
+    ) -> Result<Self, InputError> {
         let (d, contacts) = (system.dof(), system.contacts());
         let state = PhasePoint {
             t: 0.0,
@@ -69,87 +83,74 @@ impl<'a> Runner<'a> {
             row: vec![0.0; d],
             work: vec![0.0; work_size(d, d)],
         };
-        let run = VariationalRun {
-            dof: d,
-            times: Vec::new(),
-            states: Vec::new(),
-            events: Vec::new(),
-            initial: Vec::new(),
-            failure: None,
-            guaranteed: true,
-            halved: Vec::new(),
-        };
         let mut stepper = Stepper::new(system)?;
-        stepper.newton.terms.interrupt = settings.interrupt.clone();
+        stepper.newton.terms.interrupt = settings.limits.interrupt.clone();
         Ok(Self {
-            settings,
-            system,
             stepper,
             held: Held::default(),
             state,
             touches: Touches::open(contacts),
             trial,
             log: Log {
-                run,
+                statistics: Statistics::default(),
                 impacts: 0,
+                last_impact: Vec::new(),
+                halved: None,
                 parts: derive.then(Vec::new),
-                memory: 0,
-                counted: 0,
+                told: Told::new(2 * d, contacts),
             },
+            start: 0.0,
         })
     }
 
+    /// Numbers of velocities and contacts.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.state.q.len(), self.touches.each.len())
+    }
+
+    /// The last node.
+    pub(super) fn now(&self) -> Now<'_> {
+        self.log.told.now()
+    }
+}
+
+impl<'a> Runner<'a> {
     pub(super) fn bodies(&self) -> Bodies<'a> {
         Bodies {
             system: self.system,
             step: self.settings.step,
             friction: self.settings.friction,
-            interrupt: &self.settings.interrupt,
+            interrupt: &self.settings.limits.interrupt,
         }
     }
 
-    /// Notes the state as the end of a step.
-    pub(super) fn record(&mut self) -> Result<(), VariationalFailure> {
-        let PhasePoint { t, q, p } = &self.state;
-        self.stepper.velocity(self.system, *t, q, p)?;
-        let v = &self.stepper.newton.terms.v;
-        self.log.record(*t, [q, v, p], self.settings.max_memory)
-    }
-
-    pub(super) fn finish(self, failure: Option<VariationalFailure>) -> VariationalRun {
-        let mut run = self.log.run;
-        run.failure = failure;
-        run
-    }
-}
-
-impl Log {
-    /// Notes that the part of a step from `t` on was made in two halves.
-    pub(super) fn note_halves(&mut self, t: f64) {
-        self.memory += size_of::<f64>();
-        self.run.halved.push(t);
-        self.run.guaranteed = false;
-    }
-
-    /// Notes a state `(q, v, p)`; refuses what exceeds `limit` bytes.
-    fn record(
-        &mut self,
-        t: f64,
-        state: [&[f64]; 3],
-        limit: usize,
-    ) -> Result<(), VariationalFailure> {
-        let run = &mut self.run;
-        let each = (1 + 3 * run.dof) * size_of::<f64>();
-        let events = run.events.get(self.counted..).unwrap_or_default();
-        self.memory += each + events.iter().map(ContactEvent::bytes).sum::<usize>();
-        self.counted = run.events.len();
-        if self.memory > limit {
-            return Err(VariationalFailure::TooLarge { t: run.t(), limit });
-        }
-        run.times.push(t);
-        for part in state {
-            run.states.extend_from_slice(part);
-        }
+    /// Tells of the motion since the last node.
+    pub(super) fn tell_segment(&mut self) -> Result<(), VariationalFailure> {
+        let Progress {
+            state: PhasePoint { t, q, p },
+            stepper,
+            log,
+            ..
+        } = &mut *self.on;
+        stepper.velocity(self.system, *t, q, p)?;
+        log.told.segment(*t, self.observer, |state| {
+            let (first, last) = state.split_at_mut(q.len());
+            first.copy_from_slice(q);
+            last.copy_from_slice(&stepper.newton.terms.v);
+        });
         Ok(())
+    }
+
+    /// Tells of an event at the last node.
+    pub(super) fn tell_event(&mut self, event: &ContactEvent) {
+        self.on.log.told.event(event, self.observer);
+    }
+
+    /// Tells that the part of a step from `t` on was made in two halves.
+    pub(super) fn tell_halves(&mut self, t: f64) {
+        let log = &mut self.on.log;
+        log.halved = log.halved.or(Some(t));
+        log.statistics.doubts += 1;
+        self.observer.doubt(&Doubt::Halved { t });
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::impact::{ImpactLaw, Selection};
-use crate::mechanics::Mechanism;
 use crate::mechanics::contact_source::common_tangents;
-use crate::{InputError, Interrupt, validate};
+use crate::mechanics::{ContactModel, MechanicalSystem, Mechanism, UnilateralConstraints};
+use crate::record::{Limits, step_count};
+use crate::{InputError, validate};
 
 /// When a chattering contact comes to rest: its impact is then plastic, and it stays closed.
 ///
@@ -57,36 +58,52 @@ pub(super) struct Settings {
     pub(super) step: f64,
     pub(super) chatter: Option<Chatter>,
     pub(super) friction: bool,
+    /// Coefficients of restitution outside [0, 1] are accepted.
+    pub(super) any_restitution: bool,
     pub(super) frictionless_impacts: bool,
     pub(super) gap_tolerance: f64,
     pub(super) rate_tolerance: f64,
     pub(super) max_impacts: usize,
-    pub(super) max_memory: usize,
-    pub(super) interrupt: Interrupt,
+    pub(super) limits: Limits,
 }
 
 impl Settings {
-    /// Defaults, with a law.
-    pub(super) fn new(law: Arc<dyn ImpactLaw + Send + Sync>) -> Self {
+    /// Defaults, with what the model says.
+    pub(super) fn of<S>(model: &ContactModel<S>) -> Self
+    where
+        S: MechanicalSystem + UnilateralConstraints,
+    {
         Self {
-            law,
-            selection: Selection::default(),
+            law: Arc::clone(&model.law),
+            selection: model.selection.clone(),
             step: 1e-3,
             chatter: Some(Chatter::default()),
-            friction: true,
+            friction: !model.is_frictionless(),
+            any_restitution: model.any_restitution,
             frictionless_impacts: false,
-            gap_tolerance: 1e-10,
-            rate_tolerance: 1e-8,
+            gap_tolerance: model.gap_tolerance,
+            rate_tolerance: model.rate_tolerance,
             max_impacts: 1000,
-            max_memory: 1 << 30,
-            interrupt: Interrupt::new(),
+            limits: Limits::default(),
         }
+    }
+
+    /// The number of steps to `tf`; refuses more than the limit.
+    pub(super) fn steps(&self, t0: f64, tf: f64) -> Result<usize, InputError> {
+        validate::positive("time_step", &[self.step])?;
+        let count = step_count(t0, tf, self.step);
+        self.limits.check_steps("time_step", self.step, count)
+    }
+
+    /// The end of a step, counted from one at the start of a run.
+    pub(super) fn end_of(&self, start: f64, step: usize) -> f64 {
+        start + step as f64 * self.step
     }
 
     /// Refuses what makes no sense: settings, contacts that differ in tangents, friction that
     /// nothing honours.
     pub(super) fn check(&self, system: &dyn Mechanism) -> Result<(), InputError> {
-        validate::positive("step", &[self.step])?;
+        validate::positive("time_step", &[self.step])?;
         validate::not_negative("gap_tolerance", &[self.gap_tolerance])?;
         validate::positive("rate_tolerance", &[self.rate_tolerance])?;
         if let Some(time) = self.chatter.and_then(|rule| rule.time) {

@@ -1,10 +1,9 @@
 //! Scenes with a fixed list of contacts in the event-driven driver.
 
-use saltation::Start;
 use saltation::bodies::{Body, FixedContacts, Scene, Shape};
-use saltation::event_driven::MechanicalRun;
 use saltation::mechanics::{Redundant, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven};
+use saltation::{Run, Start};
 
 const G: f64 = 9.81;
 
@@ -18,7 +17,7 @@ fn above_ground(body: Body) -> FixedContacts {
     scene.fixed_contacts().unwrap()
 }
 
-fn run(system: FixedContacts, end: f64) -> MechanicalRun {
+fn run(system: FixedContacts, end: f64) -> Run {
     let (q, v) = system.scene().start();
     let model = ContactModel::new(system).redundant(Redundant::LeastSquares);
     let mut simulation = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-12);
@@ -38,7 +37,7 @@ fn a_dropped_ball_lands_when_it_should_and_stays() {
         .angular_velocity([0.0, 3.0, 1.0]);
     let run = run(above_ground(ball), 1.0);
     assert!((run.events()[0].t - (1.0 / G).sqrt()).abs() < 1e-10);
-    let x = run.trajectory().state();
+    let x = run.state();
     // It slides on without friction, and turns as before.
     assert!((x[0] - 1.0).abs() < 1e-9 && (x[2] - 0.1).abs() < 1e-9);
     assert!((x[8] - 3.0).abs() < 1e-9 && x[12].abs() < 1e-9);
@@ -52,7 +51,7 @@ fn a_level_box_lands_on_four_vertices() {
     let run = run(system, 1.0);
     assert!((run.events()[0].t - (1.0 / G).sqrt()).abs() < 1e-10);
     assert_eq!(run.events()[0].activated, [4, 5, 6, 7]);
-    let x = run.trajectory().state();
+    let x = run.state();
     assert!((x[2] - 0.3).abs() < 1e-9 && (x[3] - 1.0).abs() < 1e-9);
 }
 
@@ -79,7 +78,7 @@ fn a_tilted_box_turns_about_its_edge_after_the_impact() {
     let inertia = 1000.0 * shape.inertia()[1];
     let impulse = u / (1.0 / mass + arm_x * arm_x / inertia);
     assert!((event.impulses.iter().sum::<f64>() / impulse - 1.0).abs() < 1e-8);
-    let after = run.trajectory().at(t + 1e-9).unwrap();
+    let after = run.state_at(t + 1e-9).unwrap();
     assert!(
         (after[8] + arm_x * impulse / inertia).abs() < 1e-6,
         "{}",
@@ -100,7 +99,7 @@ fn two_balls_meet_at_the_time_of_a_closed_form() {
     let run = run(scene.fixed_contacts().unwrap(), 1.0);
     assert!((run.events()[0].t - 0.6).abs() < 1e-10);
     // Plastic: both go on with the mean velocity.
-    let x = run.trajectory().state();
+    let x = run.state();
     assert!((x[17] + 0.5).abs() < 1e-9 && (x[23] + 0.5).abs() < 1e-9);
 }
 

@@ -82,7 +82,7 @@ fn free_flight_keeps_energy_and_angular_momentum() {
         .unwrap()
         .completed()
         .unwrap();
-    let end = run.trajectory().state();
+    let end = run.state();
     let (q_end, v_end) = end.as_slice().split_at(q.len());
     let energy =
         |q: &[f64], v: &[f64]| scene.kinetic_energy(q, v).unwrap() + scene.potential(q).unwrap();

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Crossed, EventFunction, Flow, Interrupt, Mode};
+use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use saltation::{Crossed, Displacement, EventFunction, Flow, Interrupt, Mode};
 
 use super::listed::Listed;
 
@@ -152,7 +152,7 @@ impl EventFunction for Springs {
         _crossed: &Crossed<'_>,
         _x: &[f64],
         _mode: &Mode,
-        (_dt, dx): (f64, &[f64]),
+        Displacement { dx, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         if self.written {
@@ -226,12 +226,7 @@ impl MechanicalSystem for Row {
         }
     }
 
-    fn contact_effort(
-        &self,
-        _state: (f64, &[f64], &[f64]),
-        closed: &[usize],
-        effort: &mut [f64],
-    ) -> bool {
+    fn contact_effort(&self, _state: State<'_>, closed: &[usize], effort: &mut [f64]) -> bool {
         self.setter.count();
         if self.switched {
             for &j in closed {

@@ -1,8 +1,8 @@
 //! A particle falls on a plane: depths and rebounds of the schemes (spec 10.2).
 
-use saltation::Start;
-use saltation::compliant::{Compliant, Scheme};
+use saltation::compliant::Scheme;
 use saltation::models::Particle;
+use saltation::{Compliant, Start};
 
 const DT: f64 = 0.01;
 

@@ -1,10 +1,10 @@
 //! A particle that slides at constant speed rides on a cushion; without contacts at a distance it
 //! hops (spec 10.4).
 
-use saltation::Start;
-use saltation::compliant::{Compliant, Solver, StepRun};
+use saltation::compliant::Solver;
 use saltation::mechanics::{ContactSet, ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
+use saltation::{Compliant, Run, Start};
 
 use crate::listed::Listed;
 use crate::reference_rows::{self, Row};
@@ -20,7 +20,7 @@ fn particle(row: &Row) -> Particle {
 }
 
 /// From the height `z`.
-fn run<S>(system: S, z: f64, row: &Row) -> (Compliant<S>, StepRun)
+fn run<S>(system: S, z: f64, row: &Row) -> (Compliant<S>, Run)
 where
     S: MechanicalSystem + ContactSource,
 {

@@ -1,10 +1,10 @@
 //! Heaps of spheres and cubes (spec 10.8).
 
-use saltation::Start;
 use saltation::bodies::{Scene, ShapeKind};
-use saltation::compliant::{Compliant, Softness, Solver};
+use saltation::compliant::{Softness, Solver};
 use saltation::mechanics::Contacts;
 use saltation::models::Clutter;
+use saltation::{Compliant, Start};
 
 const RTOL: f64 = 1e-5;
 /// Steps of 10 ms in a second.

@@ -1,15 +1,15 @@
 //! A particle on an incline creeps in stiction and rides on a cushion while it slides (spec 10.3).
 
-use saltation::Start;
-use saltation::compliant::{Compliant, Solver, StepRun};
+use saltation::compliant::Solver;
 use saltation::models::Particle;
+use saltation::{Compliant, Run, Start};
 
 use crate::reference_rows;
 
 const DT: f64 = 0.01;
 const TAU: f64 = 0.01;
 
-fn run(friction: f64) -> StepRun {
+fn run(friction: f64) -> Run {
     let particle = Particle {
         slope: 0.5_f64.atan(),
         friction,

@@ -33,4 +33,5 @@ mod stacked_cubes;
 mod terms;
 #[cfg(feature = "parallel")]
 mod threads;
+mod told;
 mod tumbling;

@@ -1,10 +1,10 @@
 //! Measures of a solution: momentum and complementarity error, gliding, energy of contacts.
 
 use nalgebra::DVector;
-use saltation::Start;
-use saltation::compliant::{Compliant, Convergence, Guess, Problem, Region, Solver};
+use saltation::compliant::{Convergence, Guess, Problem, Region, Solver};
 use saltation::mechanics::ContactParameters;
 use saltation::models::SlidingBlock;
+use saltation::{Compliant, Start};
 
 use crate::random::SplitMix64;
 use crate::random_problems::{Kind, Sample};

@@ -1,9 +1,9 @@
 //! Numbers of the guide: what contacts return, lose and gain by the length of the step.
 
-use saltation::Start;
+use saltation::{Compliant, Start};
 use std::f64::consts::PI;
 
-use saltation::compliant::{Compliant, Scheme, Softness};
+use saltation::compliant::{Scheme, Softness};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 
 /// A particle of 1 kg in the plane: inside a circle of 1 m, or above a floor.
@@ -162,7 +162,8 @@ fn springs_of_contacts_lose_energy() -> Outcome {
         let run = stepper
             .integrate(&Start::at(0.0).q(&q).v(&v), period)?
             .completed()?;
-        let end = energy(&run.state()[..2], &run.state()[2..]);
+        let (q_end, v_end) = run.state().as_slice().split_at(2);
+        let end = energy(q_end, v_end);
         let lost = -(end / energy(&q, &v)).ln();
         // 2 (τ ω²/2) T
         let expected = more * stiffness * period;

@@ -1,9 +1,9 @@
 //! Pressure patches: many contacts between the same bodies, each with its own stiffness and gap
 //! (spec 13.2).
 
-use saltation::Start;
-use saltation::compliant::{Compliant, ContactLaw, Problem, Region, Softness, Solver};
+use saltation::compliant::{ContactLaw, Problem, Region, Softness, Solver};
 use saltation::mechanics::{ContactParameters, MechanicalSystem, UnilateralConstraints};
+use saltation::{Compliant, Start};
 
 /// A square plate in the plane, `q = (height, tilt)`, on an elastic ground that is cut into
 /// `n × n` squares.
@@ -44,7 +44,10 @@ impl Plate {
         let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
         let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]), 0.6);
         let run = run.expect("input").completed().expect("completed");
-        (run.state().to_vec(), stepper.solution().impulses().to_vec())
+        (
+            run.state().as_slice().to_vec(),
+            stepper.solution().impulses().to_vec(),
+        )
     }
 }
 

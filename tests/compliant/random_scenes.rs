@@ -5,11 +5,11 @@
 //! (balls and cubes): symplectic Euler moves by the velocities at the end of the step, so that
 //! `E₁ − E₀ ≤ γ · v_c`, and the law has `γ · v_c ≤ γ_n v̂_n`.
 
-use saltation::Start;
+use saltation::{Compliant, Start};
 use std::ops::Range;
 
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Compliant, Scheme, Softness, Solver};
+use saltation::compliant::{Scheme, Softness, Solver};
 use saltation::nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use crate::random::SplitMix64;

@@ -1,10 +1,10 @@
 //! What the driver does not take is refused before a run starts, however far the contact is.
 
-use saltation::compliant::{Compliant, CompliantFailure};
+use saltation::compliant::CompliantFailure;
 use saltation::mechanics::{
     ContactParameters, ContactSet, MechanicalSystem, UnilateralConstraints,
 };
-use saltation::{InputError, Start};
+use saltation::{Compliant, InputError, Start};
 
 use crate::listed::Listed;
 
@@ -70,10 +70,10 @@ fn refusal(stepper: Compliant<Particle>) -> Option<InputError> {
     let run = stepper.integrate(&Start::at(0.0).q(&HIGH).v(&[0.0; 2]), 0.05);
     match (started, run) {
         (Ok(()), Ok(run)) => {
-            assert_eq!(run.failure(), None);
+            assert_eq!(run.status().stop(), None);
             None
         }
-        (Err(CompliantFailure::Input(started)), Err(CompliantFailure::Input(run))) => {
+        (Err(started), Err(run)) => {
             assert_eq!(started, run);
             Some(run)
         }
@@ -147,8 +147,8 @@ fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
     let run = stepper
         .integrate(&Start::at(0.0).q(&[0.0, 1.0]).v(&[0.0; 2]), 1.0)
         .unwrap();
-    let Some(CompliantFailure::Model { t, reason, .. }) = run.failure() else {
-        panic!("{:?}", run.failure());
+    let Some(CompliantFailure::Model { t, reason, .. }) = run.status().reason() else {
+        panic!("{}", run.status());
     };
     let ignored = matches!(reason, InputError::RestitutionIgnored { contact: 0, .. });
     assert!(ignored && *t > 0.3, "{reason} at {t}");

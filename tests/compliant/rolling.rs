@@ -1,8 +1,8 @@
 //! A sphere slides, rolls, and rolls down an incline (spec 10.5).
 
-use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Compliant, Region, Solver};
+use saltation::compliant::{Region, Solver};
+use saltation::{Compliant, Start};
 
 use crate::reference_rows;
 

@@ -1,10 +1,10 @@
 //! Derivatives of rollouts against differences of whole runs.
 
 use nalgebra::DMatrix;
-use saltation::Start;
-use saltation::compliant::{Compliant, Scheme, Softness, Solver};
-use saltation::mechanics::{ContactSource, MechanicalSystem, UnilateralConstraints};
+use saltation::compliant::{Scheme, Softness, Solver};
+use saltation::mechanics::{ContactSource, MechanicalSystem, State, UnilateralConstraints};
 use saltation::models::{DoublePendulum, SlidingBlock, SpringCylinder};
+use saltation::{Compliant, Start};
 
 const SCHEMES: [Scheme; 4] = [
     Scheme::ExplicitEuler,
@@ -49,7 +49,7 @@ fn mismatch<S: MechanicalSystem + ContactSource>(
         let run = stepper
             .integrate(&Start::at(0.0).q(&x[..nq]).v(&x[nq..]), tf)
             .expect("input");
-        run.completed().expect("completed").state().to_vec()
+        run.completed().expect("completed").state().clone()
     };
     let h = 1e-6;
     let mut worst: f64 = 0.0;
@@ -123,7 +123,7 @@ impl MechanicalSystem for Hopping {
     }
     fn contact_effort(
         &self,
-        (_, q, v): (f64, &[f64], &[f64]),
+        State { q, v, .. }: State<'_>,
         closed: &[usize],
         effort: &mut [f64],
     ) -> bool {

@@ -1,11 +1,11 @@
 //! The softness of stiction: slip of a stack on a slope, and the condition of the Hessian
 //! (spec 10.7).
 
-use saltation::Start;
+use saltation::{Compliant, Start};
 use std::collections::HashMap;
 
 use saltation::bodies::Scene;
-use saltation::compliant::{Compliant, Region, Softness};
+use saltation::compliant::{Region, Softness};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::CubeStack;
 use saltation::nalgebra::{DMatrix, DVector};

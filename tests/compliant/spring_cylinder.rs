@@ -1,10 +1,10 @@
 //! The cylinder on a spring: errors and orders of the schemes (spec 10.1), each row of the
 //! reference.
 
-use saltation::Start;
+use saltation::{Compliant, Run, Start};
 use std::collections::HashMap;
 
-use saltation::compliant::{Compliant, Scheme, Softness, Solver, StepRun};
+use saltation::compliant::{Scheme, Softness, Solver};
 use saltation::models::SpringCylinder;
 
 /// `(case, mu, dt, quantity, value)` of the group `spring_cylinder`.
@@ -51,7 +51,7 @@ fn response(cylinder: &SpringCylinder, added: f64) -> f64 {
     tangential.hypot(1.0 / cylinder.mass) / 3.0
 }
 
-fn run(name: &str, friction: f64, dt: f64) -> (SpringCylinder, StepRun) {
+fn run(name: &str, friction: f64, dt: f64) -> (SpringCylinder, Run) {
     let cylinder = SpringCylinder {
         friction,
         ..SpringCylinder::default()
@@ -76,7 +76,7 @@ fn run(name: &str, friction: f64, dt: f64) -> (SpringCylinder, StepRun) {
 }
 
 /// `√((1/T) ∫ (x − x_e)² dt)` by the trapezoidal rule.
-fn error(cylinder: &SpringCylinder, run: &StepRun) -> f64 {
+fn error(cylinder: &SpringCylinder, run: &Run) -> f64 {
     let squares: Vec<f64> = (0..run.times().len())
         .map(|k| {
             let exact = 0.1 * (cylinder.frequency() * run.times()[k]).cos();
@@ -92,7 +92,7 @@ fn error(cylinder: &SpringCylinder, run: &StepRun) -> f64 {
 }
 
 /// Kinetic energy and that of the spring, relative to the start.
-fn energies(cylinder: &SpringCylinder, run: &StepRun) -> Vec<f64> {
+fn energies(cylinder: &SpringCylinder, run: &Run) -> Vec<f64> {
     let energy = |k: usize| {
         let (q, v) = (run.q(k), run.v(k));
         let kinetic = cylinder.mass * (v[0] * v[0] + v[1] * v[1]) + cylinder.inertia * v[2] * v[2];
@@ -105,7 +105,7 @@ fn energies(cylinder: &SpringCylinder, run: &StepRun) -> Vec<f64> {
 
 #[test]
 fn every_row_of_the_reference_is_met() {
-    let mut runs: HashMap<(String, u64, u64), (SpringCylinder, StepRun)> = HashMap::new();
+    let mut runs: HashMap<(String, u64, u64), (SpringCylinder, Run)> = HashMap::new();
     let mut checked = 0;
     for (case, mu, dt, quantity, value) in rows() {
         if case == "exact" || case == "regularisation" {

@@ -1,10 +1,10 @@
 //! Cubes on cubes: gaps of the interfaces at rest (spec 10.6).
 
-use saltation::Start;
+use saltation::{Compliant, Start};
 use std::f64::consts::PI;
 
 use saltation::bodies::Scene;
-use saltation::compliant::{Compliant, Solver};
+use saltation::compliant::Solver;
 use saltation::models::CubeStack;
 
 use crate::reference_rows;

@@ -32,7 +32,7 @@ fn guards_within_the_tolerance_are_one_corner() {
                 // The maps of constant fields do not depend on where the guards are: nothing is
                 // lost by taking them as one.
                 assert!(off(&d.apply(&v).unwrap(), &exact.state) < 1e-9);
-                for (index, crossing) in d.trajectory().crossings().iter().enumerate() {
+                for (index, crossing) in d.run().crossings().iter().enumerate() {
                     let shift = d.event_time_shift(index, &v).unwrap();
                     let expected = exact.shifts[crossing.guard.event];
                     assert!((shift - expected).abs() < 1e-9 * expected.abs().max(1.0));

@@ -57,9 +57,9 @@ fn what_a_derivative_keeps_of_many_corners_counts_as_memory() {
     let run = integrator.integrate(&Start::at(0.0).x(&x0), tf).unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     let d = integrator.derivative(&Start::at(0.0).x(&x0), tf).unwrap();
-    let status = d.trajectory().status();
+    let status = d.run().status();
     assert!(
-        matches!(status, Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == memory),
+        matches!(status, Status::Refused(Stop::RunTooLarge { limit, .. }) if *limit == memory),
         "{status}"
     );
     // Two matrices a corner, at least.

@@ -47,7 +47,7 @@ fn steps_of_columns_are_counted() {
         let d = integrator
             .derivative(&Start::at(0.0).x(&[0.0]), 1.0)
             .unwrap();
-        assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
+        assert_eq!(*d.run().status(), Status::ReachedEnd);
         let Verdict::NotGuaranteed(NoDerivative::Stop(Stop::TooManySteps { limit: found, at })) =
             d.verdict()
         else {

@@ -30,7 +30,7 @@ fn a_reset_that_undoes_its_own_crossing_for_ever_has_no_derivative() {
         .derivative(&Start::at(0.0).x(&[1.0, -1.0]), 2.0)
         .unwrap();
     assert!(matches!(
-        d.trajectory().status(),
+        d.run().status(),
         Status::Refused(Stop::NoProgress { .. })
     ));
     assert!(matches!(
@@ -304,7 +304,7 @@ fn a_stop_at_the_final_time_is_an_edge() {
         let d = integrator
             .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 1.0 + late)
             .unwrap();
-        assert!(matches!(d.trajectory().status(), Status::Stopped { .. }));
+        assert!(matches!(d.run().status(), Status::Stopped { .. }));
         assert!(
             matches!(d.verdict(), Verdict::OneSided { .. }),
             "{}",

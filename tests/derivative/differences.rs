@@ -47,7 +47,7 @@ fn classical<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, crossings:
     );
     let d = integrator.derivative(&Start::at(0.0).x(x0), tf).unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
-    assert!(d.trajectory().crossings().len() >= crossings);
+    assert!(d.run().crossings().len() >= crossings);
     let matrix = d.matrix().unwrap();
     let error = off(&matrix, &differences);
     assert!(error < 1e-7, "{error:e}: {matrix}{differences}");

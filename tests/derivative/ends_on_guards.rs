@@ -43,7 +43,7 @@ fn a_final_time_on_an_event_has_a_derivative_on_one_side() {
         let d = integrator
             .derivative(&Start::at(0.0).x(&Affine::START), tf)
             .unwrap();
-        let is_crossed = d.trajectory().crossings().len() == 3;
+        let is_crossed = d.run().crossings().len() == 3;
         // Exactly at the event rounding decides on which side the run ends; the verdict is the
         // same.
         assert!(crossed.is_none_or(|crossed| crossed == is_crossed));
@@ -100,7 +100,7 @@ fn a_run_that_a_guard_ends_has_the_derivative_of_its_poincare_map() {
     let d = integrator
         .derivative(&Start::at(0.0).x(&[y, v]), 5.0)
         .unwrap();
-    assert!(matches!(d.trajectory().status(), Status::Stopped { .. }));
+    assert!(matches!(d.run().status(), Status::Stopped { .. }));
     assert_eq!(*d.verdict(), Verdict::Classical);
     let impact = -(v * v + 2.0 * g * y).sqrt();
     let exact = DMatrix::from_row_slice(2, 2, &[0.0, 0.0, g / impact, v / impact]);
@@ -206,9 +206,9 @@ fn a_stop_that_another_crossing_sets_off_ends_the_run_at_that_crossing() {
             .derivative(&Start::at(0.0).x(&x0).mode(&start), 5.0)
             .unwrap();
         assert!(
-            matches!(d.trajectory().status(), Status::Stopped { .. }),
+            matches!(d.run().status(), Status::Stopped { .. }),
             "{}",
-            d.trajectory().status()
+            d.run().status()
         );
         let found = d.matrix().unwrap();
         let mut other = Integrator::new(&system).unwrap().rtol(1e-12).atol(1e-12);
@@ -300,7 +300,7 @@ fn directions_to_the_other_side_of_an_edge_are_refused() {
             (
                 d.apply(&v).is_ok(),
                 d.apply_backward(&v).is_ok(),
-                d.trajectory().crossings().len(),
+                d.run().crossings().len(),
             )
         });
     assert_eq!(d.unwrap(), (true, false, 3));

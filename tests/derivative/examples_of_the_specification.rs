@@ -66,7 +66,7 @@ fn example_a_has_two_pieces_with_their_totals() {
         .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
         .unwrap();
     near(
-        d.trajectory().state(),
+        d.run().state(),
         &[0.3481689070338065, 0.1618342427282831, -0.1894373951633896],
         1e-11,
     );
@@ -106,7 +106,7 @@ fn example_b_has_six_pieces_with_their_totals() {
         .derivative(&Start::at(0.0).x(&Affine::CORNER_START), 0.25)
         .unwrap();
     near(
-        d.trajectory().state(),
+        d.run().state(),
         &[0.4787322471714839, 0.2022928034103539, -0.1657577207679659],
         1e-11,
     );

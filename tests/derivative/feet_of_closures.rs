@@ -49,12 +49,7 @@ fn feet_that_land_at_once_are_classical_at_any_tolerance() {
                     .derivative(&Start::at(0.0).x(&start), 0.325)
                     .unwrap();
                 let corner = d.corners().next();
-                assert!(
-                    corner.is_some(),
-                    "{:?} {}",
-                    d.trajectory().status(),
-                    d.verdict()
-                );
+                assert!(corner.is_some(), "{:?} {}", d.run().status(), d.verdict());
                 let corner = corner.unwrap();
                 assert_eq!(corner.guards().len(), n);
                 assert_eq!(

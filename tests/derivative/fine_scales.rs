@@ -4,8 +4,8 @@
 use saltation::derivative::{Verdict, WithParameters};
 use saltation::nalgebra::DMatrix;
 use saltation::{
-    Crossed, Crossing, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative, Start, Stop,
-    Watch,
+    Crossed, Crossing, Displacement, EventFunction, Flow, Guard, Integrator, Mode, NoDerivative,
+    Start, Stop, Watch,
 };
 
 use crate::sketch::Sketch;
@@ -32,7 +32,7 @@ fn a_flow_that_bends_on_a_small_scale_has_its_derivative() {
         let d = integrator.derivative(&Start::at(0.0).x(&[k]), k).unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical, "{k:e}");
         // Of x' = f(x) the derivative is f(x_f)/f(x_0).
-        let x = d.trajectory().state()[0];
+        let x = d.run().state()[0];
         let expected = 2.0 * x / (k + x);
         assert_near(d.matrix().unwrap()[(0, 0)], expected, 1e-5);
         let along = integrator
@@ -58,7 +58,7 @@ fn so_it_has_with_its_scale_as_a_parameter_and_beside_a_state_of_size_one() {
         .derivative(&Start::at(0.0).x(&system.start(&[1e-7, 1.0])), tf)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
-    let x = d.trajectory().state()[0];
+    let x = d.run().state()[0];
     let matrix = d.matrix().unwrap();
     // k ln(x/x_0) + x − x_0 = −t
     let f = -x / (k[0] + x);
@@ -107,7 +107,7 @@ fn an_event_function_that_bends_on_a_small_scale_has_its_row() {
         assert_eq!(*d.verdict(), Verdict::Classical, "{a:e}");
         let matrix = d.matrix().unwrap();
         // In units of a: τ³ + τ/2 = 8, the row is (3 τ², 1), and its rate 3 τ² + 1/2.
-        let tau = d.trajectory().crossings()[0].t;
+        let tau = d.run().crossings()[0].t;
         let (own, rate) = (3.0 * tau * tau, 3.0 * tau * tau + 0.5);
         assert_near(matrix[(0, 0)], 1.0 + own / rate, 1e-6);
         assert_near(matrix[(0, 1)], 1.0 / rate, 1e-6);
@@ -175,7 +175,7 @@ fn a_reset_by_the_rate_that_is_nothing_at_this_rate_is_not_the_identity() {
     let d = integrator
         .derivative(&Start::at(0.0).x(&[0.0, 0.0, 1.0]), 1.0)
         .unwrap();
-    assert!(d.trajectory().state()[1].abs() < 1e-12);
+    assert!(d.run().state()[1].abs() < 1e-12);
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert_near(d.matrix().unwrap()[(1, 2)], 0.1, 1e-8);
 }
@@ -249,7 +249,7 @@ impl EventFunction for Written {
         crossed: &Crossed<'_>,
         _x: &[f64],
         _mode: &Mode,
-        (_, v): (f64, &[f64]),
+        Displacement { dx: v, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         out.copy_from_slice(v);
@@ -269,7 +269,7 @@ fn written_resets_that_hardly_fail_to_commute_are_told_apart() {
     let d = integrator
         .derivative(&Start::at(0.0).x(&[1e6, 0.0, 0.5, 0.0, 0.0]), 2.0)
         .unwrap();
-    let guards: Vec<_> = d.trajectory().crossings().iter().map(|c| c.guard).collect();
+    let guards: Vec<_> = d.run().crossings().iter().map(|c| c.guard).collect();
     assert_eq!(guards, [Guard::rising(0), Guard::rising(1)]);
     let verdict = d.verdict();
     assert!(

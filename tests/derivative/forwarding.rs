@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use saltation::derivative::WithParameters;
 use saltation::{
-    Crossed, CrossedGuard, Crossing, EventFunction, Flow, Guard, InputError, Mode, Record, Stop,
-    Watch,
+    Crossed, CrossedGuard, Crossing, Displacement, EventFunction, Flow, Guard, InputError, Mode,
+    Record, Stop, Watch,
 };
 
 type Names = BTreeSet<String>;
@@ -31,11 +31,8 @@ fn methods(source: &str, name: &str) -> Names {
 
 /// Methods of `Flow` and of `EventFunction`.
 fn all_methods() -> Names {
-    let flow = methods(include_str!("../../src/hybrid/model/flow.rs"), "Flow");
-    let events = methods(
-        include_str!("../../src/hybrid/model/events.rs"),
-        "EventFunction",
-    );
+    let flow = methods(include_str!("../../src/model/flow.rs"), "Flow");
+    let events = methods(include_str!("../../src/model/events.rs"), "EventFunction");
     flow.union(&events).cloned().collect()
 }
 
@@ -185,7 +182,7 @@ impl EventFunction for Own {
         crossed: &Crossed<'_>,
         _x: &[f64],
         _mode: &Mode,
-        (_, dx): (f64, &[f64]),
+        Displacement { dx, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         asked("reset_times");
@@ -198,7 +195,7 @@ impl EventFunction for Own {
         crossed: &Crossed<'_>,
         _x: &[f64],
         _mode: &Mode,
-        (_, dx): (f64, &[f64]),
+        Displacement { dx, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         asked("reset_times_each");
@@ -299,11 +296,13 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert!(after.contains(1));
     called("reset_times");
     found = nan(d);
-    assert!(system.reset_times(T, &crossed, &x, &mode, (0.0, &one), &mut found));
+    let along = Displacement { dt: 0.0, dx: &one };
+    assert!(system.reset_times(T, &crossed, &x, &mode, along, &mut found));
     assert_eq!(found, [&[-0.5, 0.25][..], &zeros].concat());
     called("reset_times_each");
     found = nan(2 * d);
-    assert!(system.reset_times_each(T, &crossed, &x, &mode, (0.0, &two), &mut found));
+    let along = Displacement { dt: 0.0, dx: &two };
+    assert!(system.reset_times_each(T, &crossed, &x, &mode, along, &mut found));
     let both = [&[-0.5, 0.25][..], &zeros, &[1.0, 0.125], &zeros].concat();
     assert_eq!(found, both);
     names

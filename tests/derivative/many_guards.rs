@@ -63,7 +63,7 @@ fn generic_corners_of_hundreds_of_guards_have_a_derivative() {
         assert_eq!(*d.verdict(), Verdict::Bouligand, "{n}: {}", d.verdict());
         let corner = d.corners().next().unwrap();
         assert_eq!(corner.guards().len(), n);
-        let nominal = d.trajectory().state().clone();
+        let nominal = d.run().state().clone();
         for direction in 0..3 {
             let v: Vec<f64> = (0..dim)
                 .map(|i| ((7 * i + 5 * direction + 1) as f64).sin())
@@ -164,7 +164,7 @@ fn uncoupled_guards_have_a_matrix_and_time_rows() {
         assert!(pieces.len() == 1 && pieces[0].cones[0].inequalities.nrows() == 0);
         let v: Vec<f64> = (0..n + 2).map(|i| ((i * i + 1) as f64).cos()).collect();
         assert!(off(&d.apply(&v).unwrap(), &times(&expected, &v)) < 1e-8);
-        for (index, crossing) in d.trajectory().crossings().iter().enumerate() {
+        for (index, crossing) in d.run().crossings().iter().enumerate() {
             let row = d.event_time_row(index).unwrap();
             for (i, entry) in row.iter().enumerate() {
                 let own = f64::from(u8::from(i == crossing.guard.event));
@@ -248,7 +248,7 @@ fn times_of_guards_that_do_not_depend_on_the_order_have_a_row() {
         .derivative(&Start::at(0.0).x(&[0.0; 4]), 2.0)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Bouligand);
-    for (index, crossing) in d.trajectory().crossings().iter().enumerate() {
+    for (index, crossing) in d.run().crossings().iter().enumerate() {
         let k = crossing.guard.event;
         let row = d.event_time_row(index);
         if k < 2 {

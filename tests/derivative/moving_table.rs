@@ -4,8 +4,8 @@
 use saltation::derivative::{Verdict, WithParameters, check_derivatives, saltation_matrix};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{
-    Crossed, Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative,
-    Start, Stop, Watch,
+    Crossed, Crossing, Displacement, EventFunction, Flow, Guard, InputError, Integrator, Mode,
+    NoDerivative, Start, Stop, Watch,
 };
 
 /// Height and velocity over a table at `A sin ω t`.
@@ -96,7 +96,7 @@ impl EventFunction for Ball {
         _crossed: &Crossed<'_>,
         _x: &[f64],
         _mode: &Mode,
-        (dt, dx): (f64, &[f64]),
+        Displacement { dt, dx }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         if self.written == Written::Everything {
@@ -243,7 +243,7 @@ fn state_parameters_and_time_shifts_are_those_of_the_closed_form() {
             here.derivative
         );
         for (i, shifts) in here.time_derivatives.iter().enumerate() {
-            assert!((d.trajectory().crossings()[i].t - here.times[i]).abs() < 1e-11);
+            assert!((d.run().crossings()[i].t - here.times[i]).abs() < 1e-11);
             for (p, shift) in shifts.iter().enumerate() {
                 let mut v = [0.0; 4];
                 v[p] = 1.0;
@@ -327,7 +327,7 @@ fn a_wrong_derivative_of_the_reset_is_named() {
             _c: &Crossed<'_>,
             _x: &[f64],
             _m: &Mode,
-            (_, dx): (f64, &[f64]),
+            Displacement { dx, .. }: Displacement<'_>,
             out: &mut [f64],
         ) -> bool {
             out.copy_from_slice(&[dx[0], -self.0.restitution * dx[1]]);

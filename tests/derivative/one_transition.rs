@@ -14,7 +14,7 @@ fn checked(system: &Sketch, rearm: &Rearm, start: &[f64], tf: f64) -> Mode {
     let mut integrator = integrator().rearm(rearm.clone());
     let d = integrator.derivative(&Start::at(0.0).x(start), tf).unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical, "{rearm:?}");
-    let (found, mode) = (d.matrix().unwrap(), d.trajectory().mode().clone());
+    let (found, mode) = (d.matrix().unwrap(), d.run().mode().clone());
     let step = 1e-5;
     let columns: Vec<DVector<f64>> = (0..start.len())
         .map(|i| {
@@ -186,7 +186,7 @@ fn a_corner_knows_which_guards_are_armed() -> Result<(), Error> {
         let mut integrator = Integrator::new(&system)?.rtol(1e-11).atol(1e-11);
         integrator = integrator.rearm(rearm.clone());
         let d = integrator.derivative(&Start::at(0.0).x(&[0.1, 0.1, 0.35]), 1.5)?;
-        assert_eq!(d.trajectory().crossings().len(), crossings, "{rearm:?}");
+        assert_eq!(d.run().crossings().len(), crossings, "{rearm:?}");
         assert_eq!(*d.verdict(), Verdict::Classical, "{rearm:?}");
         checked(&system, &rearm, &[0.1, 0.1 - 1e-3, 0.35], 1.5);
     }
@@ -213,7 +213,7 @@ fn a_corner_of_the_run_is_one_of_its_derivative() -> Result<(), Error> {
         });
         let mut integrator = Integrator::new(&system)?.rtol(1e-12).atol(1e-13);
         let d = integrator.derivative(&Start::at(0.0).x(&[height, 0.0, 0.0]), 0.6)?;
-        let corners = d.trajectory().corners();
+        let corners = d.run().corners();
         assert_eq!((corners.len(), d.corners().count()), (1, 1), "{late}");
         let mut order = corners[0].order.clone();
         let mut guards: Vec<Guard> = d.corners().flat_map(|c| c.guards().to_vec()).collect();

@@ -147,11 +147,7 @@ fn a_corner_is_never_classical_however_coarse_the_run() {
             let d = integrator
                 .derivative(&Start::at(0.0).x(&start), time + 0.3)
                 .unwrap();
-            assert_eq!(
-                d.trajectory().crossings().len(),
-                guards,
-                "{case} at {rtol:e}"
-            );
+            assert_eq!(d.run().crossings().len(), guards, "{case} at {rtol:e}");
             let said = format!("case {case} at {rtol:e}: {}", d.verdict());
             match d.verdict() {
                 Verdict::Bouligand => found[0] += 1,
@@ -207,7 +203,7 @@ fn guards_that_come_one_after_the_other_are_classical_when_the_run_can_tell() {
             let d = integrator
                 .derivative(&Start::at(0.0).x(&start), time + 0.3)
                 .unwrap();
-            let found = order(d.trajectory().crossings());
+            let found = order(d.run().crossings());
             let right = order(exact.crossings());
             let said = format!("case {case} at {rtol:e}, {apart:e} apart: {}", d.verdict());
             if matches!(d.verdict(), Verdict::Classical) {
@@ -259,7 +255,7 @@ fn parallel_guards_are_no_possible_corner() {
         .derivative(&Start::at(0.0).x(&start), 3.3)
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
-    assert!(d.trajectory().crossings()[0].time_error > 1e-5);
+    assert!(d.run().crossings()[0].time_error > 1e-5);
 }
 
 /// Two bars in front of a body: whoever is hit first throws it back. `x, y` fall towards zero
@@ -312,7 +308,7 @@ fn a_guard_that_the_first_reset_turns_away_belongs_to_the_corner() {
         let d = integrator
             .derivative(&Start::at(0.0).x(&start), 3.0)
             .unwrap();
-        let crossings = d.trajectory().crossings().len();
+        let crossings = d.run().crossings().len();
         let forward = d.apply(&[1.0, 0.5, 0.0, 0.0]);
         let backward = d.apply(&[0.5, 1.0, 0.0, 0.0]);
         let orders = d.pieces_at(0).map_or(0, |pieces| each(&pieces).count());

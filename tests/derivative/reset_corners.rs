@@ -16,7 +16,7 @@ fn order_of_run(d: &Derivative<&Corner>) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let events = |corner: &CornerDerivative| corner.guards().iter().map(|g| g.event).collect();
     let corners: Vec<Vec<usize>> = d.corners().map(events).collect();
-    for crossing in d.trajectory().crossings() {
+    for crossing in d.run().crossings() {
         let k = crossing.guard.event;
         if groups.iter().any(|group| group.contains(&k)) {
             continue;
@@ -75,7 +75,7 @@ impl Found {
             .map(|_| DVector::from_fn(start.len(), |_, _| draw.between(-1.0, 1.0)))
             .collect();
         let mut limits: Vec<_> = directions.iter().map(|v| exact.along(v, END)).collect();
-        let jump = |x: &DVector<f64>| (x - d.trajectory().state()).amax() > 0.01;
+        let jump = |x: &DVector<f64>| (x - d.run().state()).amax() > 0.01;
         let jumps = limits.iter().any(|(limit, _)| jump(limit));
         match d.verdict() {
             Verdict::Classical => self.too_good += usize::from(!exact.linear || jumps),
@@ -205,7 +205,7 @@ fn met_at_the_end([rtol, atol]: [f64; 2], bend: f64, seeds: std::ops::Range<u64>
                 continue;
             };
             let (limit, derivative) = corner.along(&v, AT);
-            let jump = (limit - d.trajectory().state()).amax();
+            let jump = (limit - d.run().state()).amax();
             assert!(jump < 0.01, "{seed}: {v} ends elsewhere, by {jump}");
             worst = f64::max(worst, (found - derivative).amax());
         }

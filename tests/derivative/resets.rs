@@ -3,7 +3,9 @@
 
 use saltation::derivative::Verdict;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Direction, Guard, Integrator, Mode, NoDerivative, Start, Stop, Watch};
+use saltation::{
+    Direction, Displacement, Guard, Integrator, Mode, NoDerivative, Start, Stop, Watch,
+};
 
 use crate::fixtures::support::each;
 use crate::sketch::Sketch;
@@ -51,7 +53,7 @@ fn balls_that_bounce_at_once_are_as_if_each_were_alone() {
         assert_eq!(d.corners().count(), 1);
         let both = d.matrix().unwrap();
         let count = if watch == Watch::BOTH { 4 } else { 2 };
-        assert_eq!(d.trajectory().crossings().len(), count);
+        assert_eq!(d.run().crossings().len(), count);
         let shift = d
             .event_time_shift(count - 1, &[0.0, 0.0, 1.0, 0.0])
             .unwrap();
@@ -109,7 +111,7 @@ fn a_reset_that_carries_across_another_guard_takes_its_crossing_along() {
     let d = integrator
         .derivative(&Start::at(0.0).x(&start), 2.0)
         .unwrap();
-    let guards: Vec<_> = d.trajectory().crossings().iter().map(|c| c.guard).collect();
+    let guards: Vec<_> = d.run().crossings().iter().map(|c| c.guard).collect();
     assert_eq!(guards, [Guard::rising(0), Guard::rising(1)]);
     assert_eq!(*d.verdict(), Verdict::Classical);
     let matrix = d.matrix().unwrap();
@@ -288,7 +290,7 @@ fn a_wall_that_is_hit_again_at_the_same_instant_is_part_of_the_order() {
                 .atol(1e-12)
                 .corner_order(first_two);
             let limit = ordered.integrate(&Start::at(0.0).x(&start), 1.5).unwrap();
-            limit.clone().completed().unwrap();
+            let limit = limit.completed().unwrap();
             for i in 2..4 {
                 assert!(
                     (limit.state()[i] - piece.state[i]).abs() < 1e-9,
@@ -360,7 +362,7 @@ impl saltation::EventFunction for Written {
         _c: &saltation::Crossed<'_>,
         _x: &[f64],
         _m: &Mode,
-        (_, dx): (f64, &[f64]),
+        Displacement { dx, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         (self.single)(dx, out)
@@ -371,7 +373,7 @@ impl saltation::EventFunction for Written {
         _c: &saltation::Crossed<'_>,
         _x: &[f64],
         _m: &Mode,
-        (_, dx): (f64, &[f64]),
+        Displacement { dx, .. }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         let columns = dx.chunks_exact(2).zip(out.chunks_exact_mut(2));
@@ -436,7 +438,8 @@ fn no_directions_have_no_derivatives() {
     let none = saltation::Crossed::new(&[]);
     // What is provided asks for each direction, of which there are none.
     let plain = saltation::flow_fn(1, |_, _, _, _| {}).with_events(1, |_, _, _| 1.0);
-    assert!(plain.reset_times_each(0.0, &none, &[], &aloft, (0.0, &[]), &mut []));
+    let along = Displacement { dt: 0.0, dx: &[] };
+    assert!(plain.reset_times_each(0.0, &none, &[], &aloft, along, &mut []));
     assert!(saltation::Flow::jacobian_times_each(
         &plain,
         0.0,
@@ -501,7 +504,7 @@ fn a_flag_that_a_reset_sets_is_in_the_field_behind_it() {
             .unwrap();
         assert_eq!(*d.verdict(), Verdict::Classical);
         // A model that says that it has no resets is not asked for one.
-        assert!((d.trajectory().state()[0] - end).abs() < 1e-12);
+        assert!((d.run().state()[0] - end).abs() < 1e-12);
         assert!((d.matrix().unwrap()[0] - slope).abs() < 1e-9);
     }
 }

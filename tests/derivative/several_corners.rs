@@ -48,7 +48,7 @@ fn directions_are_right_behind_several_corners() {
                 assert!(off(&b, &exact.state) < 1e-9, "{sizes:?}");
                 assert!(off(carried, &b) < 1e-12);
                 assert!(off(&times(&d.matrix_towards(v).unwrap(), v), &b) < 1e-11);
-                for (index, crossing) in d.trajectory().crossings().iter().enumerate() {
+                for (index, crossing) in d.run().crossings().iter().enumerate() {
                     let expected = exact.shifts[crossing.guard.event];
                     let found = d.event_time_shift(index, v).unwrap();
                     // Shifts are of the size of 1: a rate is at least 0.2.

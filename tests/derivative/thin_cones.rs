@@ -198,7 +198,7 @@ impl Found {
             let holds = |piece: &Piece| piece.contains(v.as_slice());
             self.unlisted += usize::from(!pieces.iter().any(holds));
             let (limit, derivative) = corner.along(&v, END);
-            let jumps = (limit - d.trajectory().state()).amax() > 0.01;
+            let jumps = (limit - d.run().state()).amax() > 0.01;
             let off = match d.apply(v.as_slice()) {
                 Ok(_) if jumps => f64::INFINITY,
                 Ok(applied) => (applied - derivative).amax(),

@@ -90,7 +90,7 @@ fn an_order_asked_for_gives_its_own_limit_and_derivative() {
         let d = integrator
             .derivative(&Start::at(0.0).x(&start), 2.0)
             .unwrap();
-        assert!((d.trajectory().state()[2] - limit).abs() < 1e-9);
+        assert!((d.run().state()[2] - limit).abs() < 1e-9);
         assert!(matches!(d.verdict(), Verdict::Discontinuous { .. }));
         assert_eq!(d.corners().next().unwrap().guards(), order);
         for (piece, cone) in each(&d.pieces_at(0).unwrap()) {
@@ -106,7 +106,7 @@ fn an_order_asked_for_gives_its_own_limit_and_derivative() {
                     .atol(1e-11)
                     .integrate(&Start::at(0.0).x(&displaced), 2.0)
                     .unwrap();
-                let expected = (run.state() - d.trajectory().state()) / s;
+                let expected = (run.state() - d.run().state()) / s;
                 assert!((d.apply(v).unwrap() - expected).amax() < 1e-4);
             }
         }
@@ -141,7 +141,7 @@ fn an_order_in_which_a_guard_is_not_live_guarantees_nothing() {
     let d = integrator
         .derivative(&Start::at(0.0).x(&[-0.5; 3]), 1.0)
         .unwrap();
-    assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*d.run().status(), Status::ReachedEnd);
     let reason = |verdict: &Verdict| match verdict {
         Verdict::NotGuaranteed(NoDerivative::Stop(Stop::NotLive {
             guard, rate_before, ..
@@ -172,7 +172,7 @@ fn a_run_that_is_refused_keeps_its_derivative_up_to_there() {
         .derivative(&Start::at(0.0).x(&[-0.5]), 1.0)
         .unwrap();
     assert!(matches!(
-        d.trajectory().status(),
+        d.run().status(),
         Status::Refused(Stop::NotLive { .. })
     ));
     assert!(matches!(
@@ -183,7 +183,7 @@ fn a_run_that_is_refused_keeps_its_derivative_up_to_there() {
         d.matrix(),
         Err(NoDerivative::Stop(Stop::NotLive { .. }))
     ));
-    assert!((d.trajectory().t() - 0.5).abs() < 1e-8);
+    assert!((d.run().t() - 0.5).abs() < 1e-8);
     assert!(matches!(
         d.apply(&[2.0]),
         Err(NoDerivative::Stop(Stop::NotLive { .. }))
@@ -207,7 +207,7 @@ fn a_guard_that_is_touched_guarantees_nothing() {
         let d = integrator
             .derivative(&Start::at(0.0).x(&[0.0, 2.0]), 0.4)
             .unwrap();
-        assert!(d.trajectory().crossings().is_empty());
+        assert!(d.run().crossings().is_empty());
         let found = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::Touch { guard, .. }) if *guard == Guard::rising(0));
         assert_eq!(found, touches, "{}", d.verdict());
     }
@@ -230,7 +230,7 @@ fn a_side_brought_up_to_date_off_its_guard_guarantees_nothing() {
         let d = integrator
             .derivative(&Start::at(0.0).x(&[0.0, 0.0]), 5.0)
             .unwrap();
-        assert_eq!(d.trajectory().modes().len(), 4);
+        assert_eq!(d.run().modes().len(), 4);
         let refused = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::ModeWithoutGuard { t }) if *t > 4.0);
         assert_eq!(refused, !guaranteed, "{}", d.verdict());
     }
@@ -361,7 +361,7 @@ fn a_derivative_that_is_not_finite_says_where() {
     let d = integrator
         .derivative(&Start::at(0.0).x(&[1.0]), 1.0)
         .unwrap();
-    assert_eq!(*d.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*d.run().status(), Status::ReachedEnd);
     assert!(matches!(
         d.apply(&[1.0]),
         Err(NoDerivative::Stop(Stop::NotFinite { .. }))

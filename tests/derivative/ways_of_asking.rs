@@ -58,7 +58,7 @@ fn ask(course: &Course, draw: &mut Draw) {
         let backward = d.apply_backward(v).unwrap();
         assert!(off(&backward, &behind.collect::<Vec<_>>()) < 1e-9);
 
-        let crossings = d.trajectory().crossings();
+        let crossings = d.run().crossings();
         assert_eq!(crossings.len(), n);
         let found: Vec<f64> = (0..n)
             .map(|index| d.event_time_shift(index, v).unwrap())

@@ -2,7 +2,7 @@
 //! model that declares nothing has both sides of every guard.
 
 use saltation::models::IntegrateAndFire;
-use saltation::{Guard, Integrator, Projection, Start, Status, Stop, Trajectory, Watch};
+use saltation::{Guard, Integrator, Projection, Run, Start, Status, Stop, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
@@ -20,14 +20,14 @@ fn bouncing(floor: f64, to: f64) -> Sketch {
         })
 }
 
-fn integrate(system: &Sketch, x0: &[f64]) -> Trajectory {
+fn integrate(system: &Sketch, x0: &[f64]) -> Run {
     let mut integrator = Integrator::new(system).unwrap();
     integrator.integrate(&Start::at(0.0).x(x0), 0.6).unwrap()
 }
 
 /// The guard, the value and the time of an inadmissible state.
 #[track_caller]
-fn refused(run: &Trajectory) -> (Guard, f64, f64) {
+fn refused(run: &Run) -> (Guard, f64, f64) {
     match run.status() {
         Status::Refused(Stop::Inadmissible {
             guard,
@@ -135,7 +135,7 @@ fn what_a_projection_leaves_beyond_the_floor_is_no_resets_doing() {
 }
 
 /// A reset throws the state over the floor, which crosses at the same instant.
-fn thrown_over(back: f64) -> Trajectory {
+fn thrown_over(back: f64) -> Run {
     let system = Sketch::new(2, |_, _, _, dx| dx.copy_from_slice(&[0.0, 1.0]))
         .events([Watch::FALLING, Watch::RISING], |k, _, x, _| {
             if k == 0 { x[0] } else { x[1] - 0.25 }

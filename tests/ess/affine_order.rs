@@ -2,7 +2,7 @@
 //! each projection.
 
 use saltation::models::Affine;
-use saltation::{Integrator, Projection, Start, Status, Trajectory};
+use saltation::{Integrator, Projection, Run, Start, Status};
 
 use crate::fixtures::support::{distance, euclidean, run, slope};
 
@@ -28,7 +28,7 @@ const EVENTS: [(usize, f64, [f64; 3]); 3] = [
     ),
 ];
 
-fn located(tolerance: f64, projection: Projection) -> Trajectory {
+fn located(tolerance: f64, projection: Projection) -> Run {
     let trajectory = Integrator::new(Affine::default())
         .unwrap()
         .rtol(tolerance)

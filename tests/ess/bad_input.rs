@@ -114,7 +114,7 @@ fn a_final_time_at_the_start_gives_the_start() {
         (trajectory.t(), trajectory.state().as_slice()),
         (1.0, &[2.0, 0.5][..])
     );
-    assert_eq!(trajectory.at(1.0).unwrap().as_slice(), [2.0, 0.5]);
+    assert_eq!(trajectory.state_at(1.0).unwrap().as_slice(), [2.0, 0.5]);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_system_without_event_functions_is_a_plain_differential_equation() {
         assert!(trajectory.crossings().is_empty() && trajectory.mode().is_empty());
         let statistics = trajectory.statistics();
         assert_eq!((statistics.event, statistics.gradient), (0, 0));
-        let middle = trajectory.at(4.0).unwrap();
+        let middle = trajectory.state_at(4.0).unwrap();
         assert!((middle[0] - 4f64.cos()).abs() < 1e-8);
     }
 }
@@ -439,10 +439,10 @@ fn a_time_outside_the_trajectory() {
         .integrate(&Start::at(0.5).x(&[2.0, 0.0]), 2.0)
         .unwrap();
     for t in [0.4, 2.1, f64::NAN, f64::INFINITY] {
-        let error = trajectory.at(t).unwrap_err();
+        let error = trajectory.state_at(t).unwrap_err();
         let (start, end) = (0.5, 2.0);
         assert!(
-            same(&error, &InputError::OutsideTrajectory { t, start, end }),
+            same(&error, &InputError::OutsideRun { t, start, end }),
             "{error:?}"
         );
     }

@@ -2,18 +2,18 @@
 //! of windows, before a root that was found first.
 
 use saltation::{
-    Doubt, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Start, Status,
-    Stop, Trajectory, Watch, flow_fn,
+    Doubt, EventFunction, Flow, Integrator, Interrupt, Mode, Projection, Resolution, Run, Start,
+    Status, Stop, Watch, flow_fn,
 };
 
 use crate::fixtures::support::Sketch;
 
-fn events_of(run: &Trajectory) -> Vec<(usize, f64)> {
+fn events_of(run: &Run) -> Vec<(usize, f64)> {
     let crossings = run.crossings().iter();
     crossings.map(|c| (c.guard.event, c.t)).collect()
 }
 
-fn assert_events(run: &Trajectory, expected: &[(usize, f64)]) {
+fn assert_events(run: &Run, expected: &[(usize, f64)]) {
     let found = events_of(run);
     let fits = found.len() == expected.len()
         && (found.iter().zip(expected)).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-9);

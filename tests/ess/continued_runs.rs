@@ -3,8 +3,7 @@
 
 use saltation::models::{Hopper, PlateParameters, VerticalPlate};
 use saltation::{
-    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Start, Status,
-    Trajectory, Watch,
+    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Run, Start, Status, Watch,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -77,7 +76,7 @@ fn a_run_may_end_in_a_corner_or_a_few_units_in_the_last_place_beside_it() {
                     assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
                     assert!(run.crossings().len() <= count, "{what}");
                     for i in 0..2 {
-                        let expected = whole.at(end).unwrap()[i];
+                        let expected = whole.state_at(end).unwrap()[i];
                         assert!((run.state()[i] - expected).abs() < 1e-12, "{what}");
                     }
                 }
@@ -120,7 +119,7 @@ fn in_pieces<S: Flow + EventFunction>(
 }
 
 /// Random cuts, every other one at a crossing of the uncut run or beside it.
-fn cuts(random: &mut SplitMix64, whole: &Trajectory, count: usize) -> Vec<f64> {
+fn cuts(random: &mut SplitMix64, whole: &Run, count: usize) -> Vec<f64> {
     let end = whole.t();
     let mut cuts: Vec<f64> = (0..count)
         .map(|i| {
@@ -144,7 +143,7 @@ fn cuts(random: &mut SplitMix64, whole: &Trajectory, count: usize) -> Vec<f64> {
     cuts
 }
 
-fn assert_alike(whole: &Trajectory, pieces: &[(f64, Guard)], allowed: f64, what: &str) {
+fn assert_alike(whole: &Run, pieces: &[(f64, Guard)], allowed: f64, what: &str) {
     let expected: Vec<(f64, Guard)> = whole.crossings().iter().map(|c| (c.t, c.guard)).collect();
     assert_eq!(
         pieces.len(),
@@ -323,13 +322,13 @@ fn the_end_of_a_run_may_be_asked_for_to_a_unit_in_the_last_place() {
             .integrate(&Start::at(0.0).x(&[2.0, 0.0]), end)
             .unwrap();
         for t in [ulps(0.0, -1), ulps(end, 1)] {
-            let state = run.at(t).unwrap();
-            assert!(state == run.at(t.clamp(0.0, end)).unwrap(), "{t}");
+            let state = run.state_at(t).unwrap();
+            assert!(state == run.state_at(t.clamp(0.0, end)).unwrap(), "{t}");
             assert!(run.mode_at(t).is_ok());
         }
-        let beyond = run.at(end + 1e-9);
+        let beyond = run.state_at(end + 1e-9);
         assert!(
-            matches!(beyond, Err(InputError::OutsideTrajectory { .. })),
+            matches!(beyond, Err(InputError::OutsideRun { .. })),
             "{beyond:?}"
         );
     }

@@ -2,7 +2,7 @@
 //! quadratic or trigonometric, partly moving, partly watched one way, half of them with resets;
 //! against fixed steps of 1 ms with bisection.
 
-use saltation::{Guard, Integrator, Projection, Start, Status, Stop, Trajectory, Watch};
+use saltation::{Guard, Integrator, Projection, Run, Start, Status, Stop, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -319,7 +319,7 @@ fn reference(case: &Case) -> Reference {
 }
 
 /// How a run differs from the reference, if it does.
-fn difference(run: &Trajectory, reference: &Reference, allowed: f64) -> Option<String> {
+fn difference(run: &Run, reference: &Reference, allowed: f64) -> Option<String> {
     let found = run.crossings();
     for (i, (time, guard)) in reference.crossings.iter().enumerate() {
         match found.get(i) {
@@ -350,7 +350,7 @@ fn difference(run: &Trajectory, reference: &Reference, allowed: f64) -> Option<S
     })
 }
 
-fn runs(case: &Case, tolerance: f64) -> Vec<(String, Trajectory)> {
+fn runs(case: &Case, tolerance: f64) -> Vec<(String, Run)> {
     let mut made = Vec::new();
     for projection in [Projection::Auto, Projection::Off] {
         let name = format!("{projection:?}");

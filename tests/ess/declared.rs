@@ -3,9 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{
-    InputError, Integrator, Mode, Projection, Rearm, Start, Status, Stop, Trajectory, Watch,
-};
+use saltation::{InputError, Integrator, Mode, Projection, Rearm, Run, Start, Status, Stop, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
@@ -78,7 +76,7 @@ impl Course {
         (at(0).abs() > 0.01 && at(PLACES).abs() > 0.01).then_some(found)
     }
 
-    fn run(&self, is_declared: bool, rtol: f64) -> Trajectory {
+    fn run(&self, is_declared: bool, rtol: f64) -> Run {
         let (rates, planes) = (self.rates, self.planes.clone());
         let rows = planes.clone();
         let system = Sketch::new(6, move |_, x, _, dx| {
@@ -130,7 +128,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn take(&mut self, course: &Course, expected: &[Vec<f64>], run: &Trajectory) {
+    fn take(&mut self, course: &Course, expected: &[Vec<f64>], run: &Run) {
         assert_eq!(*run.status(), Status::ReachedEnd, "{course:?}");
         let is_met = |(k, expected): (usize, &Vec<f64>)| {
             let found = run.crossings().iter().filter(|c| c.guard.event == k);
@@ -267,8 +265,7 @@ fn declarations_that_do_not_hold_end_no_run_in_a_panic() {
         let run = Integrator::new(liar)
             .unwrap()
             .integrate(&Start::at(0.0).x(&[0.0]), 10.0);
-        let is_told =
-            |run: &Trajectory| matches!(run.status(), Status::ReachedEnd | Status::Refused(_));
+        let is_told = |run: &Run| matches!(run.status(), Status::ReachedEnd | Status::Refused(_));
         assert!(is_told(&run.unwrap()));
     }
 }
@@ -298,8 +295,8 @@ fn a_touch_within_the_error_of_a_state_that_has_grown_is_doubted() {
             .integrate(&Start::at(0.0).x(&[0.0, 0.0, -1.0]), 30.0)
             .unwrap()
     };
-    let top = |run: &Trajectory| {
-        let at = |i: u32| run.at(0.01 * f64::from(i)).unwrap()[0];
+    let top = |run: &Run| {
+        let at = |i: u32| run.state_at(0.01 * f64::from(i)).unwrap()[0];
         (0..3000).map(at).fold(f64::NEG_INFINITY, f64::max)
     };
     let mut touches = 0;
@@ -455,7 +452,7 @@ fn declarations_hold_with_neighbourhoods() {
             .unwrap()
     };
     let [plain, declared] = [thrown(100.0, 0.0), thrown(100.0, 0.0).affine()].map(run);
-    let times = |run: &Trajectory| -> Vec<f64> { run.crossings().iter().map(|c| c.t).collect() };
+    let times = |run: &Run| -> Vec<f64> { run.crossings().iter().map(|c| c.t).collect() };
     assert_eq!(times(&plain).len(), 2, "{}", plain.status());
     for (a, b) in times(&plain).iter().zip(times(&declared)) {
         assert!((a - b).abs() < 1e-6);

@@ -53,7 +53,7 @@ fn check<S: Flow + EventFunction>(
                 continue;
             }
             let theta = (t - segment.start) / segment.length;
-            let x = run.at(t).unwrap();
+            let x = run.state_at(t).unwrap();
             for i in 0..start.len() {
                 let [c0, c1, c2, c3, c4] = segment.coefficients.each_ref().map(|c| c[i]);
                 let rest = 1.0 - theta;
@@ -153,11 +153,11 @@ fn a_node_takes_two_states_and_a_half() {
         .unwrap();
     assert!(matches!(
         less.status(),
-        Status::Refused(Stop::TrajectoryTooLarge { .. })
+        Status::Refused(Stop::RunTooLarge { .. })
     ));
     // What was kept of the refused run is right up to its end.
     let end = less.t() - 1e-3;
-    assert!((less.at(end).unwrap() - all.at(end).unwrap()).amax() < 1e-12);
+    assert!((less.state_at(end).unwrap() - all.state_at(end).unwrap()).amax() < 1e-12);
 }
 
 /// `x = t⁴`: steps without an error grow until the last coefficient is as large as the state.
@@ -176,7 +176,7 @@ fn kept_output_of_a_polynomial_is_exact() {
         .integrate(&Start::at(0.0).x(&[0.0; 4]), 10.0)
         .unwrap();
     for t in [0.5, 2.5, 5.0, 9.0] {
-        let off = (run.at(t).unwrap()[0] - f64::powi(t, 4)).abs();
+        let off = (run.state_at(t).unwrap()[0] - f64::powi(t, 4)).abs();
         assert!(off < 1e-10, "{t}: {off:e}");
     }
 }
@@ -198,6 +198,9 @@ fn kept_output_of_large_slopes_is_finite() {
         } else {
             1e307 - (t - 10.0) * 1e307
         };
-        assert!((run.at(t).unwrap()[0] - expected).abs() < 1e293, "{t}");
+        assert!(
+            (run.state_at(t).unwrap()[0] - expected).abs() < 1e293,
+            "{t}"
+        );
     }
 }

@@ -2,8 +2,8 @@
 //! end beyond a guard.
 
 use saltation::{
-    At, EventFunction, Flow, Guard, Integrator, Projection, Quantity, Rearm, Start, Status, Stop,
-    Trajectory, Watch, flow_fn,
+    At, EventFunction, Flow, Guard, Integrator, Projection, Quantity, Rearm, Run, Start, Status,
+    Stop, Watch, flow_fn,
 };
 
 use crate::bad_input::NOT_FINITE;
@@ -55,7 +55,7 @@ fn a_hole_between_the_samples_of_a_step_is_typed() {
 
 /// It stops by its guard at `time`, where the state is 0.01. Over 1e-3 s the rate of the guard, 5 a
 /// second, changes by 5 %: a projection of first order is early by half of that.
-fn stops(trajectory: &Trajectory, time: f64, what: &str) {
+fn stops(trajectory: &Run, time: f64, what: &str) {
     let allowed = if what.contains("order: 1") {
         5e-5
     } else {
@@ -71,7 +71,7 @@ fn stops(trajectory: &Trajectory, time: f64, what: &str) {
 }
 
 /// By every projection, until each of these times.
-fn runs<S: Flow + EventFunction>(system: &S, ends: &[f64], then: impl Fn(&Trajectory, f64, &str)) {
+fn runs<S: Flow + EventFunction>(system: &S, ends: &[f64], then: impl Fn(&Run, f64, &str)) {
     for projection in PROJECTIONS {
         for &end in ends {
             let what = format!("{projection:?}, until {end}");

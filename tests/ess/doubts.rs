@@ -1,12 +1,12 @@
 //! Crossings no deeper than the error, whose neighbours may only touch the guard: but not where a
 //! crossing changed the rate on its guard. Doubts are told once.
 
-use saltation::{Arrival, Doubt, Guard, Integrator, Mode, Start, Status, Trajectory, Watch};
+use saltation::{Arrival, Doubt, Guard, Integrator, Mode, Run, Start, Status, Watch};
 
 use crate::fixtures::support::Sketch;
 
 /// Guards of the crossings that are doubted as shallow.
-fn shallow(run: &Trajectory) -> Vec<Guard> {
+fn shallow(run: &Run) -> Vec<Guard> {
     let guard = |d: &Doubt| match d {
         Doubt::Shallow { guard, .. } => Some(*guard),
         _ => None,
@@ -15,7 +15,7 @@ fn shallow(run: &Trajectory) -> Vec<Guard> {
 }
 
 /// `x = cos t` dips below `depth − 1` at `t = π`, watched both ways.
-fn dip(depth: f64, rtol: f64) -> Trajectory {
+fn dip(depth: f64, rtol: f64) -> Run {
     let system = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[-x[1], x[0]]))
         .events([Watch::BOTH], move |_, _, x, _| x[0] + 1.0 - depth);
     let mut integrator = Integrator::new(system).unwrap().rtol(rtol).atol(rtol);
@@ -27,8 +27,7 @@ fn dip(depth: f64, rtol: f64) -> Trajectory {
 #[test]
 fn a_dip_no_deeper_than_the_error_is_doubted_on_the_way_in_and_out() {
     let guards = [Guard::falling(0), Guard::rising(0)];
-    let crossed =
-        |run: &Trajectory| -> Vec<Guard> { run.crossings().iter().map(|c| c.guard).collect() };
+    let crossed = |run: &Run| -> Vec<Guard> { run.crossings().iter().map(|c| c.guard).collect() };
     let coarse = dip(1e-4, 1e-4);
     assert_eq!(crossed(&coarse), guards, "{:?}", coarse.doubts());
     assert_eq!(shallow(&coarse), guards, "{:?}", coarse.doubts());
@@ -39,7 +38,7 @@ fn a_dip_no_deeper_than_the_error_is_doubted_on_the_way_in_and_out() {
 
 /// `x' = −a x + b u + c sin(w t)` with `u = ±1`, switched to −1 at `x = h` and to 1 at `x = −h`.
 /// The reset keeps `u` in side bit 2.
-fn relay([a, b, c, w, h]: [f64; 5], part: f64) -> Trajectory {
+fn relay([a, b, c, w, h]: [f64; 5], part: f64) -> Run {
     let relay = Sketch::new(1, move |t, x, mode, dx| {
         let u = if mode.contains(2) { 1.0 } else { -1.0 };
         dx[0] = -a * x[0] + b * u + c * (w * t).sin();

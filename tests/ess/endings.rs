@@ -3,8 +3,8 @@
 
 use saltation::models::Hopper;
 use saltation::{
-    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix,
-    Start, Status, Stop, Trajectory, Watch,
+    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Run,
+    Start, Status, Stop, Watch,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -25,7 +25,7 @@ fn ends_the_same<S: Flow + EventFunction>(
     start: &Start<'_>,
     tf: f64,
     what: &str,
-) -> Trajectory {
+) -> Run {
     let kept = integrator.integrate(start, tf).unwrap();
     assert_eq!(
         bits(kept.state().as_slice()),
@@ -59,7 +59,7 @@ fn ends_the_same<S: Flow + EventFunction>(
         bits(last.as_slice()),
         "{what}"
     );
-    let at_end = kept.at(time).unwrap();
+    let at_end = kept.state_at(time).unwrap();
     assert_eq!(
         bits(kept.state().as_slice()),
         bits(at_end.as_slice()),
@@ -443,7 +443,7 @@ fn the_mode_at_a_time_is_the_one_that_holds_then() {
     for t in [-1e-9, 2.1, f64::NAN, f64::INFINITY] {
         let refused = trajectory.mode_at(t);
         assert!(
-            matches!(refused, Err(InputError::OutsideTrajectory { .. })),
+            matches!(refused, Err(InputError::OutsideRun { .. })),
             "{t}: {refused:?}"
         );
     }

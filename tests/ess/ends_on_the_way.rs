@@ -1,16 +1,14 @@
 //! Functions that misbehave on the way, and limits: each ends in its own typed error, and the run
 //! keeps what it computed.
 
-use saltation::{
-    At, Integrator, Projection, Quantity, Start, Status, Stop, Trajectory, Watch, flow_fn,
-};
+use saltation::{At, Integrator, Projection, Quantity, Run, Start, Status, Stop, Watch, flow_fn};
 
 use crate::bad_input::NOT_FINITE;
 use crate::fixtures::support::{Sketch, falling, run};
 
 /// The first thing that was not finite, after checking that the run up to there was kept: `x = t`
 /// until then.
-fn kept(trajectory: &Trajectory, bad_from: f64) -> (Quantity, f64, Vec<f64>) {
+fn kept(trajectory: &Run, bad_from: f64) -> (Quantity, f64, Vec<f64>) {
     let Status::Refused(Stop::NotFinite { quantity, at }) = trajectory.status() else {
         panic!("{:?}", trajectory.status());
     };
@@ -23,7 +21,7 @@ fn kept(trajectory: &Trajectory, bad_from: f64) -> (Quantity, f64, Vec<f64>) {
     assert!(state.iter().all(|v| v.is_finite()));
     for i in 0..=10 {
         let t = trajectory.t() * (f64::from(i) / 10.0);
-        assert!((trajectory.at(t).unwrap()[0] - t).abs() < 1e-9);
+        assert!((trajectory.state_at(t).unwrap()[0] - t).abs() < 1e-9);
     }
     (*quantity, *t, state.clone())
 }
@@ -160,7 +158,7 @@ fn a_solution_that_blows_up() {
         };
         let At { t, state, .. } = at.as_ref();
         assert!((t - 1.0).abs() < 1e-4 && state[0] > 1e4, "{t} {state:?}");
-        assert!((trajectory.at(0.5).unwrap()[0] - 2.0).abs() < 1e-4);
+        assert!((trajectory.state_at(0.5).unwrap()[0] - 2.0).abs() < 1e-4);
         assert!(trajectory.statistics().steps < 10_000);
     }
 }
@@ -177,7 +175,7 @@ fn a_solution_that_ends_in_a_root() {
     };
     let At { t, .. } = at.as_ref();
     assert!((t - 0.5).abs() < 1e-4, "{t}");
-    assert!((trajectory.at(0.375).unwrap()[0] - 0.5).abs() < 1e-4);
+    assert!((trajectory.state_at(0.375).unwrap()[0] - 0.5).abs() < 1e-4);
 }
 
 #[test]
@@ -196,7 +194,7 @@ fn fixed_steps_over_a_blow_up_end_in_a_typed_error() {
         "{:?}",
         trajectory.status()
     );
-    assert!((trajectory.at(0.5).unwrap()[0] - 2.0).abs() < 1e-3);
+    assert!((trajectory.state_at(0.5).unwrap()[0] - 2.0).abs() < 1e-3);
 }
 
 fn swing() -> Sketch {
@@ -249,7 +247,7 @@ fn too_many_steps() {
     let statistics = trajectory.statistics();
     assert_eq!(statistics.steps + statistics.rejections, 25);
     let t = 0.5 * trajectory.t();
-    assert!(t > 0.0 && (trajectory.at(t).unwrap()[0] - t.cos()).abs() < 1e-3);
+    assert!(t > 0.0 && (trajectory.state_at(t).unwrap()[0] - t.cos()).abs() < 1e-3);
 }
 
 #[test]

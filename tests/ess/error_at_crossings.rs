@@ -2,7 +2,7 @@
 //! step would have gone, and what a projection misses the guard by.
 
 use saltation::{
-    Arrival, EventFunction, Flow, Integrator, Mode, Projection, Start, Status, Trajectory, Watch,
+    Arrival, EventFunction, Flow, Integrator, Mode, Projection, Run, Start, Status, Watch,
 };
 
 /// `x' = 1 + sin(9.5 t)/2` up to `x = b`.
@@ -137,7 +137,7 @@ fn what_a_projection_misses_its_guard_by_is_in_the_stated_error_of_the_time() {
     for order in 1..=4 {
         let integrator = Integrator::new(Parabola).unwrap();
         let mut integrator = integrator.projection(Projection::eps(0.1, order));
-        let run: Trajectory = integrator
+        let run: Run = integrator
             .integrate(&Start::at(0.0).x(&[0.5]), 1.0)
             .unwrap();
         let crossing = &run.crossings()[0];

@@ -1,8 +1,8 @@
 //! Flags of a model: a discrete state that is no side of anything.
 
-use saltation::hybrid::Stop;
 use saltation::{
-    Crossing, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Start, Status, Watch,
+    Crossing, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Start, Status, Stop,
+    Watch,
 };
 
 use crate::fixtures::support::Sketch;

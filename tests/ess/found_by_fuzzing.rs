@@ -92,16 +92,15 @@ fn nodes_and_state_are_those_that_the_model_corrected() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&[1.0, 0.0]).v(&[0.0, 1.0]), 5.0)
         .unwrap();
-    let path = run.trajectory();
-    assert_eq!(*path.status(), Status::ReachedEnd);
-    assert!(path.times().len() > 5);
-    for (t, x) in path.nodes() {
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    assert!(run.times().len() > 5);
+    for (t, x) in run.nodes() {
         let gap = x[0].hypot(x[1]) - 1.0;
         assert!(gap.abs() < 1e-9, "{gap:e} at {t}");
-        let dense = path.at(t).unwrap();
+        let dense = run.state_at(t).unwrap();
         assert!((dense - x).amax() < 1e-12, "{t}");
     }
-    let (last, state) = (path.nodes().last().unwrap().1, path.state());
+    let (last, state) = (run.nodes().last().unwrap().1, run.state());
     assert!(last == *state);
 }
 
@@ -136,8 +135,7 @@ fn a_state_that_overflows_is_not_a_reached_end() {
         for system in [
             flow_fn(1, |_, x, _, dx: &mut [f64]| dx[0] = x[0]),
             flow_fn(1, |_, _, _, dx: &mut [f64]| dx[0] = 1e308),
-        ]
-            as [saltation::hybrid::FlowFn<fn(f64, &[f64], &Mode, &mut [f64])>; 2]
+        ] as [saltation::model::FlowFn<fn(f64, &[f64], &Mode, &mut [f64])>; 2]
         {
             let mut integrator = Integrator::new(system).unwrap();
             let run = integrator
@@ -224,12 +222,12 @@ fn a_trajectory_has_a_limit_of_memory() {
         .integrate(&Start::at(0.0).x(&[0.0, 0.0]), 10.0)
         .unwrap();
     assert!(
-        matches!(run.status(), Status::Refused(Stop::TrajectoryTooLarge { limit, .. }) if *limit == 1 << 20),
+        matches!(run.status(), Status::Refused(Stop::RunTooLarge { limit, .. }) if *limit == 1 << 20),
         "{}",
         run.status()
     );
     // What fitted is there.
-    assert!(run.times().len() > 1000 && run.at(0.5 * run.t()).is_ok());
+    assert!(run.times().len() > 1000 && run.state_at(0.5 * run.t()).is_ok());
     // A time, and two states and a half a node, at the least.
     assert!(run.times().len() * (1 + 5) * 8 <= 1 << 20);
 }

@@ -4,8 +4,7 @@
 
 use saltation::models::{PlateParameters, VerticalPlate};
 use saltation::{
-    At, Direction, Guard, Integrator, Mode, Projection, Start, Status, Stop, Trajectory, Watch,
-    flow_fn,
+    At, Direction, Guard, Integrator, Mode, Projection, Run, Start, Status, Stop, Watch, flow_fn,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64, falling, run};
@@ -16,7 +15,7 @@ const PROJECTIONS: [Projection; 3] = [
     Projection::horizon(1e-6, 3),
 ];
 
-fn refusal(trajectory: &Trajectory) -> &Stop {
+fn refusal(trajectory: &Run) -> &Stop {
     match trajectory.status() {
         Status::Refused(reason) => reason,
         other => panic!("{other:?} at t = {}", trajectory.t()),
@@ -43,7 +42,7 @@ fn a_resting_start_is_refused_as_tangent() {
         assert!(*rate == 0.0 && *t == 0.0 && state == &[0.0, 0.0]);
         // What there was is kept: the start.
         assert_eq!(trajectory.times(), [0.0]);
-        assert_eq!(trajectory.at(0.0).unwrap().as_slice(), [0.0, 0.0]);
+        assert_eq!(trajectory.state_at(0.0).unwrap().as_slice(), [0.0, 0.0]);
         assert!(trajectory.crossings().is_empty());
     }
 }
@@ -194,7 +193,7 @@ fn a_crossing_below_the_least_rate_is_refused_with_the_run_so_far() {
             (t - 1.0).abs() < 1e-6 && state[0].abs() < 1e-12,
             "{projection:?}: {t} {state:?}"
         );
-        assert!((trajectory.at(0.5).unwrap()[0] - 0.25).abs() < 1e-9);
+        assert!((trajectory.state_at(0.5).unwrap()[0] - 0.25).abs() < 1e-9);
         assert!(trajectory.crossings().is_empty());
     }
 }
@@ -231,7 +230,7 @@ fn sliding_is_refused_with_the_guard_and_both_rates() {
             "the guard before it is kept"
         );
         assert!((trajectory.t() - 0.5).abs() < 1e-9);
-        assert!((trajectory.at(0.25).unwrap()[0] + 0.25).abs() < 1e-9);
+        assert!((trajectory.state_at(0.25).unwrap()[0] + 0.25).abs() < 1e-9);
         assert!(!trajectory.mode().contains(1), "the mode was not entered");
     }
 }
@@ -307,7 +306,7 @@ fn a_corner_whose_order_matters_is_refused_from_afar_too() {
 }
 
 /// `x = (t − centre)² − depth²` from t = 0, dipping below zero for a time of 2 · depth.
-fn dip(centre: f64, depth: f64, watch: Watch, sign: f64, projection: Projection) -> Trajectory {
+fn dip(centre: f64, depth: f64, watch: Watch, sign: f64, projection: Projection) -> Run {
     let parabola = Sketch::new(1, move |t, _, _, dx| dx[0] = sign * 2.0 * (t - centre))
         .events([watch], |_, _, x, _| x[0]);
     let start = sign * (centre * centre - depth * depth);

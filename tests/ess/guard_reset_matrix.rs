@@ -3,8 +3,8 @@
 
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{
-    Direction, EventFunction, Flow, Guard, Integrator, Mode, Projection, Rearm, RearmMatrix, Start,
-    Status, Trajectory, Watch,
+    Direction, EventFunction, Flow, Guard, Integrator, Mode, Projection, Rearm, RearmMatrix, Run,
+    Start, Status, Watch,
 };
 
 use crate::fixtures::support::{Permuted, Sketch, distance};
@@ -24,7 +24,7 @@ fn by_matrix<S: Flow + EventFunction>(
     projection: Projection,
     x0: &[f64],
     tf: f64,
-) -> Trajectory {
+) -> Run {
     Integrator::new(system)
         .unwrap()
         .rtol(1e-9)
@@ -192,7 +192,7 @@ fn sides_set_by_the_model_rearm_by_the_matrix_whatever_the_numbering() {
 }
 
 /// Everything that a run computed; `{:?}` of an f64 tells any two values apart.
-fn all_of(trajectory: &Trajectory) -> (Vec<u64>, Vec<u64>, String) {
+fn all_of(trajectory: &Run) -> (Vec<u64>, Vec<u64>, String) {
     let rest = format!(
         "{:?} {:?} {:?}",
         trajectory.status(),

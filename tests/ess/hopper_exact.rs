@@ -2,9 +2,7 @@
 //! fifty hops, the table of widths.
 
 use saltation::models::Hopper;
-use saltation::{
-    Direction, Integrator, Mode, Projection, Rearm, Start, Status, Trajectory, flow_fn,
-};
+use saltation::{Direction, Integrator, Mode, Projection, Rearm, Run, Start, Status, flow_fn};
 
 use crate::fixtures::support::{distance, run, slope};
 
@@ -44,7 +42,7 @@ fn projections() -> Vec<Projection> {
     ]
 }
 
-fn four_events(trajectory: &Trajectory, what: &str) {
+fn four_events(trajectory: &Run, what: &str) {
     assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
     assert_eq!(trajectory.crossings().len(), 4, "{what}");
     for (i, crossing) in trajectory.crossings().iter().enumerate() {
@@ -128,7 +126,7 @@ fn dense_output_follows_the_closed_form_between_the_nodes() {
         for i in 0..=4000 {
             let t = END * f64::from(i) / 4000.0;
             let exact = hopper.exact(2.0, t);
-            let error = distance(&trajectory.at(t).unwrap(), &exact);
+            let error = distance(&trajectory.state_at(t).unwrap(), &exact);
             // The state within 1e-8, as at the end; the velocity jumps in its slope by up to 100
             // m/s² where an event is displaced by at most 1e-8 s.
             assert!(error < 2e-8, "{projection:?}: {error:e} at t = {t}");

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use saltation::{
-    At, Doubt, EventFunction, Integrator, Projection, Quantity, Resolution, Start, Status, Stop,
-    Trajectory, Watch,
+    At, Doubt, EventFunction, Integrator, Projection, Quantity, Resolution, Run, Start, Status,
+    Stop, Watch,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -45,7 +45,7 @@ fn pass(
     of_time: bool,
     projection: Projection,
     [scale, of_others]: [Option<f64>; 2],
-) -> Trajectory {
+) -> Run {
     let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
         .events([Watch::BOTH], move |_, t, x, _| {
             spike.at(if of_time { t } else { x[0] })

@@ -1,6 +1,6 @@
 //! Guards that move with time or change with the mode.
 
-use saltation::{Arrival, Guard, Projection, Start, Status, Trajectory, Watch};
+use saltation::{Arrival, Guard, Projection, Run, Start, Status, Watch};
 
 use crate::fixtures::support::{Sketch, distance, falling, run};
 use crate::resets::G;
@@ -175,7 +175,7 @@ fn a_guard_that_a_mode_declares_crossed_fires_at_the_same_instant() {
 /// A mass of 1 kg dropped from 0.5 m on spring and damper `c`, which push and do not pull: they
 /// touch at no gap and part at no force. Runs until `after` the landing, and gives the time of
 /// that.
-fn drop_on_damper(c: f64, after: f64, projection: Projection) -> (Trajectory, f64) {
+fn drop_on_damper(c: f64, after: f64, projection: Projection) -> (Run, f64) {
     let system = Sketch::new(2, move |_, x, mode, dx| {
         let pushed = if mode.contains(0) { force(c, x) } else { 0.0 };
         dx.copy_from_slice(&[x[1], pushed - G]);

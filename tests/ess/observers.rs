@@ -3,8 +3,8 @@
 
 use saltation::models::{ContactChain, Hopper, NormalPlate, PlateParameters, VerticalPlate};
 use saltation::{
-    Arrival, EventFunction, Flow, GuardCrossing, Integrator, Mode, Observer, Projection, Segment,
-    Start, Statistics, Status, Trajectory,
+    Arrival, EventFunction, Flow, GuardCrossing, Integrator, Mode, Observer, Projection, Run,
+    Segment, Start, Statistics, Status,
 };
 
 use crate::fixtures::support::{Counting, distance, falling, run};
@@ -27,7 +27,7 @@ fn normal(springs: usize) -> NormalPlate {
 }
 
 /// Everything that a run computed, with the bits of every number.
-fn bits(trajectory: &Trajectory) -> (Vec<u64>, Vec<u64>, String, Statistics) {
+fn bits(trajectory: &Run) -> (Vec<u64>, Vec<u64>, String, Statistics) {
     let times = trajectory.times().iter().map(|t| t.to_bits()).collect();
     let states = trajectory.states().iter().map(|x| x.to_bits()).collect();
     // `{:?}` of an f64 tells any two values apart.
@@ -270,12 +270,12 @@ fn dense_output_is_continuous_and_passes_through_the_nodes() {
     for projection in PROJECTIONS {
         let trajectory = run(vertical(10), 1e-8, projection.clone(), &TILTED, 2.0);
         for (t, x) in trajectory.nodes() {
-            assert_eq!(trajectory.at(t).unwrap(), x);
+            assert_eq!(trajectory.state_at(t).unwrap(), x);
         }
         // Speeds stay below 8 m/s and accelerations below 400 (L0 − z) + 4 < 400 m/s².
         for pair in trajectory.times().windows(2) {
             let gap = (1e-3 * (pair[1] - pair[0])).min(1e-9);
-            let [before, after] = [pair[1] - gap, pair[1]].map(|t| trajectory.at(t).unwrap());
+            let [before, after] = [pair[1] - gap, pair[1]].map(|t| trajectory.state_at(t).unwrap());
             let jump = distance(&before, after.as_slice());
             assert!(
                 jump <= 400.0 * gap + 1e-13,
@@ -292,7 +292,12 @@ fn dense_output_is_as_good_as_the_nodes() {
     let fine = run(vertical(10), 1e-12, Projection::Off, &TILTED, 2.0);
     for projection in [Projection::Auto, Projection::Off] {
         let trajectory = run(vertical(10), 1e-9, projection.clone(), &TILTED, 2.0);
-        let error = |t: f64| distance(&trajectory.at(t).unwrap(), fine.at(t).unwrap().as_slice());
+        let error = |t: f64| {
+            distance(
+                &trajectory.state_at(t).unwrap(),
+                fine.state_at(t).unwrap().as_slice(),
+            )
+        };
         let at_nodes = trajectory
             .times()
             .iter()

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::{GuardCrossing, Integrator, Mode, Projection, Start, Status, Trajectory, Watch};
+use saltation::{GuardCrossing, Integrator, Mode, Projection, Run, Start, Status, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -119,7 +119,7 @@ impl Course {
         2.0 * s / (1.0 + (1.0 + 2.0 * self.acceleration * s).sqrt())
     }
 
-    fn run(&self, projection: Projection) -> Trajectory {
+    fn run(&self, projection: Projection) -> Run {
         let (shapes, acceleration) = (self.shapes.clone(), self.acceleration);
         let system = Sketch::new(2, move |_, x, _, dx| {
             dx.copy_from_slice(&[x[1], acceleration]);
@@ -223,7 +223,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn take(&mut self, course: &Course, run: &Trajectory) {
+    fn take(&mut self, course: &Course, run: &Run) {
         assert_eq!(*run.status(), Status::ReachedEnd, "{course:?}");
         let expected = course.crossings();
         let mut is_right = true;

@@ -1,7 +1,7 @@
 //! Guards entered and left within one long step, several at once: parabolic humps of which none may
 //! be lost.
 
-use saltation::{Direction, Integrator, Projection, Start, Status, Trajectory, Watch};
+use saltation::{Direction, Integrator, Projection, Run, Start, Status, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -28,7 +28,7 @@ fn walk<const N: usize>(humps: [Hump; N]) -> Sketch {
 }
 
 /// Each hump is crossed twice, at its feet, and all in order of time.
-fn crosses_all(trajectory: &Trajectory, humps: &[Hump], allowed: f64, what: &str) {
+fn crosses_all(trajectory: &Run, humps: &[Hump], allowed: f64, what: &str) {
     assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
     for (k, hump) in humps.iter().enumerate() {
         let mine = trajectory.crossings().iter().filter(|c| c.guard.event == k);

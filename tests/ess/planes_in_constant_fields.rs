@@ -1,7 +1,7 @@
 //! Planes in constant fields, whose crossings are known to rounding: guards that enter their
 //! neighbourhoods together under a fixed projection, and exact corners of many guards.
 
-use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Start, Status, Trajectory};
+use saltation::{EventFunction, Flow, Integrator, Mode, Projection, Run, Start, Status};
 
 use crate::random_corners::inverse;
 
@@ -77,12 +77,12 @@ struct Case {
 
 impl Case {
     /// A run that crosses each guard once.
-    fn run(&self, projection: Projection, what: &str) -> Trajectory {
+    fn run(&self, projection: Projection, what: &str) -> Run {
         let mut integrator = Integrator::new(&self.system)
             .unwrap()
             .projection(projection);
         let run = integrator.integrate(&Start::at(self.t0).x(&self.start), self.t0 + 1.5);
-        let run: Trajectory = run.unwrap();
+        let run: Run = run.unwrap();
         assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
         assert_eq!(run.crossings().len(), self.times.len(), "{what}");
         run
@@ -158,7 +158,7 @@ const EPS: f64 = 0.02;
 /// the difference in place of the rate, carried over the way that is projected. What is closer than
 /// twice that crosses with it. Crossings that are late change the rates of all others late, and
 /// shift each by the change over the rate it is met at.
-fn lateness(planes: &Planes, run: &Trajectory) -> Vec<f64> {
+fn lateness(planes: &Planes, run: &Run) -> Vec<f64> {
     let n = planes.rows.len();
     let rate = |word: u64, k: usize| (planes.rate)(word, k);
     let mut word = 0;

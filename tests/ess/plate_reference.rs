@@ -1,7 +1,7 @@
 //! The plate on springs, laws V and N, against every row of `plate_reference.csv` (spec 6.3).
 
 use saltation::models::{NormalPlate, PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, Projection, Status, Trajectory};
+use saltation::{EventFunction, Flow, Projection, Run, Status};
 
 use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 
@@ -26,7 +26,7 @@ struct Row {
 }
 
 impl Row {
-    fn run(&self, tolerance: f64, projection: Projection) -> Trajectory {
+    fn run(&self, tolerance: f64, projection: Projection) -> Run {
         match self.law {
             Law::Vertical => self.of(
                 VerticalPlate::new(self.parameters).unwrap(),
@@ -41,12 +41,7 @@ impl Row {
         }
     }
 
-    fn renumbered(
-        &self,
-        tolerance: f64,
-        projection: Projection,
-        random: &mut SplitMix64,
-    ) -> Trajectory {
+    fn renumbered(&self, tolerance: f64, projection: Projection, random: &mut SplitMix64) -> Run {
         match self.law {
             Law::Vertical => {
                 let plate = VerticalPlate::new(self.parameters).unwrap();
@@ -61,19 +56,14 @@ impl Row {
         }
     }
 
-    fn of<S: Flow + EventFunction>(
-        &self,
-        plate: S,
-        tolerance: f64,
-        projection: Projection,
-    ) -> Trajectory {
+    fn of<S: Flow + EventFunction>(&self, plate: S, tolerance: f64, projection: Projection) -> Run {
         let trajectory = run(plate, tolerance, projection, &self.start, self.tf);
         assert_eq!(*trajectory.status(), Status::ReachedEnd, "{}", self.name);
         trajectory
     }
 
     /// Is spring `i` in contact: by the side of its gap, and by law N by the sign of its force too.
-    fn touches(&self, trajectory: &Trajectory, mode: usize, i: usize) -> bool {
+    fn touches(&self, trajectory: &Run, mode: usize, i: usize) -> bool {
         let mode = &trajectory.modes()[mode].mode;
         let n = self.parameters.springs;
         match self.law {
@@ -83,7 +73,7 @@ impl Row {
     }
 
     /// Times at which the status of a spring changes, once for each spring.
-    fn change_times(&self, trajectory: &Trajectory) -> Vec<f64> {
+    fn change_times(&self, trajectory: &Run) -> Vec<f64> {
         let modes = trajectory.modes();
         let mut times = Vec::new();
         for now in 1..modes.len() {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saltation::models::{ContactChain, FieldTable, Hopper, PlateParameters, VerticalPlate};
-use saltation::{EventFunction, Flow, Integrator, Projection, Start, Status, Trajectory, flow_fn};
+use saltation::{EventFunction, Flow, Integrator, Projection, Run, Start, Status, flow_fn};
 
 use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 use crate::random_corners::CornerProblem;
@@ -42,7 +42,7 @@ fn ended<S: Flow + EventFunction>(
     projection: Projection,
     start: &[f64],
     tf: f64,
-) -> Trajectory {
+) -> Run {
     let trajectory = run(system, 1e-9, projection, start, tf);
     assert_eq!(*trajectory.status(), Status::ReachedEnd);
     assert_eq!(trajectory.t().to_bits(), tf.to_bits());
@@ -52,7 +52,7 @@ fn ended<S: Flow + EventFunction>(
 /// The mode at the end is the word of the signs of the event functions, where these are not zero.
 fn mode_is_where_the_state_is<S: EventFunction>(
     system: &S,
-    trajectory: &Trajectory,
+    trajectory: &Run,
 ) -> Result<(), TestCaseError> {
     let mode = trajectory.mode();
     for k in 0..system.count() {

@@ -6,9 +6,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Signed, ToPrimitive, Zero};
 use saltation::models::FieldTable;
-use saltation::{
-    Direction, Guard, Integrator, Projection, Rearm, Start, Status, Trajectory, flow_fn,
-};
+use saltation::{Direction, Guard, Integrator, Projection, Rearm, Run, Start, Status, flow_fn};
 
 use crate::fixtures::support::{Permuted, SplitMix64, distance, run};
 
@@ -251,7 +249,7 @@ fn the_oracle_solves_a_corner_done_by_hand() {
 
 /// Every guard once, upward, at its time, and the final state; `inside` gives the oracle's number
 /// of each guard.
-fn agrees(trajectory: &Trajectory, exact: &Exact, inside: &[usize], what: &str) {
+fn agrees(trajectory: &Run, exact: &Exact, inside: &[usize], what: &str) {
     assert_eq!(*trajectory.status(), Status::ReachedEnd, "{what}");
     let n = inside.len();
     let crossings = trajectory.crossings();

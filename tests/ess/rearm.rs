@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use saltation::models::{Hopper, Thermostat};
 use saltation::{
-    At, Direction, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Start,
-    Status, Stop, Trajectory, Watch,
+    At, Direction, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Run, Start,
+    Status, Stop, Watch,
 };
 
 use crate::fixtures::support::{Sketch, run};
@@ -18,7 +18,7 @@ const PROJECTIONS: [Projection; 3] = [
 ];
 
 /// `x = cos t`, guards `x = 0` and, `far`, `x = −5`, which is never reached; ten turns.
-fn swing(rearm: Rearm, far: bool, projection: Projection) -> Trajectory {
+fn swing(rearm: Rearm, far: bool, projection: Projection) -> Run {
     let flow = |_: f64, x: &[f64], _: &Mode, dx: &mut [f64]| {
         dx[0] = x[1];
         dx[1] = -x[0];
@@ -124,7 +124,7 @@ fn the_hopper_by_its_matrix_is_the_hopper_by_pairs() {
     assert_eq!(pairs.state(), matrix.state());
 }
 
-fn room(start: f64, mode: Option<&Mode>, projection: Projection) -> Trajectory {
+fn room(start: f64, mode: Option<&Mode>, projection: Projection) -> Run {
     let room = Thermostat::default();
     let mut integrator = Integrator::new(room)
         .unwrap()
@@ -144,7 +144,7 @@ fn towards(target: f64, from: f64, to: f64) -> f64 {
     1000.0 * ((from - target) / (to - target)).ln()
 }
 
-fn cycles(trajectory: &Trajectory, first: f64, mut heating: bool) {
+fn cycles(trajectory: &Run, first: f64, mut heating: bool) {
     let mut time = first;
     for (i, crossing) in trajectory.crossings().iter().enumerate() {
         let guard = if heating {
@@ -196,11 +196,7 @@ fn the_start_mode_is_the_memory_of_the_thermostat() {
 }
 
 /// `x' = 1` from 0; guards at `places`, watched rising; what each crossing saw.
-fn walk<const N: usize>(
-    places: [f64; N],
-    matrix: RearmMatrix,
-    projection: Projection,
-) -> Trajectory {
+fn walk<const N: usize>(places: [f64; N], matrix: RearmMatrix, projection: Projection) -> Run {
     let walk = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0);
     Integrator::new(walk.events([Watch::BOTH; N], move |k, _, x, _| x[0] - places[k]))
         .unwrap()
@@ -210,7 +206,7 @@ fn walk<const N: usize>(
         .unwrap()
 }
 
-fn passed(trajectory: &Trajectory) -> Vec<(usize, Direction)> {
+fn passed(trajectory: &Run) -> Vec<(usize, Direction)> {
     let guards = trajectory.crossings().iter().map(|c| c.guard);
     guards.map(|guard| (guard.event, guard.direction)).collect()
 }
@@ -236,7 +232,7 @@ fn arming_a_guard_that_lies_behind_is_refused() {
         assert!(
             (beyond - 0.3).abs() < 1e-9 && (t - 0.5).abs() < 1e-9 && (state[0] - 0.5).abs() < 1e-9
         );
-        assert!((trajectory.at(0.4).unwrap()[0] - 0.4).abs() < 1e-9);
+        assert!((trajectory.state_at(0.4).unwrap()[0] - 0.4).abs() < 1e-9);
         assert_eq!(passed(&trajectory)[0], (1, Direction::Rising));
     }
 }
@@ -396,7 +392,7 @@ fn modes_that_the_policy_looked_up_are_told_like_all_others() {
         assert_eq!(modes.len(), 21, "{projection:?}");
         for (i, change) in modes.iter().enumerate() {
             assert_eq!(change.mode.contains(0), i % 2 == 1, "{projection:?}: {i}");
-            let above = trajectory.at(change.t).unwrap()[0] - 0.5;
+            let above = trajectory.state_at(change.t).unwrap()[0] - 0.5;
             assert!(
                 above.abs() < 1e-4 || change.mode.contains(0) == (above > 0.0),
                 "{projection:?}: {above} at {}",

@@ -78,7 +78,7 @@ fn a_bouncing_ball_follows_its_closed_form() {
             );
             // Before the reset in the record; after it in the dense output.
             assert!((crossing.state[1] + speed).abs() < 1e-8, "{projection:?}");
-            let after = trajectory.at(crossing.t).unwrap();
+            let after = trajectory.state_at(crossing.t).unwrap();
             assert!((after[1] - e * speed).abs() < 1e-8, "{projection:?}");
         }
         assert_eq!(trajectory.statistics().resets, exact.len());
@@ -89,7 +89,7 @@ fn a_bouncing_ball_follows_its_closed_form() {
                 continue;
             }
             let error = distance(
-                &trajectory.at(t).unwrap(),
+                &trajectory.state_at(t).unwrap(),
                 &height_and_speed(&exact, e, 1.0, t),
             );
             assert!(error < 1e-8, "{projection:?}: {error:e} at {t}");
@@ -219,7 +219,7 @@ fn a_reset_that_throws_the_state_to_and_fro_makes_no_progress() {
         let At { t, .. } = at.as_ref();
         assert!(guard.event == 0 && (t - 0.5).abs() < 1e-12);
         assert!((2..=3).contains(&trajectory.crossings().len()));
-        assert!((trajectory.at(0.25).unwrap()[0] + 0.25).abs() < 1e-12);
+        assert!((trajectory.state_at(0.25).unwrap()[0] + 0.25).abs() < 1e-12);
     }
 }
 
@@ -235,8 +235,8 @@ fn a_model_that_refuses_a_crossing_ends_the_run_and_keeps_it() {
     assert_eq!(reason.to_string(), "the plate is glued");
     let landing = (2.0 / G).sqrt();
     assert!((trajectory.t() - landing).abs() < 1e-8);
-    assert!((trajectory.at(0.3).unwrap()[0] - (1.0 - 0.5 * G * 0.09)).abs() < 1e-9);
-    assert!(trajectory.at(1.0).is_err());
+    assert!((trajectory.state_at(0.3).unwrap()[0] - (1.0 - 0.5 * G * 0.09)).abs() < 1e-9);
+    assert!(trajectory.state_at(1.0).is_err());
 }
 
 #[test]

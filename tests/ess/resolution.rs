@@ -3,7 +3,7 @@
 
 use std::f64::consts::TAU;
 
-use saltation::{Integrator, Projection, Start, Status, Trajectory, Watch};
+use saltation::{Integrator, Projection, Run, Start, Status, Watch};
 
 use crate::fixtures::support::{Sketch, SplitMix64};
 
@@ -37,12 +37,12 @@ fn sign_changes(g: impl Fn(f64) -> f64, end: f64, places: u32) -> Option<Vec<f64
     Some(found)
 }
 
-fn times(run: &Trajectory, k: usize) -> Vec<f64> {
+fn times(run: &Run, k: usize) -> Vec<f64> {
     let mine = run.crossings().iter().filter(|c| c.guard.event == k);
     mine.map(|c| c.t).collect()
 }
 
-fn assert_all_found(run: &Trajectory, expected: &[Vec<f64>], allowed: f64, what: &str) {
+fn assert_all_found(run: &Run, expected: &[Vec<f64>], allowed: f64, what: &str) {
     assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
     for (k, expected) in expected.iter().enumerate() {
         let found = times(run, k);

@@ -1,7 +1,7 @@
 //! Guards that the crossing of another one turns the motion away from: where the error hides which
 //! comes first, runs say so.
 
-use saltation::{Doubt, EventFunction, Flow, Integrator, Mode, Start, Status, Trajectory, Watch};
+use saltation::{Doubt, EventFunction, Flow, Integrator, Mode, Run, Start, Status, Watch};
 
 /// `p'' = −w² p` on the way to the peak of `p` at `t = 1`, where a clock turns it back on the same
 /// way. The other guard lies `below` the peak, which is `sin(w)/w` exactly.
@@ -32,7 +32,7 @@ impl EventFunction for Kink {
     }
 }
 
-fn run<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, rtol: f64) -> Trajectory {
+fn run<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, rtol: f64) -> Run {
     Integrator::new(system)
         .unwrap()
         .rtol(rtol)
@@ -41,7 +41,7 @@ fn run<S: Flow + EventFunction>(system: S, x0: &[f64], tf: f64, rtol: f64) -> Tr
         .unwrap()
 }
 
-fn is_turned_away(run: &Trajectory, k: usize) -> bool {
+fn is_turned_away(run: &Run, k: usize) -> bool {
     let from = |d: &Doubt| matches!(d, Doubt::TurnedAway { guard, .. } if guard.event == k);
     run.doubts().iter().any(from)
 }

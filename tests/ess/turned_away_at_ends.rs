@@ -4,8 +4,8 @@
 use std::cell::Cell;
 
 use saltation::{
-    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Mode, Observer, Projection, Start,
-    Status, Stop, Trajectory, Watch,
+    Arrival, Doubt, GuardCrossing, Integrator, Interrupt, Mode, Observer, Projection, Run, Start,
+    Status, Stop, Watch,
 };
 
 use crate::fixtures::support::Sketch;
@@ -48,7 +48,7 @@ fn turned(doubts: &[Doubt]) -> usize {
 }
 
 /// One doubt within the error, none far from it.
-fn check(what: &str, mut run: impl FnMut(f64) -> Trajectory) {
+fn check(what: &str, mut run: impl FnMut(f64) -> Run) {
     let near = run(NEAR);
     let near = (turned(near.doubts()), near.status(), near.doubts());
     assert_eq!(near.0, 1, "{what}: {near:?}");

@@ -2,9 +2,7 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use saltation::{
-    Direction, Guard, Integrator, Projection, Rearm, Start, Status, Trajectory, Watch,
-};
+use saltation::{Direction, Guard, Integrator, Projection, Rearm, Run, Start, Status, Watch};
 
 use crate::fixtures::support::{Sketch, falling, run};
 use crate::resets::G;
@@ -85,7 +83,7 @@ fn pendulum(watch: Watch) -> Sketch {
 }
 
 /// From (±1, 0), ten turns.
-fn swing(watch: Watch, start: f64, rearm: Rearm, projection: Projection) -> Trajectory {
+fn swing(watch: Watch, start: f64, rearm: Rearm, projection: Projection) -> Run {
     let trajectory = Integrator::new(pendulum(watch))
         .unwrap()
         .rtol(1e-10)

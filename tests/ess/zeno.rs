@@ -49,7 +49,8 @@ fn a_zeno_ball_ends_in_the_typed_status_near_the_accumulation() {
                 assert!((crossing.t - time).abs() < 1e-7, "{what}");
             }
             assert!(
-                trajectory.at(0.5 * accumulation).is_ok() && trajectory.state()[0].abs() < 1e-6
+                trajectory.state_at(0.5 * accumulation).is_ok()
+                    && trajectory.state()[0].abs() < 1e-6
             );
         }
     }

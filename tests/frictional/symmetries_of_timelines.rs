@@ -205,7 +205,7 @@ fn without_friction_it_is_the_event_driven_simulation() {
     }
     for k in 0..=12 {
         let t = tf * f64::from(k) / 12.0;
-        let [a, b] = [run.at(t).unwrap(), other.trajectory().at(t).unwrap()];
+        let [a, b] = [run.at(t).unwrap(), other.state_at(t).unwrap()];
         assert!((a - b).amax() < 1e-6, "{t}");
     }
 }

@@ -187,7 +187,7 @@ fn the_block_rocks_to_rest_as_the_reference_says() {
     let h = 1e-4;
     for k in 0..200 {
         let t = stretches[0].t[1] * f64::from(k) / 200.0 + h;
-        let [a, b] = [t - h, t + h].map(|t| path.at(t.min(path.t())).unwrap());
+        let [a, b] = [t - h, t + h].map(|t| path.state_at(t.min(path.t())).unwrap());
         most = most.max((b[8] - a[8]).abs() / (b[6] - a[6]));
     }
     assert!(
@@ -241,7 +241,7 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
         StretchKind::Contact(vec![Contacting::SlipBackward])
     );
     // ln = 24.525 at the start (friction and sliding, section 10).
-    let early = run.stretches()[0].path().unwrap().at(1e-6).unwrap();
+    let early = run.stretches()[0].path().unwrap().state_at(1e-6).unwrap();
     assert!((early[6] / 1e-6 - 24.525).abs() < 1e-3, "{}", early[6]);
     // Turning at 4 rad/s there are two modes: refused, unless one is chosen.
     let turning = |selection| {
@@ -269,7 +269,7 @@ fn a_rod_that_no_force_holds_is_thrown_by_an_impact_without_collision() {
         pushed.kind,
         StretchKind::Contact(vec![Contacting::SlipBackward])
     );
-    let early = pushed.path().unwrap().at(1e-7).unwrap();
+    let early = pushed.path().unwrap().state_at(1e-7).unwrap();
     assert!((early[6] / 1e-7 - 5.626043820).abs() < 1e-3);
 }
 
@@ -358,6 +358,6 @@ fn velocities_are_continuous_in_the_arclength() {
     let (s, h) = (0.4 * pivot.s[1], 1e-4);
     let [a, b] = [s - h, s + h].map(|s| run.at_arclength(s).unwrap());
     let path = pivot.path().unwrap();
-    let force = (path.at(b.0).unwrap()[6] - path.at(a.0).unwrap()[6]) / (b.0 - a.0);
+    let force = (path.state_at(b.0).unwrap()[6] - path.state_at(a.0).unwrap()[6]) / (b.0 - a.0);
     assert!(((b.0 - a.0) / (2.0 * h) - 1.0 / (1.0 + force)).abs() < 1e-6);
 }

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use saltation::compliant::Compliant;
 use saltation::derivative::{Sensitivities, check_derivatives, flow_jacobian, saltation_product};
 use saltation::event_driven::Timeline;
 use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
@@ -12,11 +11,11 @@ use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
     check_mechanics,
 };
-use saltation::nalgebra::{DMatrix, Matrix};
-use saltation::variational::{Midpoint, Variational};
-use saltation::{ContactModel, EventDriven};
+use saltation::nalgebra::{DMatrix, DVector, Matrix};
+use saltation::variational::Midpoint;
+use saltation::{Compliant, ContactModel, EventDriven, Variational};
 use saltation::{
-    Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, Start, Stop, Watch,
+    Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, Run, Start, Stop, Watch,
 };
 
 /// The answers to questions of size: all true but from one call on.
@@ -149,6 +148,11 @@ fn said<T: Debug, E: Debug>(found: Result<T, E>) -> String {
     format!("{found:?}")
 }
 
+/// The state at the end of a run that came to its end, or what hindered it.
+fn end(run: Result<Run, InputError>) -> Result<DVector<f64>, Stop> {
+    Ok(run?.completed()?.state().clone())
+}
+
 type Task<M> = (&'static str, fn(&M) -> String);
 
 const BALLS: [Task<Ball>; 7] = [
@@ -221,10 +225,9 @@ const BLOCKS: [Task<Block>; 9] = [
         let model = ContactModel::new(block);
         block.0.driver_is_made();
         let (t, q, v) = START;
-        said(EventDriven::new(model).map(|mut s| {
-            s.integrate(&Start::at(t).q(&q).v(&v), 0.3)
-                .map(|run| run.state().to_vec())
-        }))
+        let run =
+            EventDriven::new(model).and_then(|mut s| s.integrate(&Start::at(t).q(&q).v(&v), 0.3));
+        said(end(run))
     }),
     ("derivative", |block| {
         let model = ContactModel::new(block);
@@ -256,17 +259,13 @@ const BLOCKS: [Task<Block>; 9] = [
         }))
     }),
     ("variational", |block| {
-        let Ok(driver) = Variational::new(block) else {
+        let Ok(driver) = Variational::new(ContactModel::new(block)) else {
             return "refused".into();
         };
         block.0.driver_is_made();
         let (t, q, v) = START;
-        said(
-            driver
-                .time_step(0.01)
-                .integrate(&Start::at(t).q(&q).v(&v), 0.5)
-                .map(|run| run.state().to_vec()),
-        )
+        let mut driver = driver.time_step(0.01);
+        said(end(driver.integrate(&Start::at(t).q(&q).v(&v), 0.5)))
     }),
     ("midpoint", |block| {
         let Ok(mut driver) = Midpoint::new(block) else {
@@ -286,7 +285,7 @@ const BLOCKS: [Task<Block>; 9] = [
         let found = driver
             .time_step(0.01)
             .sensitivities(&Start::at(t).q(&q).v(&v), 0.2, &columns);
-        said(found.map(|(run, columns)| (run.state().to_vec(), columns)))
+        said(found.map(|(run, columns)| (run.state().clone(), columns)))
     }),
     ("check", |block| {
         said(check_mechanics(block, 0.0, &[0.1, 0.5], &[1.0, 0.3]))

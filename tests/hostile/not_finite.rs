@@ -1,14 +1,14 @@
 //! Rows, masses and rates that are no numbers, or so large that their products are none.
 
 use saltation::bodies::Shape;
-use saltation::compliant::{Compliant, CompliantFailure};
+use saltation::compliant::CompliantFailure;
 use saltation::event_driven::{Breakdown, Timeline};
 use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints, check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{ContactModel, EventDriven};
+use saltation::{Compliant, ContactModel, EventDriven};
 use saltation::{InputError, Start, Stop};
 
 /// A block that sticks to the floor beside a coordinate `z` that moves; beyond `z = 0.1` its rows
@@ -132,10 +132,7 @@ fn a_start_whose_projection_is_not_finite_is_refused_by_every_driver() {
         let simulated = EventDriven::new(ContactModel::new(model()))
             .unwrap()
             .integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
-        assert!(matches!(
-            simulated,
-            Err(Breakdown::Input(InputError::NotFinite { .. }))
-        ));
+        assert!(matches!(simulated, Err(InputError::NotFinite { .. })));
         let timed = Timeline::new(ContactModel::with_law(model(), Routh::new())).unwrap();
         let timed = timed.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
         assert!(matches!(
@@ -145,10 +142,7 @@ fn a_start_whose_projection_is_not_finite_is_refused_by_every_driver() {
         let mut stepper = Compliant::new(model()).unwrap();
         let stepped = stepper.start(&Start::at(0.0).q(&q).v(&v));
         assert!(
-            matches!(
-                stepped,
-                Err(CompliantFailure::Input(InputError::NotFinite { .. }))
-            ),
+            matches!(stepped, Err(InputError::NotFinite { .. })),
             "{stepped:?}"
         );
         let step = stepper.step();

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use saltation::compliant::{Compliant, Scheme};
+use saltation::compliant::Scheme;
 use saltation::derivative::Sensitivities;
 use saltation::event_driven::Timeline;
 use saltation::impact::Routh;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::nalgebra::{DMatrix, Matrix};
-use saltation::variational::{Midpoint, Variational};
-use saltation::{ContactModel, EventDriven};
-use saltation::{EventFunction, Flow, Integrator, Mode, Start};
+use saltation::nalgebra::{DMatrix, DVector, Matrix};
+use saltation::variational::Midpoint;
+use saltation::{Compliant, ContactModel, EventDriven, Variational};
+use saltation::{EventFunction, Flow, InputError, Integrator, Mode, Run, Start, Stop};
 
 /// How many evaluations are left before the model panics.
 #[derive(Debug, Default)]
@@ -82,6 +82,11 @@ impl UnilateralConstraints for Model {
     }
 }
 
+/// The state at the end of a run that came to its end, or what hindered it.
+fn end(run: Result<Run, InputError>) -> Result<DVector<f64>, Stop> {
+    Ok(run?.completed()?.state().clone())
+}
+
 /// Runs once as it is, then with a panic at some evaluations, and once more after each.
 fn hold(name: &str, model: &Model, mut run: impl FnMut() -> String) {
     let truth = run();
@@ -106,12 +111,8 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
     let model = &Model::default();
     let mut integrator = Integrator::new(model).unwrap();
     hold("integrate", model, || {
-        format!(
-            "{:?}",
-            integrator
-                .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 5.0)
-                .map(|run| run.state().clone())
-        )
+        let run = integrator.integrate(&Start::at(0.0).x(&[1.0, 0.0]), 5.0);
+        format!("{:?}", end(run))
     });
     hold("derivative", model, || {
         let found = integrator.derivative(&Start::at(0.0).x(&[1.0, 0.0]), 5.0);
@@ -128,12 +129,8 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
     let (q, v) = ([0.0, 0.02], [1.0, 0.0]);
     let mut simulation = EventDriven::new(ContactModel::new(model)).unwrap();
     hold("simulation", model, || {
-        format!(
-            "{:?}",
-            simulation
-                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
-                .map(|run| run.state().to_vec())
-        )
+        let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 0.5);
+        format!("{:?}", end(run))
     });
     let timeline = Timeline::new(ContactModel::with_law(model, Routh::new())).unwrap();
     hold("timeline", model, || {
@@ -144,14 +141,12 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
                 .map(|run| run.state())
         )
     });
-    let mut variational = Variational::new(model).unwrap().time_step(0.01);
+    let mut variational = Variational::new(ContactModel::new(model))
+        .unwrap()
+        .time_step(0.01);
     hold("variational", model, || {
-        format!(
-            "{:?}",
-            variational
-                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
-                .map(|run| run.state().to_vec())
-        )
+        let run = variational.integrate(&Start::at(0.0).q(&q).v(&v), 0.5);
+        format!("{:?}", end(run))
     });
     let mut midpoint = Midpoint::new(model).unwrap();
     hold("midpoint", model, || {
@@ -166,7 +161,7 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         let found = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), 0.2, &columns);
         format!(
             "{:?}",
-            found.map(|(run, columns)| (run.state().to_vec(), columns))
+            found.map(|(run, columns)| (run.state().clone(), columns))
         )
     });
 }

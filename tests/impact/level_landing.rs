@@ -220,8 +220,9 @@ fn driven(law: Box<dyn ImpactLaw + Send + Sync>, restitution: f64, theta: f64) -
     let mut simulation = EventDriven::new(ContactModel::with_law(body, law)).unwrap();
     let run = simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), time + 1e-4)
+        .unwrap()
+        .completed()
         .unwrap();
-    run.trajectory().clone().completed().unwrap();
     let last = run.events().last().unwrap();
     DVector::from_row_slice(&last.state_after[2..]) / speed
 }

@@ -2,9 +2,9 @@
 //! on both, four contacts hold three freedoms.
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{Breakdown, MechanicalRun, Zeno};
+use saltation::event_driven::{Breakdown, Zeno};
 use saltation::mechanics::Redundant;
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Start, Status};
 
 use crate::fixtures::referee::check_run;
@@ -60,7 +60,7 @@ fn throw(seed: u64) -> (Polygon, [f64; 3], [f64; 3]) {
     (body, q, v)
 }
 
-fn run(body: &Polygon, q: &[f64], v: &[f64], tf: f64) -> (ContactModel<Polygon>, MechanicalRun) {
+fn run(body: &Polygon, q: &[f64], v: &[f64], tf: f64) -> (ContactModel<Polygon>, Run) {
     let model = ContactModel::new(body.clone());
     let mut simulation = EventDriven::new(model.clone()).unwrap().rtol(1e-8);
     let run = simulation.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap();
@@ -81,13 +81,13 @@ fn throws(seeds: std::ops::Range<u64>) -> Ends {
     for seed in seeds {
         let (body, q, v) = throw(seed);
         let (model, run) = run(&body, &q, &v, 5.0);
-        let status = run.trajectory().status();
-        match (status, Breakdown::of(status)) {
+        let status = run.status();
+        match (status, status.reason::<Breakdown>()) {
             (Status::ReachedEnd, _) => ends.reached += 1,
             (_, Some(Breakdown::Zeno { .. })) => ends.accumulate += 1,
             _ => panic!("throw {seed}: {status}"),
         }
-        let touching = (0..8).filter(|&j| body_gap(&body, j, run.state()).abs() < 1e-9);
+        let touching = (0..8).filter(|&j| body_gap(&body, j, run.state().as_slice()).abs() < 1e-9);
         ends.flat += usize::from(touching.count() == 4);
         let checked = check_run(&model, &run, |state| body.energy(state));
         checked.unwrap_or_else(|what| panic!("throw {seed}: {what}"));
@@ -123,11 +123,11 @@ fn a_box_that_lies_in_a_tilted_corner_stays() {
     let (sine, cosine) = 0.3f64.sin_cos();
     let q = [0.6 * cosine - 0.4 * sine, 0.6 * sine + 0.4 * cosine, 0.3];
     let (model, found) = run(&body, &q, &[0.0; 3], 2.0);
-    assert_eq!(*found.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*found.status(), Status::ReachedEnd);
     let moved = (0..3).map(|i| (found.state()[i] - q[i]).abs());
     assert!(moved.fold(0.0, f64::max) < 1e-12, "{:?}", found.state());
     assert!(found.events().is_empty() && found.is_guaranteed());
-    let forces = model.multipliers(2.0, found.state(), found.trajectory().mode());
+    let forces = model.multipliers(2.0, found.state().as_slice(), found.mode());
     // Of each plane they add up to the load on it.
     let on = |plane: usize| forces.values()[4 * plane..][..4].iter().sum::<f64>();
     assert!(
@@ -157,7 +157,7 @@ fn the_derivative_of_a_box_that_came_to_lie_in_the_corner_promises_no_more_than_
     let found = simulation
         .integrate(&Start::at(0.0).q(&q).v(&[0.0; 3]), 3.0)
         .unwrap();
-    assert_eq!(*found.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*found.status(), Status::ReachedEnd);
     let derivative = simulation
         .derivative(&Start::at(0.0).q(&q).v(&[0.0; 3]), 3.0)
         .unwrap();

@@ -1,7 +1,7 @@
 //! `check_mechanics`: what is right passes, what is wrong is named.
 
 use saltation::derivative::{DerivativeReport, Partial};
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
+use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints, check_mechanics};
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
 use saltation::{InputError, MatrixFault, Quantity, Stop};
 
@@ -91,7 +91,7 @@ impl MechanicalSystem for Polar {
         }
     }
 
-    fn effort_along(&self, _: (f64, &[f64], &[f64]), along: &[f64], out: &mut [f64]) -> bool {
+    fn effort_along(&self, _: State<'_>, along: &[f64], out: &mut [f64]) -> bool {
         out.fill(0.0);
         if self.0 == Slip::Along {
             out[0] = along[1];

@@ -4,9 +4,7 @@
 use saltation::event_driven::{Breakdown, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
-use saltation::variational::{Variational, VariationalFailure, VariationalRun};
-use saltation::{ContactModel, EventDriven};
-use saltation::{InputError, Start};
+use saltation::{ContactModel, EventDriven, InputError, Start, Variational};
 
 /// A particle or a body `(x, z)` or `(x, z, θ)` on the slope `z = 0.75 x`: the gap is `factor` times
 /// the distance of the particle, or of a point of the body, and the tangent `longer` times a unit
@@ -100,14 +98,11 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
     let mut flying = q;
     flying[1] = 1.0;
     let simulate = |model: ContactModel<OnSlope>| {
-        let run = EventDriven::new(model)
+        EventDriven::new(model)
             .unwrap()
-            .integrate(&Start::at(0.0).q(&flying).v(&v), 0.1);
-        match run {
-            Err(Breakdown::Input(error)) => Some(error),
-            Err(error) => panic!("{error}"),
-            Ok(_) => None,
-        }
+            .integrate(&Start::at(0.0).q(&flying).v(&v), 0.1)
+            .map(|run| run.completed().unwrap())
+            .err()
     };
     assert_eq!(
         simulate(ContactModel::with_law(slope, AnitescuPotra::new())),
@@ -117,20 +112,18 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
     // The door of the variational driver, on the slope and off it.
     for q in [&vec![0.0; slope.dof()], &flying] {
         let step = |driver: Variational<OnSlope>| {
-            let run = driver
+            driver
                 .time_step(0.01)
-                .integrate(&Start::at(0.0).q(q).v(&v), 0.1);
-            match run.and_then(VariationalRun::completed) {
-                Err(VariationalFailure::Input(error)) => Some(error),
-                Err(error) => panic!("{error}"),
-                Ok(_) => None,
-            }
+                .integrate(&Start::at(0.0).q(q).v(&v), 0.1)
+                .map(|run| run.completed().unwrap())
+                .err()
         };
-        let rough = Variational::with_law(slope, AnitescuPotra::new()).unwrap();
+        let rough = Variational::new(ContactModel::with_law(slope, AnitescuPotra::new())).unwrap();
         assert_eq!(step(rough), by_timeline);
-        let rough = Variational::new(slope).unwrap();
+        let rough = Variational::new(ContactModel::new(slope)).unwrap();
         assert_eq!(step(rough.frictionless_impacts()), by_timeline);
-        assert_eq!(step(Variational::new(slope).unwrap().frictionless()), None);
+        let smooth = Variational::new(ContactModel::new(slope).frictionless()).unwrap();
+        assert_eq!(step(smooth), None);
     }
     by_timeline
 }

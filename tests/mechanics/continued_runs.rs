@@ -2,10 +2,9 @@
 //! place beside them. Each chunk goes on from positions and velocities alone, and all of them
 //! together make the uncut run.
 
-use saltation::event_driven::MechanicalRun;
 use saltation::impact::{Sequential, Unilateral};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Start, Status};
 
 use crate::fixtures::line::Line;
@@ -20,7 +19,7 @@ fn shaken(t: f64, _q: &[f64], acceleration: &mut [f64]) {
 }
 
 /// Instants at which gaps close.
-fn instants(run: &MechanicalRun) -> Vec<f64> {
+fn instants(run: &Run) -> Vec<f64> {
     let closing = run.events().iter().filter(|e| !e.activated.is_empty());
     closing.map(|e| e.t).collect()
 }
@@ -35,7 +34,7 @@ fn cut(
     let whole = simulation
         .integrate(&Start::at(0.0).q(start.0).v(start.1), end)
         .unwrap();
-    if *whole.trajectory().status() != Status::ReachedEnd {
+    if *whole.status() != Status::ReachedEnd {
         // An accumulation of impacts.
         return 0;
     }
@@ -54,10 +53,10 @@ fn cut(
     let mut found = Vec::new();
     for tf in cuts {
         let run = simulation.integrate(&Start::at(t).q(&q).v(&v), tf).unwrap();
-        let status = run.trajectory().status();
+        let status = run.status();
         assert_eq!(*status, Status::ReachedEnd, "{what}: from {t} to {tf}");
         found.extend(instants(&run));
-        let state = run.trajectory().state();
+        let state = run.state();
         q = state.as_slice()[..q.len()].to_vec();
         v = state.as_slice()[q.len()..].to_vec();
         t = tf;
@@ -70,7 +69,7 @@ fn cut(
     for (a, b) in found.iter().zip(&expected) {
         assert!((a - b).abs() < 1e-6, "{what}: {a}, expected {b}");
     }
-    let uncut = whole.trajectory().state();
+    let uncut = whole.state();
     for (i, x) in q.iter().chain(&v).enumerate() {
         assert!(
             (x - uncut[i]).abs() < 1e-5,
@@ -188,19 +187,19 @@ fn a_corner_that_the_correction_of_a_slide_carries_over_its_plane_lands() {
             let first = simulation
                 .integrate(&Start::at(0.0).q(&q).v(&v), cut)
                 .unwrap();
-            let status = first.trajectory().status();
+            let status = first.status();
             assert_eq!(*status, Status::ReachedEnd, "{rtol:e}, {k}");
-            let (middle, speed) = first.trajectory().state().as_slice().split_at(3);
+            let (middle, speed) = first.state().as_slice().split_at(3);
             let second = simulation
                 .integrate(&Start::at(cut).q(middle).v(speed), end)
                 .unwrap();
-            let status = second.trajectory().status();
+            let status = second.status();
             assert_eq!(*status, Status::ReachedEnd, "{rtol:e}, {k}");
             let events = first.events().iter().chain(second.events());
             let landings = events.filter(|e| !e.activated.is_empty());
             let landings: Vec<_> = landings.map(|e| e.activated.clone()).collect();
             assert_eq!(landings, expected, "{rtol:e}, {k}");
-            let off = (second.trajectory().state() - whole.trajectory().state()).amax();
+            let off = (second.state() - whole.state()).amax();
             assert!(off < 10.0 * rtol, "{rtol:e}, {k}: {off:e}");
         }
     }

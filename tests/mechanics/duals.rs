@@ -1,14 +1,13 @@
 //! Systems written once for any scalar: the Coriolis force, rows and curvatures of `Dual` against
 //! formulas written by hand.
 
-use saltation::Start;
 use saltation::derivative::{Dual, RealField, convert};
 use saltation::mechanics::{
     MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints, check_mechanics,
 };
 use saltation::models::RigidTrot;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run, Start};
 
 use crate::random::SplitMix64;
 
@@ -368,10 +367,7 @@ impl SmoothConstraints for Trot {
 fn a_run_is_that_of_the_model_with_derivatives_by_hand() {
     let body = RigidTrot::default();
     let (q, v) = RigidTrot::start(0.1);
-    let end = |run: saltation::event_driven::MechanicalRun| {
-        let run = run.trajectory().clone().completed().unwrap();
-        run.state().clone()
-    };
+    let end = |run: Run| run.completed().unwrap().state().clone();
     let hand = EventDriven::new(ContactModel::new(body)).unwrap();
     let hand = end(hand
         .rtol(1e-10)

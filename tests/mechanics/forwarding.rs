@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven};
 
 type Names = BTreeSet<&'static str>;
@@ -48,22 +48,12 @@ impl MechanicalSystem for Own {
         asked("effort");
         effort[0] = t + 2.0 * q[0] + 4.0 * v[0];
     }
-    fn effort_along(
-        &self,
-        _at: (f64, &[f64], &[f64]),
-        directions: &[f64],
-        out: &mut [f64],
-    ) -> bool {
+    fn effort_along(&self, _at: State<'_>, directions: &[f64], out: &mut [f64]) -> bool {
         asked("effort_along");
         out[0] = 2.0 * directions[0] + 4.0 * directions[1];
         true
     }
-    fn contact_effort(
-        &self,
-        _at: (f64, &[f64], &[f64]),
-        closed: &[usize],
-        effort: &mut [f64],
-    ) -> bool {
+    fn contact_effort(&self, _at: State<'_>, closed: &[usize], effort: &mut [f64]) -> bool {
         asked("contact_effort");
         effort[0] += closed.len() as f64;
         true
@@ -94,7 +84,7 @@ impl MechanicalSystem for Own {
     }
     fn springs_and_dampers(
         &self,
-        (t, _q, v): (f64, &[f64], &[f64]),
+        State { t, v, .. }: State<'_>,
         stiffness: &mut [f64],
         damping: &mut [f64],
     ) -> bool {
@@ -187,12 +177,12 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.push(out[0]);
     s.effort(t, q, v, &mut out);
     said.push(out[0]);
-    said.push(flag(s.effort_along((t, q, v), &[0.5, 0.25], &mut out)) + out[0]);
-    said.push(flag(s.contact_effort((t, q, v), &[0, 2], &mut out)) + out[0]);
+    said.push(flag(s.effort_along(State { t, q, v }, &[0.5, 0.25], &mut out)) + out[0]);
+    said.push(flag(s.contact_effort(State { t, q, v }, &[0, 2], &mut out)) + out[0]);
     said.push(flag(s.coriolis(q, v, &mut out)) + out[0]);
     said.push(flag(s.kinetic_gradient(q, v, &mut out)) + out[0]);
     let mut damping = [0.0];
-    said.push(flag(s.springs_and_dampers((t, q, v), &mut out, &mut damping)) + out[0]);
+    said.push(flag(s.springs_and_dampers(State { t, q, v }, &mut out, &mut damping)) + out[0]);
     said.push(damping[0]);
     s.tree_mass(3, q, &mut out);
     said.extend([out[0], s.trees() as f64, s.tree(2).end as f64]);
@@ -266,7 +256,7 @@ fn a_simulation_takes_a_model_behind_a_pointer() {
         .unwrap();
     let touch = (2.0 / 9.81_f64).sqrt();
     assert!((run.events()[0].t - touch).abs() < 1e-6);
-    assert!(run.trajectory().state()[0].abs() < 1e-8);
+    assert!(run.state()[0].abs() < 1e-8);
 }
 
 /// `Dual` asks every method of what is written for any scalar.
@@ -274,7 +264,7 @@ fn a_simulation_takes_a_model_behind_a_pointer() {
 mod dual {
     use saltation::derivative::{Dual, RealField, convert};
     use saltation::mechanics::{
-        MechanicalSystem, SmoothConstraints, SmoothMechanics, UnilateralConstraints,
+        MechanicalSystem, SmoothConstraints, SmoothMechanics, State, UnilateralConstraints,
     };
     use std::ops::Range;
 
@@ -330,7 +320,7 @@ mod dual {
         }
         fn contact_effort<T: RealField + Copy>(
             &self,
-            _at: (T, &[T], &[T]),
+            _at: State<'_, T>,
             closed: &[usize],
             effort: &mut [T],
         ) -> bool {
@@ -340,7 +330,7 @@ mod dual {
         }
         fn springs_and_dampers(
             &self,
-            _at: (f64, &[f64], &[f64]),
+            _at: State<'_>,
             stiffness: &mut [f64],
             damping: &mut [f64],
         ) -> bool {
@@ -417,9 +407,11 @@ mod dual {
         dual.mass(&q, &mut one);
         found.push(one[0]);
         dual.effort(0.5, &q, &v, &mut one);
-        assert!(dual.contact_effort((0.5, &q, &v), &[0, 2], &mut one));
+        let (t, q_at) = (0.5, q);
+        let at = State { t, q: &q_at, v: &v };
+        assert!(dual.contact_effort(at, &[0, 2], &mut one));
         found.push(one[0]);
-        assert!(dual.springs_and_dampers((0.5, &q, &v), &mut one, &mut two));
+        assert!(dual.springs_and_dampers(at, &mut one, &mut two));
         found.extend([one[0], two[0]]);
         // Along q̇ = (q₁, −q₀) v: of ½ q₀² v², of q₀² q₁, and of that once more.
         assert!(dual.kinetic_gradient(&q, &v, &mut one));

@@ -1,8 +1,8 @@
 //! The derivative of an impact, asked for directly.
 
 use saltation::ContactModel;
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Crossed, CrossedGuard, EventFunction, Flow, Guard};
+use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use saltation::{Crossed, CrossedGuard, Displacement, EventFunction, Flow, Guard};
 
 /// Two points of 1 kg on floors of their own, tied by nothing, or carried by an arm that presses
 /// both: masses and rows are constant.
@@ -34,13 +34,13 @@ impl MechanicalSystem for Pair {
     fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
         effort.copy_from_slice(&[-10.0, -10.0]);
     }
-    fn effort_along(&self, _: (f64, &[f64], &[f64]), _: &[f64], out: &mut [f64]) -> bool {
+    fn effort_along(&self, _: State<'_>, _: &[f64], out: &mut [f64]) -> bool {
         out.fill(0.0);
         true
     }
     fn contact_effort(
         &self,
-        (_, q, v): (f64, &[f64], &[f64]),
+        State { q, v, .. }: State<'_>,
         closed: &[usize],
         effort: &mut [f64],
     ) -> bool {
@@ -88,7 +88,8 @@ fn second_closes(pair: Pair, x: &[f64; 4], closed: &[usize], dx: [f64; 4]) -> [f
     let mut out = [f64::NAN; 4];
     let model = ContactModel::new(pair);
     let mode = model.mode(closed).having(1, false);
-    assert!(model.reset_times(0.0, &Crossed::new(&set), x, &mode, (0.0, &dx), &mut out));
+    let (crossed, along) = (Crossed::new(&set), Displacement { dt: 0.0, dx: &dx });
+    assert!(model.reset_times(0.0, &crossed, x, &mode, along, &mut out));
     out
 }
 

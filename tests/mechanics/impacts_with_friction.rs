@@ -1,12 +1,12 @@
 //! Impacts with friction in a run: laws that know it get coefficients and tangents.
 #![allow(clippy::float_cmp, reason = "numbers that are handed on exactly")]
 
-use saltation::event_driven::{Breakdown, MechanicalRun};
+use saltation::event_driven::Breakdown;
 use saltation::impact::{
     AnitescuPotra, ImpactLaw, LcpSteps, Routh, RouthInclusion, Selection, Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{InputError, Start, Status};
 
 const GRAVITY: f64 = 9.81;
@@ -60,11 +60,7 @@ impl UnilateralConstraints for Disc {
 /// Thrown up at the ceiling from half the height.
 const START: ([f64; 3], [f64; 3]) = ([0.0, 0.5, 0.0], [1.0, 4.0, 30.0]);
 
-fn thrown(
-    friction: [f64; 2],
-    law: impl ImpactLaw + Send + Sync + 'static,
-    tf: f64,
-) -> MechanicalRun {
+fn thrown(friction: [f64; 2], law: impl ImpactLaw + Send + Sync + 'static, tf: f64) -> Run {
     let model = ContactModel::with_law(Disc { friction }, law).selection(Selection::First);
     let (q, v) = START;
     let mut simulation = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-12);
@@ -96,7 +92,7 @@ fn a_spinning_ball_bounces_off_the_ceiling_as_friction_says() {
             thrown([0.0, mu], AnitescuPotra::new(), 0.4),
             thrown([0.0, mu], inclusion, 0.4),
         ] {
-            assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+            assert_eq!(*run.status(), Status::ReachedEnd);
             let [event] = run.events() else {
                 panic!("{:?}", run.events());
             };
@@ -106,7 +102,7 @@ fn a_spinning_ball_bounces_off_the_ceiling_as_friction_says() {
             assert!((event.impulses[0] - push).abs() < 1e-7, "{event:?}");
             assert!((event.impulses[1] - along).abs() < 1e-7, "{event:?}");
             let fall = 0.4 - t;
-            let state = run.trajectory().state();
+            let state = run.state();
             let expected = [
                 vx * t + after[0] * fall,
                 HEIGHT - RADIUS - 0.5 * GRAVITY * fall * fall,
@@ -126,8 +122,8 @@ fn a_spinning_ball_bounces_off_the_ceiling_as_friction_says() {
 #[test]
 fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
     let run = thrown([0.3, 0.0], Routh::new(), 2.0);
-    let landing = run.trajectory().t();
-    match run.breakdown() {
+    let landing = run.t();
+    match run.status().reason::<Breakdown>() {
         Some(Breakdown::SustainedFriction {
             contact: 0,
             friction,
@@ -135,9 +131,9 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
         }) => {
             assert!(*friction == 0.3 && *t == landing && landing > 0.5);
         }
-        other => panic!("{other:?} {}", run.trajectory().status()),
+        other => panic!("{other:?} {}", run.status()),
     }
-    let text = run.breakdown().unwrap().to_string();
+    let text = run.status().reason::<Breakdown>().unwrap().to_string();
     assert!(
         text.contains("contact 0") && text.contains("frictionless"),
         "{text}"
@@ -170,8 +166,8 @@ fn a_contact_that_stays_closed_with_friction_is_refused_by_name() {
         .unwrap()
         .integrate(&Start::at(0.0).q(&q).v(&v), 2.0)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
-    let state = run.trajectory().state();
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    let state = run.state();
     assert!(state[3] == v[0] && state[5] == v[2], "{state}");
 }
 
@@ -262,7 +258,7 @@ fn the_derivative_of_an_impact_with_friction_is_that_of_displaced_runs() {
                 start[i] += by;
                 let run =
                     simulation().integrate(&Start::at(0.0).q(&start[..3]).v(&start[3..]), 0.4);
-                run.unwrap().trajectory().state().clone_owned()
+                run.unwrap().state().clone_owned()
             });
             let expected = (&ends[0] - &ends[1]) / 2e-5;
             let mut direction = [0.0; 6];

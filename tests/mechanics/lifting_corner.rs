@@ -2,9 +2,9 @@
 //! once because it is thrown outwards, and comes back within milliseconds. The excursion begins
 //! with a rate of zero; its end is known in closed form.
 
-use saltation::event_driven::{Grazing, MechanicalRun};
+use saltation::event_driven::Grazing;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Start, Status};
 
 use crate::polygon::{Plane, Polygon};
@@ -83,8 +83,8 @@ fn ahead_of_the_impact(inertia: f64, excess: f64, before: f64) -> ([f64; 3], [f6
 const EXCESSES: [f64; 6] = [3e-4, 1e-3, 3e-3, 1e-2, 2e-2, 3e-2];
 
 /// The run goes to its end, and corner 0 closes at the end of the excursion, to stay.
-fn comes_back(run: &MechanicalRun, lifted_at: f64, (excess, rounding): (f64, f64), what: &str) {
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{what}");
+fn comes_back(run: &Run, lifted_at: f64, (excess, rounding): (f64, f64), what: &str) {
+    assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
     let expected = lifted_at + back(excess);
     // Gaps of contacts that lie on their surface are left alone within 1e-13 m; the gap closes at
     // about half the acceleration times the excursion.
@@ -135,7 +135,7 @@ fn a_start_within_rounding_of_a_touch_is_decided() {
                 let run = simulation
                     .integrate(&Start::at(0.0).q(&q).v(&v), back(excess) + 0.01)
                     .unwrap();
-                assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{what}");
+                assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
                 let first = &run.events()[0];
                 assert_eq!(first.mode_after, [0], "{what}");
                 // A rate changes the excursion by its part of the speed of the return; and the rod
@@ -181,7 +181,7 @@ fn a_gap_that_opens_where_a_run_starts_is_not_touched() {
                 let run = simulation
                     .integrate(&Start::at(1.0).q(&q).v(&v), 1.3)
                     .unwrap();
-                let status = run.trajectory().status();
+                let status = run.status();
                 assert_eq!(*status, Status::ReachedEnd, "{rate} {excess} {gap}");
             }
         }
@@ -268,7 +268,7 @@ fn an_excursion_lower_than_the_error_of_steps_is_followed() {
         let run = simulation
             .integrate(&Start::at(-before).q(&q).v(&v), 0.03)
             .unwrap();
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{excess}");
+        assert_eq!(*run.status(), Status::ReachedEnd, "{excess}");
     }
 }
 
@@ -304,7 +304,7 @@ fn runs_of_a_few_units_in_the_last_place_come_to_their_ends() {
                     let run = simulation
                         .integrate(&Start::at(t).q(&q).v(&v), units(t, n))
                         .unwrap();
-                    let status = run.trajectory().status();
+                    let status = run.status();
                     assert_eq!(*status, Status::ReachedEnd, "{excess} {rate} {t} {n}");
                 }
             }

@@ -17,8 +17,8 @@ fn ball(restitution: f64) -> ContactModel<BouncingBall> {
 }
 
 /// The name of the option that is refused.
-fn refused<T>(run: Result<T, Breakdown>) -> Option<&'static str> {
-    match run.err()? {
+fn refused<T>(run: Result<T, impl Into<Breakdown>>) -> Option<&'static str> {
+    match run.err()?.into() {
         Breakdown::Input(InputError::BadSetting { name, .. }) => Some(name),
         _ => None,
     }
@@ -55,7 +55,6 @@ fn tolerances_are_named_by_every_driver() {
         let run = Integrator::new(model)
             .unwrap()
             .integrate(&Start::at(0.0).x(&[1.0, 0.0]), 0.1);
-        let run = run.map_err(Breakdown::Input);
         assert_eq!(refused(run), Some(expected), "core");
     }
 }
@@ -68,10 +67,6 @@ fn times_are_refused_for_derivatives_too() {
             .zeno_time(bad)
             .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
         assert_eq!(refused(derivative), Some("zeno_time"));
-        let derivative = simulation()
-            .cluster_time(bad)
-            .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.1);
-        assert_eq!(refused(derivative), Some("cluster_time"));
     }
 }
 
@@ -84,8 +79,14 @@ fn options_are_refused_before_the_impact_of_the_start() {
         let model = ContactModel::with_law(Row::default(), AllOutcomes::new());
         EventDriven::new(model).unwrap()
     };
-    let run = simulation().integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
-    assert!(matches!(run, Err(Breakdown::Impact { .. })), "{run:?}");
+    let run = simulation()
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
+        .unwrap();
+    let reason = run.status().reason::<Breakdown>();
+    assert!(
+        matches!(reason, Some(Breakdown::Impact { .. })),
+        "{reason:?}"
+    );
     let run = simulation()
         .rtol(-1.0)
         .integrate(&Start::at(0.0).q(&q).v(&v), 1.0);

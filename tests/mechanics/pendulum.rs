@@ -33,7 +33,7 @@ fn the_wall_is_hit_when_the_reference_says() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0; 2]), 1.5)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
     let event = &run.events()[0];
     assert!((event.t - 0.755987814701).abs() < 1e-11, "{}", event.t);
     assert!(event.approach[0] < -1.0);
@@ -42,7 +42,7 @@ fn the_wall_is_hit_when_the_reference_says() {
     for state in [&event.state_before, &event.state_after] {
         assert!((energy(&pendulum, state) - start).abs() < 1e-10);
     }
-    let end = run.trajectory().state();
+    let end = run.state();
     assert!((energy(&pendulum, end.as_slice()) - start).abs() < 1e-10);
 }
 
@@ -59,8 +59,8 @@ fn a_plastic_wall_is_slid_along_and_left() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&[0.9, 0.2]).v(&[0.0; 2]), 3.0)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
-    let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    let closed: Vec<_> = run.phases().into_iter().map(|mode| mode.closed).collect();
     assert!(closed.starts_with(&[vec![], vec![0], vec![]]), "{closed:?}");
 
     // No work is done at the wall while it is slid along: energy is lost at impacts alone.
@@ -77,7 +77,7 @@ fn a_plastic_wall_is_slid_along_and_left() {
         assert!((before - after - lost).abs() < 1e-10);
         last = after;
     }
-    assert!((energy(&pendulum, run.trajectory().state().as_slice()) - last).abs() < 1e-9);
+    assert!((energy(&pendulum, run.state().as_slice()) - last).abs() < 1e-9);
 }
 
 #[test]

@@ -20,9 +20,9 @@ fn ends((discs, q, v): &(Discs, Vec<f64>, Vec<f64>)) -> Result<bool, String> {
         .configure(|integrator| integrator.max_step(0.05));
     let run = simulation.integrate(&Start::at(0.0).q(q).v(v), 4.0);
     let run = run.map_err(|error| error.to_string())?;
-    let status = run.trajectory().status();
-    let state = |t: f64| run.trajectory().at(t).unwrap().as_slice().to_vec();
-    let reached = match (status, Breakdown::of(status)) {
+    let status = run.status();
+    let state = |t: f64| run.state_at(t).unwrap().as_slice().to_vec();
+    let reached = match (status, status.reason::<Breakdown>()) {
         (Status::ReachedEnd, _) => true,
         // The gap is zero there, and nowhere else: two discs pass each other that just fit.
         (_, Some(Breakdown::Grazing { contact, t, .. })) => {
@@ -167,7 +167,7 @@ fn multipliers_that_are_noise_do_not_shorten_steps() {
         let run = simulation
             .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
             .unwrap();
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "run {k}");
+        assert_eq!(*run.status(), Status::ReachedEnd, "run {k}");
     }
 }
 
@@ -192,7 +192,7 @@ fn a_jam_that_rattles_comes_to_rest() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), 3.0)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
 }
 
 /// Contacts of piles depend on each other, exactly or nearly, in positions and in motions that none
@@ -215,13 +215,13 @@ fn piles_of_plastic_discs_come_to_their_ends() {
             .grazing(Grazing::Contact);
         let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 4.0);
         let run = run.unwrap_or_else(|error| panic!("run {k}: {error}"));
-        match run.trajectory().status() {
+        match run.status() {
             Status::ReachedEnd => {}
             // A row that fits exactly, as in `heaps_of_all_kinds`: rounding decides which ones.
             Status::Refused(Stop::Inadmissible { value, .. }) if *value > -1e-6 => wedged += 1,
             status => panic!("run {k}: {status}"),
         }
-        let closed = run.modes().pop().unwrap().closed.len();
+        let closed = run.phases().pop().unwrap().closed.len();
         assert!(closed <= n);
         resting += usize::from(closed > 2);
     }

@@ -1,11 +1,11 @@
 //! A block that rocks: landings in geometric sequence, and rest on both corners under every policy.
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{Breakdown, ContactEvent, ContactEventKind, MechanicalRun, Zeno};
+use saltation::event_driven::{Breakdown, ContactEvent, ContactEventKind, Zeno};
 use saltation::impact::Sequential;
 use saltation::mechanics::UnilateralConstraints;
 use saltation::models::RigidTrot;
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Integrator, Start, Status};
 
 fn block() -> RigidTrot {
@@ -66,9 +66,9 @@ fn the_accumulation_is_named_stopped_at_or_absorbed() {
         contacts,
         ratio,
         ..
-    }) = Breakdown::of(refused.trajectory().status())
+    }) = refused.status().reason::<Breakdown>()
     else {
-        panic!("{}", refused.trajectory().status());
+        panic!("{}", refused.status());
     };
     // A corner lands every other time.
     let rho = block().rocking_ratio();
@@ -80,19 +80,19 @@ fn the_accumulation_is_named_stopped_at_or_absorbed() {
     let stopped = rocking(Zeno::StopAt)
         .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
         .unwrap();
-    assert_eq!(*stopped.trajectory().status(), Status::Ended);
-    assert!((stopped.trajectory().t() - accumulation).abs() < 1e-9);
+    assert_eq!(*stopped.status(), Status::Ended);
+    assert!((stopped.t() - accumulation).abs() < 1e-9);
 
     let absorbed = rocking(Zeno::Absorb)
         .integrate(&Start::at(0.0).q(&q).v(&v), 100.0)
         .unwrap();
-    assert_eq!(*absorbed.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*absorbed.status(), Status::ReachedEnd);
     let last = absorbed.events().last().unwrap();
     assert_eq!(
         (last.kind, &last.mode_after[..]),
         (ContactEventKind::ZenoAbsorbed, &[0, 1][..])
     );
-    let [height, theta] = [0, 1].map(|i| absorbed.trajectory().state()[i]);
+    let [height, theta] = [0, 1].map(|i| absorbed.state()[i]);
     assert!(
         (height - block().leg).abs() < 1e-9 && theta.abs() < 1e-9,
         "{height} {theta}"
@@ -111,9 +111,9 @@ fn a_flat_block_stays_after_its_first_landing() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
         .unwrap();
-    let closed: Vec<_> = run.modes().into_iter().map(|mode| mode.closed).collect();
+    let closed: Vec<_> = run.phases().into_iter().map(|mode| mode.closed).collect();
     assert_eq!(closed, [vec![1], vec![0, 1]]);
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
 }
 
 /// A corner that lifts has drifted by the tolerance of the run: it must not count as one that
@@ -126,7 +126,7 @@ fn corners_land_in_turn_whatever_the_tolerance() {
         let run = simulation
             .integrate(&Start::at(0.0).q(&q).v(&v), 5.0)
             .unwrap();
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{rtol}");
+        assert_eq!(*run.status(), Status::ReachedEnd, "{rtol}");
         let (_, landings) = run.events().split_last().unwrap();
         assert!(landings.len() > 12);
         for (k, event) in landings.iter().enumerate() {
@@ -152,7 +152,7 @@ fn a_body_that_settles_foot_by_foot_forgets_its_start() {
         let mut integrator = Integrator::new(&model).unwrap().rtol(rtol).atol(rtol);
         let derivative = integrator.derivative(&start.as_start(), 0.6).unwrap();
         assert_eq!(*derivative.verdict(), Verdict::Classical, "{rtol}");
-        assert!(derivative.trajectory().crossings().len() > 5);
+        assert!(derivative.run().crossings().len() > 5);
         let matrix = derivative.matrix().unwrap();
         assert!(matrix.amax() < 1e-9, "{rtol}: {matrix}");
     }
@@ -175,11 +175,10 @@ fn blocks_that_bounce_on_their_corners_come_to_rest() {
                 let model = ContactModel::with_law(block, Sequential::new());
                 let sequential = EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-11);
                 let what = format!("{half_width} {half_height} {restitution} {tilt}");
-                let check = |run: MechanicalRun| {
-                    let (status, path) = (run.trajectory().status(), run.trajectory());
-                    assert_eq!(*status, Status::ReachedEnd, "{what}");
+                let check = |run: Run| {
+                    assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
                     for k in 0..=2000 {
-                        let state = path.at(0.001 * f64::from(k)).unwrap();
+                        let state = run.state_at(0.001 * f64::from(k)).unwrap();
                         let gaps = [0, 1].map(|j| block.gap(j, &state.as_slice()[..2]));
                         assert!(gaps[0].min(gaps[1]) > -1e-9, "{what}: {gaps:?}");
                     }

@@ -3,9 +3,9 @@
 
 use std::f64::consts::TAU;
 
-use saltation::event_driven::{Grazing, MechanicalRun, Zeno};
+use saltation::event_driven::{Grazing, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Start, Status};
 
 use crate::random::SplitMix64;
@@ -56,12 +56,7 @@ fn table<F: Fn(f64) -> f64>(acceleration: F) -> Table<F> {
     }
 }
 
-fn run<F: Fn(f64) -> f64>(
-    table: Table<F>,
-    start: (f64, f64, f64),
-    end: f64,
-    longest: f64,
-) -> MechanicalRun {
+fn run<F: Fn(f64) -> f64>(table: Table<F>, start: (f64, f64, f64), end: f64, longest: f64) -> Run {
     let (t, q, v) = start;
     let mut simulation = EventDriven::new(ContactModel::new(table))
         .unwrap()
@@ -78,10 +73,10 @@ fn a_body_at_rest_on_a_shaking_table_takes_off_each_time() {
     let found = run(table(shaking), (-0.4, 0.0, 0.0), 2.6, f64::INFINITY);
     let expected = run(table(shaking), (-0.4, 0.0, 0.0), 2.6, 1e-3);
     for run in [&found, &expected] {
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+        assert_eq!(*run.status(), Status::ReachedEnd);
         assert!(run.is_guaranteed());
     }
-    let lifts = |run: &MechanicalRun| -> Vec<f64> {
+    let lifts = |run: &Run| -> Vec<f64> {
         let released = run.events().iter().filter(|e| !e.released.is_empty());
         released.map(|e| e.t).collect()
     };
@@ -125,7 +120,7 @@ fn balls_on_shaking_tables_end_as_with_short_steps() {
         let expected = run(body, start, end, 2e-3 / frequency);
         let what =
             format!("case {case}: {frequency} Hz, {strength} g, e {restitution}, from {start:?}");
-        let lowest = found.trajectory().states().row(0).min();
+        let lowest = found.states().row(0).min();
         assert!(lowest > -1e-8, "{what}: {lowest:e} deep");
         // Bouncing on a table that shakes is chaotic: runs part when their errors have grown, or
         // where errors decide and they say so.
@@ -153,13 +148,9 @@ fn balls_on_shaking_tables_end_as_with_short_steps() {
         }
         doubtful += usize::from(!found.is_guaranteed());
         if apart < 1e-6 {
-            assert_eq!(
-                found.trajectory().status(),
-                expected.trajectory().status(),
-                "{what}"
-            );
+            assert_eq!(found.status(), expected.status(), "{what}");
             // The last bounces of an accumulation are taken in by one run and not by the other.
-            let (a, b) = (found.trajectory().state(), expected.trajectory().state());
+            let (a, b) = (found.state(), expected.state());
             assert!((a - b).amax() < 1e-4, "{what}: {a} {b}");
         }
     }
@@ -210,7 +201,7 @@ fn a_short_pulse_is_seen_where_the_effort_states_its_time_scale() {
         // In a flight of a minute it is the step that must not pass it over.
         let end = start + 3.0;
         let flying = run(body, (0.0, 0.0, 300.0), end, f64::INFINITY);
-        let found = flying.trajectory().state()[0];
+        let found = flying.state()[0];
         let pulse = 2.0 * G * 0.01 * (end - start - 0.005);
         let expected = 300.0 * end - 0.5 * G * end * end + pulse;
         // Errors where the force jumps; a pulse that is passed over is missed whole.
@@ -238,7 +229,7 @@ fn a_step_that_samples_cut_just_before_the_end_of_the_run_is_cut() {
             let run = simulation
                 .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), end)
                 .unwrap();
-            let status = run.trajectory().status();
+            let status = run.status();
             assert_eq!(*status, Status::ReachedEnd, "{strength} g, to {end} s");
         }
     }
@@ -297,6 +288,6 @@ fn an_end_that_takes_off_slower_than_steps_tell_is_not_below_the_table() {
         let run = simulation
             .integrate(&Start::at(0.0).q(&q).v(&[0.0, 0.0]), 0.3)
             .unwrap();
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "rod {k}");
+        assert_eq!(*run.status(), Status::ReachedEnd, "rod {k}");
     }
 }

@@ -114,7 +114,7 @@ fn come_to_their_ends<S>(
         let model = ContactModel::new(model.clone());
         let mut simulation = EventDriven::new(model).unwrap().grazing(grazing);
         let run = simulation.integrate(&Start::at(t).q(q).v(v), end).unwrap();
-        let status = run.trajectory().status();
+        let status = run.status();
         assert_eq!(*status, Status::ReachedEnd, "{what} at {t}, 2^{k} units");
     }
 }

@@ -1,9 +1,8 @@
 //! Two systems integrated as one do what each does alone.
 
-use saltation::Start;
-use saltation::event_driven::MechanicalRun;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven};
+use saltation::{Run, Start};
 
 use crate::fixtures::family::{Family, at_contact, start_before};
 
@@ -99,17 +98,17 @@ fn two_systems_in_one_are_as_if_each_ran_alone() {
     let both = simulation
         .integrate(&Start::at(0.0).q(&q).v(&v), 0.15)
         .unwrap();
-    let (x, d) = (both.trajectory().state(), da + db);
+    let (x, d) = (both.state(), da + db);
     for (i, own) in [(0, &alone[0]), (da, &alone[1])] {
-        let size = own.trajectory().state().len() / 2;
+        let size = own.state().len() / 2;
         for k in 0..size {
-            assert!((x[i + k] - own.trajectory().state()[k]).abs() < 1e-9);
-            assert!((x[d + i + k] - own.trajectory().state()[size + k]).abs() < 1e-9);
+            assert!((x[i + k] - own.state()[k]).abs() < 1e-9);
+            assert!((x[d + i + k] - own.state()[size + k]).abs() < 1e-9);
         }
     }
     // The log is that of both, merged by time; what is simultaneous to rounding may be one event or
     // several.
-    let activations = |run: &MechanicalRun, offset: usize| {
+    let activations = |run: &Run, offset: usize| {
         let events = run.events().iter();
         let each = events.flat_map(move |e| e.activated.iter().map(move |j| (e.t, j + offset)));
         each.collect::<Vec<(f64, usize)>>()

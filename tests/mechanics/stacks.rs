@@ -4,8 +4,7 @@
 use saltation::event_driven::{Breakdown, ContactEventKind, Grazing, Zeno};
 use saltation::impact::{Propagative, ReflectionOrder, Sequential};
 use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
-use saltation::{Start, Status};
+use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
 use crate::fixtures::line::Line;
 
@@ -32,7 +31,7 @@ fn a_contact_released_as_another_closes_stays_if_the_impact_presses_on_it() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&[0.0, 0.5]).v(&[0.0; 2]), 4.0)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-10);
     // Together they lift when t − 1 = 1.
     let [landing, lifting] = run.events() else {
@@ -54,7 +53,7 @@ fn a_contact_released_as_another_closes_stays_if_the_impact_presses_on_it() {
     );
     assert!((lifting.t - 2.0).abs() < 1e-9);
     // From rest at 2: two masses under t − 2 over two, (t − 2)³/12.
-    assert!((run.trajectory().state()[0] - 8.0 / 12.0).abs() < 1e-8);
+    assert!((run.state()[0] - 8.0 / 12.0).abs() < 1e-8);
 }
 
 #[test]
@@ -65,13 +64,12 @@ fn stacks_come_to_rest_whatever_the_law() {
                 let line = Line::above_floor(&vec![1.0; count], restitution, fall);
                 let q: Vec<f64> = (0..count).map(|i| 1.0 + apart * i as f64).collect();
                 let v = vec![0.0; count];
-                let check = |run: saltation::event_driven::MechanicalRun| {
+                let check = |run: Run| {
                     let what = format!("{count} {apart} {restitution}");
-                    let status = run.trajectory().status();
-                    assert_eq!(*status, Status::ReachedEnd, "{what}");
+                    assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
                     assert!(line.lowest_gap(&run) > -1e-9, "{what}");
-                    assert!(run.trajectory().state().amax() < 1e-9, "{what}");
-                    let closed = run.modes().pop().unwrap().closed;
+                    assert!(run.state().amax() < 1e-9, "{what}");
+                    let closed = run.phases().pop().unwrap().closed;
                     assert_eq!(closed, (0..count).collect::<Vec<_>>(), "{what}");
                 };
                 let run = line
@@ -111,9 +109,9 @@ fn blocks_that_touch_and_bounce_come_to_rest_one_impact_after_the_other() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&[1.0, 1.0]).v(&[0.0; 2]), 5.0)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-9);
-    assert_eq!(run.modes().pop().unwrap().closed, [0, 1]);
+    assert_eq!(run.phases().pop().unwrap().closed, [0, 1]);
 }
 
 #[test]
@@ -123,9 +121,9 @@ fn a_heavy_ball_squeezes_a_light_one_onto_the_floor() {
     let run = simulation
         .integrate(&Start::at(0.0).q(&[0.5, 1.0]).v(&[0.0, -1.0]), 5.0)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(line.lowest_gap(&run) > -1e-9);
-    assert_eq!(run.modes().pop().unwrap().closed, [0, 1]);
+    assert_eq!(run.phases().pop().unwrap().closed, [0, 1]);
 }
 
 /// Contacts that carry nothing stay closed: neither drift nor rounding opens them.
@@ -142,9 +140,9 @@ fn bodies_side_by_side_move_as_one() {
                 .simulation()
                 .integrate(&Start::at(0.0).q(&[1.0 / 3.0; 2]).v(&[1.0; 2]), 100.0)
                 .unwrap();
-            assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+            assert_eq!(*run.status(), Status::ReachedEnd);
             assert!(run.events().is_empty(), "{:?}", run.events());
-            assert_eq!(run.modes()[0].closed, [0]);
+            assert_eq!(run.phases()[0].closed, [0]);
         }
     }
 }
@@ -161,7 +159,7 @@ fn pendulums_side_by_side_swing_as_one() {
         .simulation()
         .integrate(&Start::at(0.0).q(&[-0.1, 0.0, 0.0]).v(&[0.0; 3]), 50.0)
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
     assert_eq!(
         (run.events().len(), &run.events()[0].mode_after[..]),
         (1, &[0, 1][..])
@@ -185,13 +183,9 @@ fn a_force_that_is_almost_zero_ends_a_run_or_not_as_the_policy_says() {
                 200.0,
             )
             .unwrap();
-        assert_eq!(
-            *run.trajectory().status(),
-            Status::ReachedEnd,
-            "{difference}"
-        );
+        assert_eq!(*run.status(), Status::ReachedEnd, "{difference}");
         assert!(line.lowest_gap(&run) > -2e-8);
-        let [a, b] = [0, 1].map(|i| run.trajectory().state()[i]);
+        let [a, b] = [0, 1].map(|i| run.state()[i]);
         assert!((a - b).abs() < 2e-8);
     }
 }
@@ -208,9 +202,9 @@ fn impacts_without_time_between_them_are_taken_as_one() {
             101.0,
         )
         .unwrap();
-    assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+    assert_eq!(*run.status(), Status::ReachedEnd);
     assert!(!run.is_guaranteed() && line.lowest_gap(&run) > -1e-9);
-    let v = &run.trajectory().state().as_slice()[3..];
+    let v = &run.state().as_slice()[3..];
     let momentum = 2.0 * v[0] + v[1] + 2.0 * v[2];
     let energy = v[0] * v[0] + 0.5 * v[1] * v[1] + v[2] * v[2];
     assert!((momentum - 2.0).abs() < 1e-7 && (energy - 1.0).abs() < 1e-7);
@@ -295,7 +289,7 @@ fn rests_where_it_is(wedge: Wedge, run_too: bool) {
         let run = simulation
             .integrate(&Start::at(0.0).q(&rest).v(&rest), 0.1)
             .unwrap();
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd, "{angles:?}");
+        assert_eq!(*run.status(), Status::ReachedEnd, "{angles:?}");
     }
 }
 
@@ -353,7 +347,7 @@ fn light_balls_under_a_heavy_one_stay_closed() {
             let run = simulation
                 .integrate(&Start::at(0.0).q(&rest).v(&rest), 1.0)
                 .unwrap();
-            assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
+            assert_eq!(*run.status(), Status::ReachedEnd);
             assert!(run.events().is_empty());
         }
     }

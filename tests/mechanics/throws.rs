@@ -3,9 +3,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use saltation::event_driven::{Breakdown, MechanicalRun, Zeno};
+use saltation::event_driven::{Breakdown, Zeno};
 use saltation::mechanics::{Redundant, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Start, Status};
 
 use crate::polygon::{Plane, Polygon};
@@ -72,7 +72,7 @@ fn throw(random: &mut SplitMix64, corners: usize, elastic: bool) -> Throw {
     }
 }
 
-fn run(throw: &Throw, longest: f64) -> MechanicalRun {
+fn run(throw: &Throw, longest: f64) -> Run {
     let model = ContactModel::new(throw.body.clone()).redundant(Redundant::LeastSquares);
     let mut simulation = EventDriven::new(model)
         .unwrap()
@@ -98,16 +98,16 @@ struct Tally {
 /// How a throw came out: with the steps that the motion allows, and with short ones.
 fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     let (found, reference) = (run(throw, f64::INFINITY), run(throw, 2e-3));
-    let (path, status) = (found.trajectory(), found.trajectory().status());
-    tally.steps += path.statistics().steps;
-    tally.narrowed += path.statistics().narrowed;
+    let status = found.status();
+    tally.steps += found.statistics().steps;
+    tally.narrowed += found.statistics().narrowed;
     tally.guaranteed += usize::from(found.is_guaranteed());
-    match (status, Breakdown::of(status)) {
+    match (status, status.reason::<Breakdown>()) {
         (Status::ReachedEnd, _) => tally.reached += 1,
         // Honest where it is so: the corner comes that close.
         (_, Some(Breakdown::Grazing { contact, t, .. })) => {
             tally.grazed += 1;
-            let q = reference.trajectory().at(*t).map_err(|e| e.to_string())?;
+            let q = reference.state_at(*t).map_err(|e| e.to_string())?;
             let gap = throw.body.gap(*contact, &q.as_slice()[..3]);
             if gap.abs() > 1e-4 {
                 return Err(format!("{status}: the gap is {gap:e}"));
@@ -118,9 +118,9 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     // Open corners are nowhere below the planes.
     let contacts = throw.body.contacts();
     for i in 0..=2000 {
-        let t = path.t() * f64::from(i) / 2000.0;
-        let state = path.at(t).map_err(|e| e.to_string())?;
-        let mode = path.mode_at(t).map_err(|e| e.to_string())?;
+        let t = found.t() * f64::from(i) / 2000.0;
+        let state = found.state_at(t).map_err(|e| e.to_string())?;
+        let mode = found.mode_at(t).map_err(|e| e.to_string())?;
         let open = (0..contacts).filter(|j| !mode.flag(*j));
         let gaps = open.map(|j| throw.body.gap(j, &state.as_slice()[..3]));
         let least = gaps.fold(f64::INFINITY, f64::min);
@@ -131,7 +131,7 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     let energy = |state: &[f64]| throw.body.energy(state);
     let (before, after) = (
         energy(&[throw.q, throw.v].concat()),
-        energy(path.state().as_slice()),
+        energy(found.state().as_slice()),
     );
     if throw.body.restitution >= 1.0 && (after - before).abs() > 1e-4 * before.abs() {
         return Err(format!("energy {before} becomes {after}"));
@@ -156,7 +156,7 @@ fn compare(throw: &Throw, tally: &mut Tally) -> Result<(), String> {
     }
     tally.alike += 1;
     if *status == Status::ReachedEnd && apart < 1e-7 {
-        let off = (path.state() - reference.trajectory().state()).amax();
+        let off = (found.state() - reference.state()).amax();
         if off > 1e-3 {
             return Err(format!("{off:e} apart at the end"));
         }

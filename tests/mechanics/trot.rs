@@ -4,7 +4,7 @@
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RigidTrot, SoftTrot};
 use saltation::{ContactModel, EventDriven};
-use saltation::{Integrator, Start, Trajectory};
+use saltation::{Integrator, Run, Start};
 
 use crate::fixtures::reference::{by_index, rows};
 
@@ -15,7 +15,7 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
     q: &[f64],
     v: &[f64],
     tf: f64,
-) -> (ContactModel<S>, Trajectory) {
+) -> (ContactModel<S>, Run) {
     let model = ContactModel::new(system);
     let start = model.start(&Start::at(0.0).q(q).v(v)).unwrap();
     let run = Integrator::new(&model)
@@ -23,8 +23,9 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
         .rtol(1e-12)
         .atol(1e-12)
         .integrate(&start.as_start(), tf)
+        .unwrap()
+        .completed()
         .unwrap();
-    run.clone().completed().unwrap();
     (model, run)
 }
 
@@ -32,7 +33,7 @@ fn run<S: MechanicalSystem + UnilateralConstraints>(
 /// them.
 fn sequence<S: MechanicalSystem + UnilateralConstraints>(
     model: &ContactModel<S>,
-    run: &Trajectory,
+    run: &Run,
 ) -> (Vec<f64>, String) {
     let mut times: Vec<f64> = Vec::new();
     for crossing in run.crossings() {
@@ -82,7 +83,7 @@ fn check<S: MechanicalSystem + UnilateralConstraints>(
                 near(times[index - 1], 1e-10);
             } else if row.quantity == "thetadot_after_event" {
                 let index: usize = row.j.parse().unwrap();
-                near(run.at(times[index - 1]).unwrap()[v.len() + 1], 1e-9);
+                near(run.state_at(times[index - 1]).unwrap()[v.len() + 1], 1e-9);
             } else if let Some(index) = names
                 .iter()
                 .position(|name| row.quantity == format!("{name}_T"))
@@ -161,5 +162,5 @@ fn without_a_start_mode_no_contact_is_closed() {
     let run = core
         .integrate(&Start::at(0.0).x(&[q, v].concat()), 0.65)
         .unwrap();
-    assert_eq!(run.state(), expected.trajectory().state());
+    assert_eq!(run.state(), expected.state());
 }

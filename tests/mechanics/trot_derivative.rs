@@ -40,7 +40,7 @@ fn one_side<S: MechanicalSystem + UnilateralConstraints>(
         d.apply_backward(direction)
     };
     let along = along.unwrap_or_else(|error| panic!("{error}; {}", d.verdict()));
-    let state = d.trajectory().state().as_slice().to_vec();
+    let state = d.run().state().as_slice().to_vec();
     (state, along.as_slice().to_vec(), d.verdict().clone())
 }
 

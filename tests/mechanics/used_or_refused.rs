@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use saltation::derivative::Verdict;
-use saltation::event_driven::{Breakdown, ContactEvent, MechanicalRun, Zeno};
+use saltation::event_driven::{Breakdown, ContactEvent, Zeno};
 use saltation::impact::{
     AllOutcomes, ImpactFailure, ImpactLaw, ImpactProblem, MinimalOutcomes, Outcomes, Selection,
     Unilateral,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven};
+use saltation::{ContactModel, EventDriven, Run};
 use saltation::{InputError, Integrator, Interrupt, Start, Status, Stop};
 
 use crate::fixtures::row::{Row, START};
@@ -20,7 +20,7 @@ fn simulation(model: ContactModel<Row>) -> EventDriven<Row> {
     EventDriven::new(model).unwrap().rtol(1e-10).atol(1e-11)
 }
 
-fn run(model: ContactModel<Row>) -> MechanicalRun {
+fn run(model: ContactModel<Row>) -> Run {
     let (q, v) = START;
     simulation(model)
         .integrate(&Start::at(0.0).q(&q).v(&v), 1.5)
@@ -53,10 +53,7 @@ fn an_interrupt_ends_the_search_of_a_law_within_a_run() {
     let run = simulation(model)
         .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
         .unwrap();
-    assert_eq!(
-        *run.trajectory().status(),
-        Status::Refused(Stop::Interrupted)
-    );
+    assert_eq!(*run.status(), Status::Refused(Stop::Interrupted));
 }
 
 #[test]
@@ -67,7 +64,8 @@ fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
         for refused in [
             simulation(ContactModel::new(row))
                 .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
-                .err(),
+                .err()
+                .map(Breakdown::Input),
             ContactModel::new(row)
                 .start(&Start::at(0.0).q(&q).v(&v))
                 .err(),
@@ -89,7 +87,7 @@ fn friction_that_a_law_ignores_is_refused_when_a_run_starts() {
         }
         // Unless it is said not to matter.
         let free = ContactModel::new(row).frictionless();
-        assert_eq!(*run(free).trajectory().status(), Status::ReachedEnd);
+        assert_eq!(*run(free).status(), Status::ReachedEnd);
     }
     let text = simulation(ContactModel::new(Row { friction: 0.3 }))
         .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
@@ -139,17 +137,16 @@ fn laws_say_what_they_honour_also_behind_references_and_smart_pointers() {
 #[test]
 fn several_outcomes_end_a_run_unless_one_is_chosen() {
     let refused = run(ContactModel::with_law(Row::default(), AllOutcomes::new()));
-    let Some(Breakdown::Impact { reason, t, .. }) = Breakdown::of(refused.trajectory().status())
-    else {
-        panic!("{}", refused.trajectory().status());
+    let Some(Breakdown::Impact { reason, t, .. }) = refused.status().reason::<Breakdown>() else {
+        panic!("{}", refused.status());
     };
     assert_eq!(**reason, ImpactFailure::NotSingle { count: 2 });
     assert!((t - 1.0).abs() < 1e-9);
     let after = |selection: &Selection| {
         let model = ContactModel::with_law(Row::default(), AllOutcomes::new());
         let run = run(model.selection(selection.clone()));
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
-        run.trajectory().state().rows(3, 3).into_owned()
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        run.state().rows(3, 3).into_owned()
     };
     let first = after(&Selection::First);
     let second = after(&Selection::by(|_, _| Some(1)));
@@ -171,7 +168,7 @@ fn several_outcomes_end_a_run_unless_one_is_chosen() {
     let refused = run(none);
     let (chosen, count) = (None, 2);
     assert!(
-        matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. })
+        matches!(refused.status().reason::<Breakdown>(), Some(Breakdown::Impact { reason, .. })
                 if **reason == ImpactFailure::NoSuchOutcome { chosen, count }
         )
     );
@@ -182,10 +179,10 @@ fn a_set_that_is_incomplete_is_no_single_outcome() {
     let model = || ContactModel::with_law(Row::default(), MinimalOutcomes::new().cap(2));
     let refused = run(model());
     assert!(
-        matches!(Breakdown::of(refused.trajectory().status()), Some(Breakdown::Impact { reason, .. }) if matches!(**reason, ImpactFailure::NotSingle { .. })
+        matches!(refused.status().reason::<Breakdown>(), Some(Breakdown::Impact { reason, .. }) if matches!(**reason, ImpactFailure::NotSingle { .. })
         ),
         "{}",
-        refused.trajectory().status()
+        refused.status()
     );
 }
 
@@ -267,7 +264,7 @@ fn draws_are_those_of_the_run_at_displaced_times() {
                 .unwrap();
             let taken = |event: &ContactEvent| -event.state_after[1] / event.state_before[1] > 0.6;
             let word: Vec<bool> = run.events().iter().map(taken).collect();
-            (run.trajectory().state().clone(), word)
+            (run.state().clone(), word)
         };
         let (_, word) = end(1.0, 0.5);
         assert!(word.len() >= 2, "{word:?}");
@@ -334,8 +331,8 @@ fn impacts_are_counted_on_behind_an_accumulation() {
         let run = simulation
             .integrate(&Start::at(0.0).q(&[0.2, 0.5]).v(&[0.0, 0.0]), 4.0)
             .unwrap();
-        assert_eq!(*run.trajectory().status(), Status::ReachedEnd);
-        assert!(run.modes().iter().any(|mode| mode.closed == [0]));
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        assert!(run.phases().iter().any(|mode| mode.closed == [0]));
         let rest = 3.0 * (2.0f64 * 0.2 / 10.0).sqrt();
         let seen = seen.lock().unwrap();
         let numbers = seen.iter().map(|&(_, number)| number).filter(|&n| n > 0);

@@ -1,11 +1,10 @@
 //! Random runs against the event-driven driver.
 
-use saltation::Start;
 use saltation::event_driven::Zeno;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{DoublePendulum, RigidTrot, SoftTrot};
-use saltation::variational::Variational;
 use saltation::{ContactModel, EventDriven};
+use saltation::{Start, Variational};
 
 /// Reproducible numbers in [0, 1).
 pub(crate) struct Draws(pub(crate) u64);
@@ -39,7 +38,9 @@ where
         .ok()?;
     let mut errors = [0.0; 2];
     for (error, h) in errors.iter_mut().zip([h, h / 2.0]) {
-        let mut driver = Variational::new(system.clone()).unwrap().time_step(h);
+        let mut driver = Variational::new(ContactModel::new(system.clone()))
+            .unwrap()
+            .time_step(h);
         let run = driver
             .integrate(&Start::at(0.0).q(q).v(v), tf)
             .unwrap()
@@ -59,7 +60,7 @@ where
         if count != expected || !run.is_guaranteed() {
             return None;
         }
-        let state = exact.trajectory().state();
+        let state = exact.state();
         let apart = run
             .state()
             .iter()

@@ -1,22 +1,23 @@
 //! The derivative of runs, against differences of runs.
 
-use saltation::Start;
 use saltation::impact::Propagative;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SlidingBlock};
-use saltation::variational::{Variational, VariationalFailure};
+use saltation::variational::VariationalFailure;
+use saltation::{ContactModel, NoDerivative, Start, Status, Variational, Verdict};
 
 #[test]
 fn the_derivative_of_a_run_with_an_impact_is_that_of_differences() {
     for (h, tf) in [(0.02, 1.5), (0.07, 1.0), (0.01, 0.5)] {
         let law = Propagative::default();
-        let mut driver = Variational::with_law(DoublePendulum::default(), law)
+        let mut driver = Variational::new(ContactModel::with_law(DoublePendulum::default(), law))
             .unwrap()
             .time_step(h);
         let x = [1.0, 0.5, 0.1, -0.2];
-        let (run, derivative) = driver
+        let found = driver
             .derivative(&Start::at(0.0).q(&x[..2]).v(&x[2..]), tf)
             .unwrap();
+        let (run, derivative) = (found.run(), found.matrix().unwrap());
         let s = 1e-5;
         for k in 0..4 {
             let mut end = |by: f64| {
@@ -45,10 +46,13 @@ fn the_derivative_of_a_run_with_an_impact_is_that_of_differences() {
 fn bounces_of_a_ball_have_the_closed_form() {
     // Each impact has the saltation matrix [−e, 0; (1 + e) g/v, −e].
     let ball = BouncingBall::default();
-    let mut driver = Variational::new(ball).unwrap().time_step(0.01);
-    let (run, derivative) = driver
+    let mut driver = Variational::new(ContactModel::new(ball))
+        .unwrap()
+        .time_step(0.01);
+    let found = driver
         .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 1.2)
         .unwrap();
+    let (run, derivative) = (found.run(), found.matrix().unwrap());
     let mut expected = nalgebra::Matrix2::identity();
     let mut last = 0.0;
     let free = |t: f64| nalgebra::Matrix2::new(1.0, t, 0.0, 1.0);
@@ -73,25 +77,35 @@ fn bounces_of_a_ball_have_the_closed_form() {
 
 #[test]
 fn what_has_no_derivative_here_says_so() {
-    let mut driver = Variational::new(SlidingBlock::default())
-        .unwrap()
-        .frictionless();
-    let failure = driver
-        .derivative(&Start::at(0.0).q(&[0.0; 2]).v(&[1.0, 0.0]), 0.1)
-        .unwrap_err();
-    assert!(
-        matches!(failure, VariationalFailure::NoDerivative { .. }),
-        "{failure}"
+    let model = ContactModel::new(SlidingBlock::default()).frictionless();
+    let mut driver = Variational::new(model).unwrap();
+    let start = Start::at(0.0).q(&[0.0; 2]).v(&[1.0, 0.0]);
+    let found = driver.derivative(&start, 0.1).unwrap();
+    assert_eq!(*found.run().status(), Status::ReachedEnd);
+    let Verdict::NotGuaranteed(NoDerivative::Stop(reason)) = found.verdict() else {
+        panic!("{}", found.verdict());
+    };
+    let reason = reason.downcast();
+    assert!(matches!(
+        reason,
+        Some(VariationalFailure::NoDerivative { .. })
+    ));
+    assert_eq!(
+        found.matrix().unwrap_err(),
+        found.apply(&[0.0; 4]).unwrap_err()
     );
 }
 
 #[test]
 fn an_impact_at_the_start_has_the_derivative_of_impacts() {
     let ball = BouncingBall::default();
-    let mut driver = Variational::new(ball).unwrap().time_step(0.01);
-    let (_, derivative) = driver
+    let mut driver = Variational::new(ContactModel::new(ball))
+        .unwrap()
+        .time_step(0.01);
+    let found = driver
         .derivative(&Start::at(0.0).q(&[0.0]).v(&[-1.0]), 0.05)
         .unwrap();
+    let derivative = found.matrix().unwrap();
     let s = 1e-6;
     let mut end = |q: f64, v: f64| {
         let run = driver
@@ -124,10 +138,13 @@ fn an_impact_at_the_end_has_the_derivative_of_impacts() {
     };
     let e = ball.restitution;
     for tf in [1.0, 1.1, 1.5] {
-        let mut driver = Variational::new(ball).unwrap().time_step(0.25);
-        let (run, derivative) = driver
+        let mut driver = Variational::new(ContactModel::new(ball))
+            .unwrap()
+            .time_step(0.25);
+        let found = driver
             .derivative(&Start::at(0.0).q(&[1.0]).v(&[-1.0]), tf)
             .unwrap();
+        let (run, derivative) = (found.run(), found.matrix().unwrap());
         assert_eq!(run.events().len(), 1);
         assert!((derivative[(0, 0)] + e).abs() < 1e-6, "{derivative}");
         assert!((derivative[(0, 1)] + e * tf).abs() < 1e-6, "{derivative}");
@@ -166,12 +183,13 @@ impl UnilateralConstraints for Driven {
 #[test]
 fn the_derivative_knows_driven_efforts_at_late_times() {
     for t0 in [0.0, 1000.0] {
-        let mut driver = Variational::new(Driven { rate: 20.0 })
+        let mut driver = Variational::new(ContactModel::new(Driven { rate: 20.0 }))
             .unwrap()
             .time_step(0.02);
-        let (_, derivative) = driver
+        let found = driver
             .derivative(&Start::at(t0).q(&[1.0]).v(&[0.3]), t0 + 1.2)
             .unwrap();
+        let derivative = found.matrix().unwrap();
         let s = 1e-5;
         let mut end = |q: f64, v: f64| {
             let run = driver
@@ -226,16 +244,19 @@ impl UnilateralConstraints for Soft {
 
 #[test]
 fn the_derivative_knows_restitution_that_depends_on_speed() {
-    let mut driver = Variational::new(Soft).unwrap().time_step(0.01);
-    let (_, derivative) = driver
+    let mut driver = Variational::new(ContactModel::new(Soft))
+        .unwrap()
+        .time_step(0.01);
+    let found = driver
         .derivative(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 0.8)
         .unwrap();
+    let derivative = found.matrix().unwrap();
     let mut end = |q: f64| {
         driver
             .integrate(&Start::at(0.0).q(&[q]).v(&[0.0]), 0.8)
             .unwrap()
             .state()
-            .to_vec()
+            .clone()
     };
     let (ahead, behind) = (end(1.00001), end(0.99999));
     for i in 0..2 {

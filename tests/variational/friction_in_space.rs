@@ -1,9 +1,8 @@
 //! Friction in space, where slips turn: its order, against the equations of motion of what slides,
 //! solved by the classical method in short steps.
 
-use saltation::Start;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::variational::Variational;
+use saltation::{ContactModel, Start, Variational};
 
 use crate::against_event_driven::Draws;
 
@@ -47,7 +46,7 @@ fn errors<S: Slides, const N: usize>(system: &S, tf: f64, h: f64) -> Option<[f64
     let mut errors = [0.0; N];
     let mut h = h;
     for error in &mut errors {
-        let mut driver = Variational::new(system.clone())
+        let mut driver = Variational::new(ContactModel::new(system.clone()))
             .unwrap()
             .time_step(h)
             .frictionless_impacts();
@@ -299,6 +298,9 @@ impl MechanicalSystem for Stool {
     fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
         effort.fill(0.0);
         effort[2] = -self.masses[0] * GRAVITY;
+    }
+    fn potential(&self, q: &[f64]) -> Option<f64> {
+        Some(self.masses[0] * GRAVITY * q[2])
     }
 }
 

@@ -1,9 +1,9 @@
 //! Newton's method for a step: where it ends, and what it keeps.
 
-use saltation::Start;
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use saltation::models::LinkChain;
-use saltation::variational::{Midpoint, Variational, VariationalFailure};
+use saltation::variational::{Midpoint, VariationalFailure};
+use saltation::{ContactModel, NoDerivative, Start, Variational};
 
 /// `q̈ = k q`.
 struct Falls(f64);
@@ -18,12 +18,7 @@ impl MechanicalSystem for Falls {
     fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
         effort[0] = self.0 * q[0];
     }
-    fn effort_along(
-        &self,
-        _at: (f64, &[f64], &[f64]),
-        directions: &[f64],
-        out: &mut [f64],
-    ) -> bool {
+    fn effort_along(&self, _at: State<'_>, directions: &[f64], out: &mut [f64]) -> bool {
         out[0] = self.0 * directions[0];
         true
     }
@@ -76,7 +71,7 @@ fn coordinates_far_from_the_origin_leave_others_their_precision() {
 fn long_chains_through_the_origin_converge() {
     for links in [10, 30] {
         for scale in [1.0, 1e-9, 1e-12, 0.0] {
-            let mut driver = Variational::new(LinkChain::new(links).unwrap())
+            let mut driver = Variational::new(ContactModel::new(LinkChain::new(links).unwrap()))
                 .unwrap()
                 .time_step(1e-3);
             let v: Vec<f64> = (0..links).map(|i| scale * (7.0 * i as f64).sin()).collect();
@@ -103,16 +98,16 @@ impl Counted {
     /// How often the effort is differentiated in a run of a thousand steps.
     fn calls_of_run(dof: usize) -> usize {
         let calls = std::cell::Cell::new(0);
-        let mut driver = Variational::new(Self { dof, calls })
+        let mut driver = Variational::new(ContactModel::new(Self { dof, calls }))
             .unwrap()
             .time_step(0.01);
         let start = &[1.0, 0.0][..dof];
         let run = driver.integrate(&Start::at(0.0).q(start).v(&[0.0, 0.0][..dof]), 10.0);
         let run = run.unwrap().completed().unwrap();
-        assert!(run.times().len() == 1001 && run.halved().is_empty());
+        assert!(run.times().len() == 1001 && run.doubts().is_empty());
         let others = &run.q(1000)[1..];
         assert!(others.iter().all(|q| q.abs() < 1e-12), "{others:?}");
-        driver.system().calls.get()
+        driver.model().system().calls.get()
     }
 }
 
@@ -135,7 +130,7 @@ impl MechanicalSystem for Counted {
     }
     fn effort_along(
         &self,
-        (_, q, _): (f64, &[f64], &[f64]),
+        State { q, .. }: State<'_>,
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
@@ -243,7 +238,9 @@ fn a_step_that_leaves_the_domain_is_made_in_two_halves() {
         let mut midpoint = Midpoint::new(wall()).unwrap();
         let (mut whole, mut halves) = (([0.7], [2.0]), ([0.7], [2.0]));
         let made = midpoint.step(0.0, h, &mut whole.0, &mut whole.1);
-        let mut driver = Variational::new(wall()).unwrap().time_step(h);
+        let mut driver = Variational::new(ContactModel::new(wall()))
+            .unwrap()
+            .time_step(h);
         let run = driver
             .integrate(&Start::at(0.0).q(&[0.7]).v(&[2.0]), h)
             .unwrap();
@@ -253,11 +250,11 @@ fn a_step_that_leaves_the_domain_is_made_in_two_halves() {
                 VariationalFailure::NotFinite { t: 0.0, .. }
             ));
             assert_eq!((whole, midpoint.halvings()), (([0.7], [2.0]), 0));
-            assert_eq!(run.failure(), Some(&failure));
+            assert_eq!(run.status().reason(), Some(&failure));
             continue;
         }
         let counted = midpoint.halvings();
-        assert_eq!((run.q(1), run.halved().len()), (&whole.0[..], counted));
+        assert_eq!((run.q(1), run.doubts().len()), (&whole.0[..], counted));
         assert_eq!(run.is_guaranteed(), counted == 0);
         if counted == 1 {
             // The first guess of the middle lies behind the wall.
@@ -281,19 +278,26 @@ fn a_derivative_beside_a_step_in_halves_is_refused() {
     // halves do not.
     let gone = [0.005 + 1e-8, 0.005 + 1e-3];
     let derivative = |gone: [f64; 2]| {
-        let mut driver = Variational::new(Wall { gone }).unwrap().time_step(0.01);
-        driver.derivative(&Start::at(0.0).q(&[0.2]).v(&[0.5]), 0.01)
+        let mut driver = Variational::new(ContactModel::new(Wall { gone }))
+            .unwrap()
+            .time_step(0.01);
+        let found = driver.derivative(&Start::at(0.0).q(&[0.2]).v(&[0.5]), 0.01);
+        found.unwrap().matrix()
     };
     assert!(derivative([0.0; 2]).is_ok());
-    let refused = derivative(gone);
-    let why = matches!(refused, Err(VariationalFailure::NoDerivative { why, .. }) if why.contains("halves"));
-    assert!(why, "{refused:?}");
+    let NoDerivative::Stop(reason) = derivative(gone).unwrap_err() else {
+        panic!("it has a derivative");
+    };
+    let reason = reason.downcast();
+    assert!(
+        matches!(reason, Some(VariationalFailure::NoDerivative { why, .. }) if why.contains("halves"))
+    );
     // And a run with such a step: its whole step has no derivative to take in its place.
-    let mut driver = Variational::new(Wall { gone: [0.0; 2] }).unwrap();
+    let mut driver = Variational::new(ContactModel::new(Wall { gone: [0.0; 2] })).unwrap();
     driver = driver.time_step(0.35);
-    let refused = driver.derivative(&Start::at(0.0).q(&[0.7]).v(&[2.0]), 0.35);
-    let why = matches!(refused, Err(VariationalFailure::NoDerivative { why, .. }) if why.contains("halves"));
-    assert!(why, "{refused:?}");
+    let found = driver.derivative(&Start::at(0.0).q(&[0.7]).v(&[2.0]), 0.35);
+    let refused = found.unwrap().matrix().unwrap_err();
+    assert!(matches!(refused, NoDerivative::Halved { .. }), "{refused}");
 }
 
 /// A block on the ground that is pushed to and fro by `−0.001 sign(x)`.
@@ -323,7 +327,9 @@ impl UnilateralConstraints for Pushed {
 /// It was told that the forces of contacts had not settled in 50 rounds.
 #[test]
 fn a_step_with_closed_contacts_that_newton_does_not_solve_is_told_as_that() {
-    let mut driver = Variational::new(Pushed).unwrap().time_step(1.0);
+    let mut driver = Variational::new(ContactModel::new(Pushed))
+        .unwrap()
+        .time_step(1.0);
     let run = driver
         .integrate(&Start::at(0.0).q(&[1e-5, 0.0]).v(&[0.0; 2]), 1.0)
         .unwrap();
@@ -333,15 +339,15 @@ fn a_step_with_closed_contacts_that_newton_does_not_solve_is_told_as_that() {
         contacts,
         state,
         ..
-    }) = run.failure()
+    }) = run.status().reason()
     else {
-        panic!("{:?}", run.failure());
+        panic!("{}", run.status());
     };
     assert_eq!(
         (*t, *step, &contacts[..], &state[..2]),
         (0.0, 1.0, &[0][..], &[1e-5, 0.0][..])
     );
-    let text = run.failure().map(ToString::to_string).unwrap_or_default();
+    let text = run.status().to_string();
     assert!(
         text.contains("closed contacts [0]") && !text.contains("halves"),
         "{text}"
@@ -397,11 +403,13 @@ fn a_large_coordinate_leaves_none_beside_it_unconverged() {
             cart: [0.77, 0.31 * speed],
             constant: false,
         };
-        let mut driver = Variational::new(system).unwrap().time_step(0.01);
+        let mut driver = Variational::new(ContactModel::new(system))
+            .unwrap()
+            .time_step(0.01);
         let (q, v) = ([unit, x], [0.0, speed]);
         let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), 2.0).unwrap();
         let run = run.completed().unwrap();
-        assert!(run.halved().is_empty());
+        assert!(run.doubts().is_empty());
         run.q(200)[0] / unit
     };
     let alone = run(1.0, 0.0, 0.0);

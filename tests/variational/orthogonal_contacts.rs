@@ -3,8 +3,9 @@
 use saltation::impact::{Propagative, ReflectionOrder, Uniqueness, indeterminacy};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Trex;
-use saltation::variational::{OrthogonalDesign, Orthogonality, Variational, VariationalFailure};
-use saltation::{InputError, Start};
+use saltation::nalgebra::DVector;
+use saltation::variational::{Midpoint, OrthogonalDesign, Orthogonality, VariationalFailure};
+use saltation::{ContactModel, InputError, Start, Variational};
 
 use crate::reference::{one, propagative};
 use crate::trex::{NAMES, landing, robot};
@@ -126,30 +127,33 @@ fn bounds_hold_and_what_cannot_be_is_said() {
 fn spread(trex: &Trex, q: &[f64]) -> Vec<f64> {
     let mut v = [0.0; 8];
     v[1] = -(2.0 * 981.0 * 17.0f64).sqrt();
-    let runs = [ReflectionOrder::ArgMin, ReflectionOrder::ArgMax].map(|order| {
-        let driver = Variational::with_law(*trex, Propagative::new(order)).unwrap();
+    let mut midpoint = Midpoint::new(*trex).unwrap();
+    let [first, second] = [ReflectionOrder::ArgMin, ReflectionOrder::ArgMax].map(|order| {
+        let driver =
+            Variational::new(ContactModel::with_law(*trex, Propagative::new(order))).unwrap();
         let mut driver = driver.time_step(5e-4).chatter(None);
-        driver
+        let run = driver
             .integrate(&Start::at(0.0).q(q).v(&v), 0.03)
             .unwrap()
             .completed()
-            .unwrap()
-    });
-    let p0 = kinetic(runs[0].v(0), runs[0].p(0)).sqrt();
-    [1, 20, 40, 60]
-        .map(|k| {
-            let difference = |a: &[f64], b: &[f64]| -> Vec<f64> {
-                a.iter().zip(b).map(|(a, b)| a - b).collect()
-            };
-            let v = difference(runs[0].v(k), runs[1].v(k));
-            let p = difference(runs[0].p(k), runs[1].p(k));
-            kinetic(&v, &p).abs().sqrt() / p0
+            .unwrap();
+        // Velocities and momenta at the start and after so many steps.
+        let steps = run.every(5e-4).unwrap().states;
+        [0, 1, 20, 40, 60].map(|k| {
+            let state = steps.column(k);
+            let (q, v) = state.as_slice().split_at(8);
+            let p = midpoint.momentum(q, v).unwrap();
+            [DVector::from_column_slice(v), DVector::from_vec(p)]
         })
-        .to_vec()
-}
-
-fn kinetic(v: &[f64], p: &[f64]) -> f64 {
-    v.iter().zip(p).map(|(v, p)| v * p).sum()
+    });
+    let [v, p] = &first[0];
+    let p0 = v.dot(p).sqrt();
+    let pairs = first.iter().zip(&second).skip(1);
+    let distance = |(a, b): (&[DVector<f64>; 2], &[DVector<f64>; 2])| {
+        let (v, p) = (&a[0] - &b[0], &a[1] - &b[1]);
+        v.dot(&p).abs().sqrt() / p0
+    };
+    pairs.map(distance).collect()
 }
 
 #[test]

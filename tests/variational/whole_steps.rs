@@ -1,11 +1,11 @@
 //! Steps against the equations of the midpoint rule, written out for a double pendulum: each is one
 //! whole step, or told.
 
-use saltation::Start;
+use saltation::{ContactModel, Doubt, Run, Start, Variational};
 use std::ops::Range;
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::variational::{Midpoint, Variational, VariationalRun};
+use saltation::variational::Midpoint;
 
 use crate::against_event_driven::Draws;
 
@@ -83,11 +83,12 @@ impl Double {
     }
 
     /// The numbers of the steps of a run that are not those of the midpoint rule.
-    fn missed(&self, h: f64, run: &VariationalRun) -> Vec<usize> {
+    fn missed(&self, h: f64, run: &Run) -> Vec<usize> {
         let steps = 0..run.times().len() - 1;
+        let p = |k| self.momentum(run.q(k), run.v(k));
         steps
             .filter(|&k| {
-                let ends = [run.q(k), run.p(k), run.q(k + 1), run.p(k + 1)];
+                let ends = [run.q(k), &p(k), run.q(k + 1), &p(k + 1)];
                 self.miss(h, ends) > 1.0
             })
             .collect()
@@ -169,12 +170,14 @@ fn rounding_is_not_taken_for_slow_convergence() {
         arms: [0.42, 0.939],
         grain: 0.0,
     };
-    let mut driver = Variational::new(pendulum).unwrap().time_step(0.02);
+    let mut driver = Variational::new(ContactModel::new(pendulum))
+        .unwrap()
+        .time_step(0.02);
     let run = driver
         .integrate(&Start::at(0.0).q(&[0.853, 0.654]).v(&[0.086, 0.528]), 1.0)
         .unwrap();
     assert_eq!(pendulum.missed(0.02, &run), [0; 0]);
-    assert!(run.halved().is_empty() && run.is_guaranteed());
+    assert!(run.doubts().is_empty() && run.is_guaranteed());
 }
 
 /// How far an end is displaced to see what runs make of it: little, but more than steps are off by.
@@ -198,18 +201,21 @@ fn compare_runs(cases: u64, tf: f64) {
         let mut start = || [draws.within(-1.2, 1.2), draws.within(-1.2, 1.2)];
         let (q, v) = (start(), start());
         for h in [0.02, 0.01, 0.005] {
-            let mut driver = Variational::new(pendulum).unwrap().time_step(h);
+            let mut driver = Variational::new(ContactModel::new(pendulum))
+                .unwrap()
+                .time_step(h);
             let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), tf).unwrap();
             let run = run.completed().unwrap();
             let missed = pendulum.missed(h, &run);
             assert!(missed.is_empty(), "{case} {h}: {missed:?}");
-            assert!(run.halved().is_empty() && run.is_guaranteed());
+            assert!(run.doubts().is_empty() && run.is_guaranteed());
             let last = run.times().len() - 1;
             steps += last;
-            let (mut q, mut p) = (run.q(last).to_vec(), run.p(last).to_vec());
+            let mut q = run.q(last).to_vec();
+            let mut p = pendulum.momentum(&q, run.v(last));
             let mut back = Midpoint::new(pendulum).unwrap();
             // The same from an end that is displaced, and by how much it came to differ.
-            let (mut beside, mut with) = (q.clone(), p.clone());
+            let (mut beside, mut with) = (q.clone(), p);
             beside[0] += DISPLACED;
             let mut grown = 1.0f64;
             for k in (0..last).rev() {
@@ -319,13 +325,16 @@ fn a_step_in_two_halves_is_told_and_takes_the_guarantee_away() {
         let pendulum = Double::drawn(&mut draws);
         let mut pair = |most: f64| [draws.within(-most, most), draws.within(-most, most)];
         let (q, v, h) = (pair(3.0), pair(4.0), 0.15);
-        let mut driver = Variational::new(pendulum).unwrap().time_step(h);
+        let mut driver = Variational::new(ContactModel::new(pendulum))
+            .unwrap()
+            .time_step(h);
         let run = driver
             .integrate(&Start::at(0.0).q(&q).v(&v), 12.0 * h)
             .unwrap();
         let missed = pendulum.missed(h, &run);
-        let times: Vec<f64> = missed.iter().map(|&k| run.times()[k]).collect();
-        assert_eq!(run.halved(), times);
+        let halved = |&k: &usize| Doubt::Halved { t: run.times()[k] };
+        let expected: Vec<Doubt> = missed.iter().map(halved).collect();
+        assert_eq!(run.doubts(), expected);
         assert_eq!(run.is_guaranteed(), missed.is_empty());
         told += missed.len();
         whole += run.times().len() - 1 - missed.len();

@@ -1,15 +1,15 @@
 //! EventDriven drivers of random bodies: every law, every policy.
 
-use saltation::{ContactModel, EventDriven};
-use saltation::event_driven::{Breakdown, ContactEvent, ContactEventKind, Grazing, MechanicalRun, Phase, Zeno};
+use saltation::event_driven::{Grazing, Zeno};
 use saltation::impact::ImpactProblem;
 use saltation::mechanics::{
     ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Redundant, RowBlock,
     Wanted,
 };
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{At, ModelError, Projection, Start, Status, Stop};
+use saltation::{ContactModel, EventDriven, InputError, Projection, Start};
 
+use super::{kept, live};
 use crate::body::Body;
 use crate::draw::Draw;
 use crate::laws::{law, selection};
@@ -42,10 +42,7 @@ pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven 
 /// Bodies under any law.
 type Bodies = EventDriven<Body>;
 
-pub fn simulation(
-    draw: &mut Draw,
-    model: Driven,
-) -> Result<(Bodies, usize), saltation::InputError> {
+pub fn simulation(draw: &mut Draw, model: Driven) -> Result<(Bodies, usize), InputError> {
     let steps = *draw.pick(&[1500, 1500, 200, 1]);
     let mut simulation = EventDriven::new(model)?;
     simulation =
@@ -62,9 +59,6 @@ pub fn simulation(
     }
     if draw.chance(0.1) {
         simulation = simulation.zeno_time(1e-6 * draw.positive());
-    }
-    if draw.chance(0.2) {
-        simulation = simulation.cluster_time(1e-3 * draw.positive());
     }
     let (bounded, projects) = (draw.chance(0.2), draw.chance(0.8));
     let step = draw.positive();
@@ -150,55 +144,20 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     }
     trial.note("start", &(t0, &q, &v, tf));
     let made = simulation.integrate(&Start::at(t0).q(&q).v(&v), tf);
-    let run: Option<MechanicalRun> = trial.result("run", made);
-    let Some(run) = run else { return };
+    let Some(run) = trial.result("run", made) else {
+        return;
+    };
     let system = simulation.model();
-    trial.door("impact", system.impact_at(run.state()));
+    trial.door("impact", system.impact_at(run.state().as_slice()));
     if let Some(event) = run.events().first() {
         trial.door("impact of an event", system.impact_of(event));
     }
-    let kept = run.trajectory();
-    let used = kept.statistics().steps + kept.statistics().rejections;
+    kept::look(trial, &mut draw, &run, (t0, tf));
+    let used = run.statistics().steps + run.statistics().rejections;
     trial.expect(used <= steps, || format!("{used} steps, {steps} allowed"));
-    for (t, x) in kept.nodes() {
-        trial.finite("time of a node", &[t]);
-        trial.finite("node", x.as_slice());
-    }
-    trial.expect(kept.times().is_sorted(), || {
-        "times of nodes fall".to_owned()
-    });
-    if *kept.status() == Status::ReachedEnd {
-        trial.expect(kept.t() == tf, || {
-            format!("the end is {}, not {tf}", kept.t())
-        });
-    }
-    trial.say(kept.status());
-    trial.note("breakdown", &run.breakdown());
-    if let Status::Refused(stop) = kept.status() {
-        let at: Option<&At> = stop.at();
-        trial.note("at", &at);
-        trial.note("its breakdown", &stop.downcast::<Breakdown>());
-        if let Stop::Model(reason) = stop {
-            let reason: &ModelError = reason;
-            trial.say(reason);
-        }
-    }
-    contacts(&mut draw, trial, simulation.model().system(), (&q, &v));
-    for event in run.events() {
-        let event: &ContactEvent = event;
-        trial.note("event", event);
-        trial.finite("impulses", &event.impulses);
-        trial.finite("state after", &event.state_after);
-        let kind: &ContactEventKind = &event.kind;
-        trial.note("kind", kind);
-    }
-    let modes: Vec<Phase> = run.modes();
-    trial.note("modes", &modes);
-    trial.note("guaranteed", &run.is_guaranteed());
-    let (law, energy) = (
-        simulation.model().law().name(),
-        simulation.model().energy(kept.state().as_slice()),
-    );
-    trial.note("law and energy", &(law, energy));
-    trial.result("completed", run.completed().map(|_| ()));
+    contacts(&mut draw, trial, system.system(), (&q, &v));
+    let energy = system.energy(run.state().as_slice());
+    trial.note("law and energy", &(system.law().name(), energy));
+    live::balance(trial, system.energy_balance(&run));
+    live::look(trial, &mut draw, &mut simulation, (t0, &q, &v, tf));
 }

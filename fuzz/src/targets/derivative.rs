@@ -67,13 +67,13 @@ pub fn answers<S: Flow + EventFunction>(
     trial.note("verdict", verdict);
     trial.say(verdict);
     if let Some(limits) = limits {
-        let kept = d.trajectory().clone();
+        let kept = d.run().clone();
         look(trial, draw, asked, limits, kept);
     }
     if draw.chance(0.3) {
         d = d.up_to_refusal();
     }
-    let dim = d.trajectory().state().len();
+    let dim = d.run().state().len();
     let (v_len, w_len) = (draw.length(dim), draw.length(dim));
     let (v, w) = (draw.numbers(v_len), draw.numbers(w_len));
     let listed = |m: DMatrix<f64>| m.as_slice().to_vec();
@@ -95,7 +95,7 @@ pub fn answers<S: Flow + EventFunction>(
             trial.result(what, result);
         }
     }
-    let crossings = d.trajectory().crossings().len();
+    let crossings = d.run().crossings().len();
     for index in 0..crossings.min(4) + 1 {
         trial.numbers("event_time_row", d.event_time_row(index).map(column));
         let shift = d.event_time_shift(index, &v).map(|shift| vec![shift]);
@@ -127,7 +127,7 @@ pub fn answers<S: Flow + EventFunction>(
             }
         }
     }
-    trial.note("trajectory", &d.into_trajectory().t());
+    trial.note("run", &d.into_run().t());
 }
 
 fn corners<S: Flow + EventFunction>(trial: &mut Trial, draw: &mut Draw, d: &Derivative<S>) {

@@ -1,12 +1,13 @@
 //! Runs of random systems: what is kept, what is observed, and what it cost.
 
-use saltation::hybrid::{FlowFn, GuardedFn};
+use saltation::model::{FlowFn, GuardedFn};
 use saltation::{
-    Arrival, Corner, Doubt, EventFunction, Flow, Guard, GuardCrossing, InputError, Integrator,
-    Interrupt, Mode, ModeChange, Observer, PerEntry, Projection, Rearm, RearmMatrix, Resolution,
-    Segment, Start, Statistics, Status, Stop, Summary, Trajectory, Transition,
+    Arrival, Doubt, EventFunction, Flow, Guard, GuardCrossing, InputError, Integrator, Interrupt,
+    Mode, Observer, PerEntry, Projection, Rearm, RearmMatrix, Resolution, Run, Segment, Start,
+    Status, Stop, Summary, Transition,
 };
 
+use super::kept;
 use crate::draw::Draw;
 use crate::system::Random;
 use crate::trial::Trial;
@@ -251,21 +252,10 @@ fn has_nan(x: &[f64]) -> bool {
     x.iter().any(|x| x.is_nan())
 }
 
-/// What must be true of every run that is kept.
-pub fn look(
-    trial: &mut Trial,
-    draw: &mut Draw,
-    asked: &Span,
-    limits: Limits,
-    kept: Trajectory,
-) -> Trajectory {
-    let status = kept.status().clone();
-    trial.say(&status);
-    let statistics: &Statistics = kept.statistics();
-    trial.note("statistics", statistics);
-    trial.expect(statistics.is_guaranteed() == kept.is_guaranteed(), || {
-        "two answers on the guarantee".to_owned()
-    });
+/// What must be true of a run of the core that is kept.
+pub fn look(trial: &mut Trial, draw: &mut Draw, asked: &Span, limits: Limits, kept: Run) -> Run {
+    kept::look(trial, draw, &kept, (asked.t0, asked.tf));
+    let statistics = kept.statistics();
     let steps = statistics.steps + statistics.rejections;
     trial.expect(steps <= limits.steps, || {
         format!("{steps} steps, {} allowed", limits.steps)
@@ -275,72 +265,6 @@ pub fn look(
     trial.expect(told <= limits.crossings + 64, || {
         format!("{told} crossings, {} allowed", limits.crossings)
     });
-    for (t, x) in kept.nodes() {
-        trial.finite("time of a node", &[t]);
-        trial.finite("node", x.as_slice());
-    }
-    trial.expect(kept.times().is_sorted(), || {
-        format!("times of nodes fall: {:?}", kept.times())
-    });
-    trial.expect(kept.states().ncols() == kept.times().len(), || {
-        "nodes without a time".to_owned()
-    });
-    for crossing in kept.crossings() {
-        let crossing: &GuardCrossing = crossing;
-        trial.note("margin", &crossing.margin());
-        trial.finite("state of a crossing", crossing.state.as_slice());
-        trial.finite("time of a crossing", &[crossing.t]);
-        let known = [
-            Arrival::Located,
-            Arrival::Projected,
-            Arrival::AlreadyThere,
-            Arrival::Jumped,
-        ];
-        trial.expect(known.contains(&crossing.arrival), || {
-            "an unknown arrival".to_owned()
-        });
-    }
-    for corner in kept.corners() {
-        let corner: &Corner = corner;
-        trial.note("corner", corner);
-        trial.expect(
-            corner.order.iter().all(|g| corner.contains(g.event)),
-            || "a corner without its guards".to_owned(),
-        );
-    }
-    let changes: &[ModeChange] = kept.modes();
-    trial.note("modes", changes);
-    let doubts: &[Doubt] = kept.doubts();
-    trial.expect(doubts.len() <= 1000, || {
-        format!("{} doubts kept", doubts.len())
-    });
-    doubts.iter().for_each(|doubt| trial.note("doubt", doubt));
-    match &status {
-        Status::ReachedEnd => {
-            trial.expect(kept.t() == asked.tf, || {
-                format!("the end is {}, not {}", kept.t(), asked.tf)
-            });
-            trial.finite("final state", kept.state().as_slice());
-        }
-        Status::Refused(error) => trial.refused("refusal", error),
-        _ => {}
-    }
-    for _ in 0..4 {
-        let t = asked.t0 + (kept.t() - asked.t0) * draw.unit();
-        let inside = (asked.t0..=kept.t()).contains(&t);
-        let at = kept.at(t);
-        trial.expect(!inside || at.is_ok(), || {
-            format!("no state at {t}, within the run")
-        });
-        let answer = at.map(|x| x.as_slice().to_vec());
-        trial.numbers("state within the run", answer);
-        trial.result("mode within the run", kept.mode_at(t).cloned());
-    }
-    let other = draw.number();
-    trial.result("state at any time", kept.at(other).map(|_| ()));
-    trial.result("mode at any time", kept.mode_at(other).cloned());
-    trial.result("state at the end", kept.at(kept.t()).map(|_| ()));
-    trial.result("completed", kept.clone().completed().map(|_| ()));
     kept
 }
 
@@ -393,7 +317,7 @@ fn observed<S: Flow + EventFunction>(
     draw: &mut Draw,
     integrator: &mut Integrator<S>,
     asked: &Span,
-    kept: &Trajectory,
+    kept: &Run,
 ) {
     let mut follower = Follower {
         most: if draw.chance(0.2) {
@@ -422,11 +346,8 @@ fn observed<S: Flow + EventFunction>(
     trial.expect(follower.segments <= most.saturating_add(2), || {
         "the observer's end was passed".to_owned()
     });
-    let is_same = most == usize::MAX
-        && !matches!(
-            kept.status(),
-            Status::Refused(Stop::TrajectoryTooLarge { .. })
-        );
+    let is_same =
+        most == usize::MAX && !matches!(kept.status(), Status::Refused(Stop::RunTooLarge { .. }));
     trial.expect(
         !is_same || format!("{:?}", summary.status) == format!("{:?}", kept.status()),
         || format!("observed {:?}, kept {:?}", summary.status, kept.status()),
@@ -438,9 +359,7 @@ fn observed<S: Flow + EventFunction>(
 
 /// The same with a state of known size: the same bits.
 fn fixed(trial: &mut Trial, system: &Random, asked: &Span) {
-    let run = |result: Result<Trajectory, InputError>| {
-        result.map(|kept| (kept.t(), kept.state().clone()))
-    };
+    let run = |result: Result<Run, InputError>| result.map(|kept| (kept.t(), kept.state().clone()));
     let limits = |steps: usize| steps.min(500);
     let by_fixed = Integrator::<&Random>::fixed::<2>(system);
     trial.expect(by_fixed.is_ok() == (system.dim == 2), || {

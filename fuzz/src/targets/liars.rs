@@ -3,16 +3,17 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use saltation::compliant::Compliant;
 use saltation::derivative::{Sensitivities, check_derivatives_until};
-use saltation::{ContactModel, EventDriven};
 use saltation::event_driven::Timeline;
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, UnilateralConstraints, Wanted, check_mechanics_until,
 };
 use saltation::nalgebra::DMatrix;
-use saltation::variational::{Midpoint, Variational};
-use saltation::{EventFunction, Flow, Integrator, Interrupt, Mode, Start};
+use saltation::variational::Midpoint;
+use saltation::{
+    Compliant, ContactModel, EventDriven, EventFunction, Flow, Integrator, Interrupt, Mode, Start,
+    Variational,
+};
 
 use super::integrate::{flagged, span};
 use crate::body::Body;
@@ -99,7 +100,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
     let model = &liar;
     let tf = draw.between(0.0, 0.3);
     let interrupt = rarely_set(draw);
-    let event_driven = |draw: &mut Draw| {
+    let touching = |draw: &mut Draw| {
         let model = ContactModel::with_law(model, law(draw)).selection(selection(draw));
         if draw.chance(0.5) {
             model.frictionless()
@@ -128,7 +129,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             trial.result("contacts", filled.map(|()| found.len()));
         }),
         2 => {
-            let driven = event_driven(draw);
+            let driven = touching(draw);
             let listed: Vec<usize> = (0..contacts).collect();
             twice(trial, &liar, |trial| {
                 let report = driven.decoupling(&Start::at(0.0).q(&q).v(&v), &listed);
@@ -147,7 +148,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             let mut simulation = simulation.configure(|run| run.max_steps(150).max_events(30));
             twice(trial, &liar, |trial| {
                 let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), tf);
-                trial.numbers("simulation", run.map(|run| run.state().to_vec()));
+                trial.numbers("simulation", run.map(|run| run.state().as_slice().to_vec()));
             });
             twice(trial, &liar, |trial| {
                 let found = simulation.derivative(&Start::at(0.0).q(&q).v(&v), tf);
@@ -157,7 +158,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             });
         }
         3 => {
-            let Some(timeline) = trial.door("timeline", Timeline::new(event_driven(draw))) else {
+            let Some(timeline) = trial.door("timeline", Timeline::new(touching(draw))) else {
                 return;
             };
             let timeline = timeline.max_steps(150).max_events(30);
@@ -168,18 +169,18 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             });
         }
         4 => {
-            let Some(driver) = trial.door("variational", Variational::new(model)) else {
+            let Some(driver) = trial.door("variational", Variational::new(touching(draw))) else {
                 return;
             };
             let mut driver = driver
                 .time_step(tf / 20.0 + 1e-3)
                 .max_impacts(10)
-                .frictionless();
+                .frictionless_impacts();
             twice(trial, &liar, |trial| {
                 let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), tf);
-                trial.numbers("run", run.map(|run| run.state().to_vec()));
+                trial.numbers("run", run.map(|run| run.state().as_slice().to_vec()));
                 let run = driver.derivative(&Start::at(0.0).q(&q).v(&v), tf);
-                trial.result("derivative", run.map(|(run, _)| run.t()));
+                trial.result("derivative", run.map(|found| found.run().t()));
             });
         }
         5 => {
@@ -208,7 +209,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             let mut stepper = stepper.time_step(tf / 10.0 + 1e-3).inelastic();
             twice(trial, &liar, |trial| {
                 let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), tf);
-                trial.numbers("run", run.map(|run| run.state().to_vec()));
+                trial.numbers("run", run.map(|run| run.state().as_slice().to_vec()));
                 let columns = DMatrix::from_element(q.len() + v.len(), 2, 0.1);
                 let found = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), tf, &columns);
                 trial.result("sensitivities", found.map(|(_, columns)| columns.len()));

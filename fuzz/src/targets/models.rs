@@ -1,8 +1,7 @@
 //! The models of the library with any parameters: their constructors, their closed forms, short
 //! runs.
 
-use saltation::{ContactModel, EventDriven};
-use saltation::event_driven::{Breakdown, Zeno};
+use saltation::event_driven::Zeno;
 use saltation::impact::{ImpactFailure, ImpactProblem};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
@@ -12,9 +11,10 @@ use saltation::models::{
     VerticalPlate, Wedge,
 };
 use saltation::nalgebra::DMatrix;
-use saltation::{EventFunction, Flow, Integrator, Rearm, Start};
+use saltation::{ContactModel, EventDriven, EventFunction, Flow, Integrator, Rearm, Start};
 
 use super::integrate::{Limits, Span, look};
+use super::kept;
 use crate::draw::Draw;
 use crate::trial::Trial;
 
@@ -81,16 +81,11 @@ fn swing<S: MechanicalSystem + UnilateralConstraints>(
         let simulation = simulation.zeno(*draw.pick(&[Zeno::Error, Zeno::Absorb]));
         simulation.configure(|run| run.max_steps(1000).max_events(200))
     });
-    match made.map_err(Breakdown::from).and_then(|mut simulation| {
-        simulation.integrate(&Start::at(0.0).q(q).v(v), draw.between(0.0, 2.0))
-    }) {
-        Err(error) => trial.refused("swing", &error),
-        Ok(run) => {
-            run.trajectory()
-                .nodes()
-                .for_each(|(_, x)| trial.finite("node", x.as_slice()));
-            trial.note("swing", &run);
-        }
+    let tf = draw.between(0.0, 2.0);
+    let start = Start::at(0.0).q(q).v(v);
+    let made = made.and_then(|mut simulation| simulation.integrate(&start, tf));
+    if let Some(run) = trial.result("swing", made) {
+        kept::look(trial, draw, &run, (0.0, tf));
     }
 }
 

@@ -1,7 +1,10 @@
 //! Starts, multipliers, decoupling and derivatives of bodies with contacts.
 
 use saltation::ContactModel;
-use saltation::event_driven::{Breakdown, ContinuityClass, DecouplingReport, InertialCoupling, Multipliers, OrderOutcome, SettledStart};
+use saltation::event_driven::{
+    Breakdown, ContinuityClass, DecouplingReport, InertialCoupling, Multipliers, OrderOutcome,
+    SettledStart,
+};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{Flow, Integrator, Start};
 

@@ -7,11 +7,11 @@ use saltation::bodies::{
     Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Scene, Shape,
     ShapeKind, contact_point, contact_points,
 };
-use saltation::compliant::{Problem, RowLaw, StepState, StepTerm, Compliant};
+use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
 use saltation::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
 use saltation::models::SpringCylinder;
 use saltation::nalgebra::Vector3;
-use saltation::{InputError, Start};
+use saltation::{Compliant, InputError, Start};
 
 use crate::draw::Draw;
 use crate::trial::Trial;

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use saltation::derivative::{GuardSet, RealField, convert, flow_jacobian, gradient_row};
 use saltation::ContactModel;
+use saltation::derivative::{GuardSet, RealField, convert, flow_jacobian, gradient_row};
 use saltation::mechanics::{SmoothConstraints, SmoothMechanics, check_mechanics};
 use saltation::{
-    Dual, EventFunction, Flow, Mode, SmoothEvents, SmoothFlow, Stop, check_derivatives, flow_fn,
+    Crossed, Displacement, Dual, EventFunction, Flow, Mode, SmoothEvents, SmoothFlow, Stop,
+    check_derivatives, flow_fn,
 };
 
 use super::integrate::{guard, look, mode, settings, span};
@@ -162,6 +163,15 @@ fn point(draw: &mut Draw, trial: &mut Trial, model: &Dual<Model>) {
         });
     }
     let v = draw.numbers(dim);
+    if dim == model.0.dim && dim > 0 {
+        let along = Displacement { dt: 1.0, dx: &v };
+        let (none, mut out) = (Crossed::new(&[]), vec![f64::NAN; dim]);
+        let written = model.reset_times(t, &none, &x, &mode, along, &mut out);
+        let same = out.iter().zip(&v).all(|(a, b)| a.to_bits() == b.to_bits());
+        trial.expect(written && same, || {
+            "a reset without guards changes a displacement".to_owned()
+        });
+    }
     trial.result("check of the body", check_mechanics(model, t, &x, &v));
 }
 

@@ -1,12 +1,11 @@
 //! The compliant driver: steps and runs of any bodies, every setting, derivatives of runs.
 
-use saltation::compliant::{
-    CompliantFailure, Scheme, Softness, Solver, StepRun, StepStatistics, StepTimes, Compliant,
-};
+use saltation::compliant::{CompliantFailure, Scheme, Softness, Solver, StepStatistics, StepTimes};
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
-use saltation::{Interrupt, Start};
+use saltation::{Compliant, Interrupt, Start};
 
+use super::{kept, live};
 use crate::body::Body;
 use crate::draw::Draw;
 use crate::trial::Trial;
@@ -66,8 +65,19 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             let Some(whole) = trial.door("run", whole) else {
                 return;
             };
-            look_at(trial, &whole);
-            trial.door("completed", whole.completed());
+            kept::look(trial, &mut draw, &whole, (t0, tf));
+            let statistics: &StepStatistics = stepper.statistics();
+            trial.note("counts", statistics);
+            // The last one may have been made in vain.
+            let steps = whole.statistics().steps;
+            let vain = statistics.steps.wrapping_sub(steps);
+            trial.expect(vain <= 1, || format!("{steps} steps"));
+            live::balance(trial, stepper.energy_balance(&whole));
+            live::look(trial, &mut draw, &mut stepper, (t0, &q, &v, tf));
+            let found = stepper.derivative(&Start::at(t0).q(&q).v(&v), tf);
+            if let Some(found) = trial.door("derivative", found) {
+                live::derivative(trial, &found);
+            }
         }
         _ => {
             let tf = t0 + dt * draw.below(10) as f64;
@@ -75,23 +85,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             let directions = DMatrix::from_fn(2 * n, draw.whole(1, 2), |_, _| draw.number());
             let found = stepper.sensitivities(&Start::at(t0).q(&q).v(&v), tf, &directions);
             if let Some((whole, columns)) = trial.door("sensitivities", found) {
-                look_at(trial, &whole);
+                kept::look(trial, &mut draw, &whole, (t0, tf));
                 trial.note("columns", columns.as_slice());
             }
         }
-    }
-}
-
-fn look_at(trial: &mut Trial, run: &StepRun) {
-    trial.note("times", run.times());
-    trial.note("state", run.state());
-    trial.finite("state", run.state());
-    let last = run.times().len() - 1;
-    trial.note("last", &(run.t(), run.q(last), run.v(last)));
-    let statistics: &StepStatistics = run.statistics();
-    trial.note("statistics", statistics);
-    if let Some(failure) = run.failure() {
-        trial.refused("failure", failure);
     }
 }
 

@@ -1,11 +1,10 @@
 //! Joints, limits and motors of the compliant driver: any parameters, two bodies of a scene.
 
-use saltation::Start;
 use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
 use saltation::compliant::{
     Axis, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
-    Compliant,
 };
+use saltation::{Compliant, Start};
 
 use crate::draw::Draw;
 use crate::trial::Trial;

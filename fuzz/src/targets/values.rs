@@ -1,8 +1,8 @@
 //! Small values: modes, guards, watches, re-arming matrices, and sizes that no machine has.
 
 use saltation::derivative::GuardSet;
-use saltation::hybrid::Ones;
 use saltation::lcp::LcpSolver;
+use saltation::model::Ones;
 use saltation::{
     Crossed, CrossedGuard, Crossing, Direction, Guard, Integrator, Interrupt, Mode, PerEntry,
     Quantity, RearmMatrix, Record, RowConflict, Sensitivities, Watch, flow_fn,

@@ -2,13 +2,11 @@
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{LinkChain, SlidingBlock, Trex};
-use saltation::variational::{
-    Chatter, Meeting, Midpoint, OrthogonalDesign, Orthogonality, Variational, VariationalFailure,
-    VariationalRun,
-};
-use saltation::{InputError, Start};
+use saltation::variational::{Chatter, Meeting, Midpoint, OrthogonalDesign, Orthogonality};
+use saltation::{ContactModel, InputError, Start, Variational};
 
 use super::bodies::time;
+use super::{kept, live};
 use crate::body::Body;
 use crate::draw::Draw;
 use crate::laws::{law, selection};
@@ -70,7 +68,17 @@ fn driver<S>(draw: &mut Draw, system: S, length: f64) -> Result<Variational<S>, 
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    let mut driver = Variational::with_law(system, law(draw))?.selection(selection(draw));
+    let mut model = ContactModel::with_law(system, law(draw)).selection(selection(draw));
+    if draw.chance(0.3) {
+        model = model.frictionless();
+    }
+    if draw.chance(0.1) {
+        model = model.gap_tolerance(1e-9 * draw.positive());
+    }
+    if draw.chance(0.1) {
+        model = model.rate_tolerance(1e-9 * draw.positive());
+    }
+    let mut driver = Variational::new(model)?;
     let step = length / draw.whole(1, 150) as f64;
     let wrong = *draw.pick(&[0.0, -0.1, f64::NAN]);
     driver = driver.time_step(if draw.chance(0.03) { wrong } else { step });
@@ -87,41 +95,10 @@ where
     if draw.chance(0.5) {
         driver = driver.frictionless_impacts();
     }
-    if draw.chance(0.3) {
-        driver = driver.frictionless();
-    }
     if draw.chance(0.1) {
-        driver = driver.gap_tolerance(1e-9 * draw.positive());
-    }
-    if draw.chance(0.1) {
-        driver = driver.rate_tolerance(1e-9 * draw.positive());
+        driver = driver.max_memory(draw.size(10_000));
     }
     Ok(driver)
-}
-
-fn report(trial: &mut Trial, run: &VariationalRun, tf: f64) {
-    trial.expect(run.times().is_sorted(), || "times fall".to_owned());
-    for k in 0..run.times().len() {
-        for part in [run.q(k), run.v(k), run.p(k)] {
-            trial.finite("state", part);
-        }
-    }
-    trial.note("end", &(run.state(), run.t(), run.is_guaranteed()));
-    let failure: Option<&VariationalFailure> = run.failure();
-    match failure {
-        Some(failure) => trial.refused("run", failure),
-        None => trial.expect(run.t() == tf, || {
-            format!("the end is {}, not {tf}", run.t())
-        }),
-    }
-    for event in run.events() {
-        trial.note("event", event);
-        trial.finite("impulses", &event.impulses);
-        trial.finite("state after", &event.state_after);
-    }
-    trial.note("modes", &run.modes());
-    trial.note("halved", &run.halved());
-    trial.result("completed", run.clone().completed().map(|_| ()));
 }
 
 /// Runs of a random body.
@@ -145,11 +122,16 @@ where
     let Some(run) = trial.door("integrate", made) else {
         return;
     };
-    report(trial, &run, tf);
-    if run.times().len() < 60 && driver.system().dof() > 0 {
+    kept::look(trial, draw, &run, (t0, tf));
+    live::balance(trial, driver.model().energy_balance(&run));
+    live::look(trial, draw, &mut driver, (t0, q, v, tf));
+    if run.times().len() < 60 && driver.model().system().dof() > 0 {
         let derived = driver.derivative(&Start::at(t0).q(q).v(v), tf);
-        let whole = derived.map(|(_, whole)| whole.as_slice().to_vec());
-        trial.numbers("derivative", whole);
+        if let Some(found) = trial.door("derivative", derived) {
+            live::derivative(trial, &found);
+            let whole = found.matrix().map(|whole| whole.as_slice().to_vec());
+            trial.numbers("derivative", whole);
+        }
     }
 }
 

@@ -1,9 +1,7 @@
 //! How a run is divided into steps.
 
-use crate::{InputError, validate};
-
-/// Limit of the steps of a run.
-const MOST_STEPS: f64 = 1e9;
+use crate::InputError;
+use crate::record::{Limits, slack, step_count};
 
 /// The steps from `t0` to `tf`: all of one length, but for the last two, which share what is left
 /// where the length does not divide the time. So no step is shorter than half the length, except
@@ -20,22 +18,11 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// Refuses more than 1e9 steps.
-    pub(super) fn new(t0: f64, tf: f64, step: f64) -> Result<Self, InputError> {
-        // A step that ends within rounding of the end is the last one.
-        let rounding = 4.0 * f64::EPSILON * t0.abs().max(tf.abs());
-        let slack = (1e-9 * step).max(rounding.min(1e-6 * step));
-        let least = f64::from(u8::from(tf > t0));
-        let count = ((tf - t0 - slack) / step).ceil().max(least);
-        let rule = "must give at most 1e9 steps";
-        validate::unless(count <= MOST_STEPS, "time_step", step, rule)?;
+    /// Refuses more steps than the limit.
+    pub(super) fn new(t0: f64, tf: f64, step: f64, limits: &Limits) -> Result<Self, InputError> {
+        let (slack, count) = (slack(t0, tf, step), step_count(t0, tf, step));
         let full = (t0 + count * step - tf).abs() <= slack;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "at most MOST_STEPS"
-        )]
-        let count = count as usize;
+        let count = limits.check_steps("time_step", step, count)?;
         Ok(Self {
             t0,
             tf,
@@ -70,7 +57,7 @@ mod tests {
     use super::*;
 
     fn lengths(t0: f64, tf: f64, step: f64) -> Vec<f64> {
-        let division = Division::new(t0, tf, step).expect("few steps");
+        let division = Division::new(t0, tf, step, &Limits::default()).expect("few steps");
         let steps: Vec<_> = (1..=division.count).map(|k| division.step(k)).collect();
         let mut t = t0;
         for (length, end) in &steps {
@@ -108,7 +95,7 @@ mod tests {
 
     #[test]
     fn too_many_steps_are_refused() {
-        assert!(Division::new(0.0, 1.0, 1e-10).is_err());
-        assert!(Division::new(0.0, 1.0, 1e-320).is_err());
+        assert!(Division::new(0.0, 1.0, 1e-10, &Limits::default()).is_err());
+        assert!(Division::new(0.0, 1.0, 1e-320, &Limits::default()).is_err());
     }
 }

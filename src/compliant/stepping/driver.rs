@@ -5,19 +5,22 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use super::division::Division;
-use super::model::SteppedSystem;
-use super::run::{StepRun, StepStatistics, StepTimes};
 use super::scheme::Scheme;
+use super::statistics::{StepStatistics, StepTimes};
 use super::step::Core;
 use super::terms::StepTerm;
 use crate::compliant::failure::CompliantFailure;
 use crate::compliant::{Problem, Softness, Solver, StepSolution};
+#[cfg(doc)]
+use crate::derivative::RunDerivative;
+use crate::derivative::StepsDerivative;
+use crate::mechanics::configuration::rate;
 use crate::mechanics::kinetic::energy;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
-use crate::mechanics::{ContactSource, Contacts, Measured, MechanicalSystem, State};
-use crate::{InputError, Interrupt, Start, validate};
+use crate::mechanics::{ContactSource, Contacts, EnergyBalance, Measured, MechanicalSystem, State};
+use crate::record::limits;
+use crate::{InputError, Interrupt, Observer, Run, Start, Stop, Summary, validate};
 
 /// The compliant driver: implicit steps of one length with compliant contacts and friction. Any
 /// number of contacts may close and open in a step; each step is one convex problem with one
@@ -51,8 +54,8 @@ use crate::{InputError, Interrupt, Start, validate};
 /// ```
 #[derive(Clone)]
 pub struct Compliant<S> {
-    core: Core,
-    system: S,
+    pub(super) core: Core,
+    pub(super) system: S,
 }
 
 impl<S: std::fmt::Debug> std::fmt::Debug for Compliant<S> {
@@ -166,18 +169,13 @@ where
         term.downcast_mut()
     }
 
-    /// Limit of the memory of the states of a run (bytes). Default 2³⁰. A run that wants more ends
-    /// with [`CompliantFailure::TooLarge`].
-    #[must_use]
-    pub fn max_memory(mut self, bytes: usize) -> Self {
-        self.core.settings.max_memory = bytes;
-        self
-    }
+    limits!(core.settings.limits);
 
-    /// Ends runs when `interrupt` is set.
+    /// Ends runs, and the searches of the [`solver`](Self::solver), when `interrupt` is set.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
-        self.core.settings.interrupt = Some(interrupt.clone());
+        self.core.settings.limits.interrupt = interrupt.clone();
+        self.core.settings.is_interruptible = true;
         self
     }
 
@@ -195,8 +193,8 @@ where
     /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.
     ///
     /// # Errors
-    /// [`CompliantFailure::Input`].
-    pub fn start(&mut self, start: &Start<'_>) -> Result<(), CompliantFailure> {
+    /// Bad input.
+    pub fn start(&mut self, start: &Start<'_>) -> Result<(), InputError> {
         let State { t, q, v } = State::of(start)?;
         self.core.start(&self.system, t, q, v)
     }
@@ -273,12 +271,53 @@ where
         start: &Start<'_>,
         tf: f64,
         directions: &DMatrix<f64>,
-    ) -> Result<(StepRun, DMatrix<f64>), CompliantFailure> {
+    ) -> Result<(Run, DMatrix<f64>), Stop> {
         let mut columns = directions.clone();
         let run = self
             .core
-            .integrate(&self.system, start, tf, Some(&mut columns))?;
+            .keep(&self.system, start, tf, Some(&mut columns))?;
         Ok((run.completed()?, columns))
+    }
+
+    /// The balance of energy of a run of this system.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`] for a run of another system.
+    pub fn energy_balance(&self, run: &Run) -> Result<EnergyBalance, InputError> {
+        EnergyBalance::of(&self.system, run)
+    }
+
+    /// The derivative of the state at `tf` by the start: by displacements of the configuration
+    /// along velocities (`dq = N(q) δ`), then by velocities, so that the matrix has
+    /// `coordinates + dof` rows and `2 dof` columns. It is that of the steps as they are made, at
+    /// the contacts of each in their regions ([`step_along`](Self::step_along)): through an impact it
+    /// comes near that of the motion only where steps are far shorter than contacts dissipate
+    /// (`dt ≪ τ`). With a solver of full precision ([`Solver::rtol`] 1e-10 or less) to about 1e-9 a step.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate). Why a run has no derivative is in its
+    /// [verdict](RunDerivative::verdict).
+    pub fn derivative(
+        &mut self,
+        start: &Start<'_>,
+        tf: f64,
+    ) -> Result<StepsDerivative, InputError> {
+        let (q, _) = start.motion()?;
+        let (nq, d) = (self.system.coordinates(), self.system.dof());
+        validate::length("q", nq, q.len())?;
+        let mut columns = DMatrix::zeros(nq + d, 2 * d);
+        let (mut direction, mut rate_of) = (vec![0.0; d], vec![0.0; nq]);
+        for i in 0..d {
+            direction.fill(0.0);
+            direction[i] = 1.0;
+            rate(&self.system, q, &direction, &mut rate_of);
+            columns.view_mut((0, i), (nq, 1)).copy_from_slice(&rate_of);
+            columns[(nq + i, d + i)] = 1.0;
+        }
+        let run = self
+            .core
+            .keep(&self.system, start, tf, Some(&mut columns))?;
+        Ok(StepsDerivative::new(run, Ok(columns)))
     }
 
     /// Time (s); NaN before [`start`](Self::start).
@@ -335,68 +374,29 @@ where
     }
 
     /// Integrates from positions and velocities to `tf`, in steps of the length
-    /// [`time_step`](Self::time_step). Where it does not divide the time the last two share what is
-    /// left. At most 1e9 steps. Keeps all states.
+    /// [`time_step`](Self::time_step), and keeps everything. Where it does not divide the time the
+    /// last two share what is left. Where the model numbers its contacts
+    /// ([`contact_count`](ContactSource::contact_count)), modes and events say which of them press
+    /// in a step: from its end on. Overlap at the start is compression of their springs.
     ///
     /// # Errors
-    /// [`CompliantFailure::Input`] for bad lengths, numbers and settings. What the run meets on its way is
-    /// the [`failure`](StepRun::failure) of the run.
-    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<StepRun, CompliantFailure> {
-        self.core.integrate(&self.system, start, tf, None)
+    /// Bad lengths, numbers and settings. What the run meets on its way is in its
+    /// [`status`](Run::status); [`Status::reason`](crate::Status::reason) gives the
+    /// [`CompliantFailure`].
+    pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
+        self.core.keep(&self.system, start, tf, None)
     }
-}
 
-impl Core {
-    fn integrate(
+    /// Integrates to `tf` and tells `observer` as it goes; keeps nothing.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate).
+    pub fn observe(
         &mut self,
-        system: &dyn SteppedSystem,
         start: &Start<'_>,
         tf: f64,
-        mut columns: Option<&mut DMatrix<f64>>,
-    ) -> Result<StepRun, CompliantFailure> {
-        validate::finite("tf", &[tf])?;
-        let State { t: t0, q, v } = State::of(start)?;
-        if tf < t0 {
-            return Err(InputError::TimeReversed { t0, tf }.into());
-        }
-        self.start(system, t0, q, v)?;
-        let division = Division::new(t0, tf, self.settings.dt)?;
-        let mut run = StepRun {
-            coordinates: q.len(),
-            dof: v.len(),
-            times: Vec::new(),
-            states: Vec::new(),
-            statistics: StepStatistics::default(),
-            failure: None,
-        };
-        self.record(&mut run);
-        for k in 1..=division.count {
-            let (dt, end) = division.step(k);
-            let size = (run.coordinates + run.dof + 1) * size_of::<f64>();
-            let made = if (run.times.len() + 1).saturating_mul(size) > self.settings.max_memory {
-                Err(CompliantFailure::TooLarge {
-                    t: self.t,
-                    limit: self.settings.max_memory,
-                })
-            } else if let Some(columns) = columns.as_deref_mut() {
-                self.step_along(system, dt, &[], columns, None)
-            } else {
-                self.step(system, dt, &[])
-            };
-            if let Err(failure) = made {
-                run.failure = Some(failure);
-                break;
-            }
-            self.t = end;
-            self.record(&mut run);
-        }
-        run.statistics = self.statistics;
-        Ok(run)
-    }
-
-    fn record(&self, run: &mut StepRun) {
-        run.times.push(self.t);
-        run.states.extend_from_slice(&self.q);
-        run.states.extend_from_slice(&self.v);
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
+        self.core.observe(&self.system, start, tf, None, observer)
     }
 }

@@ -8,7 +8,7 @@ use crate::compliant::problem::not_positive;
 use crate::linalg::cholesky;
 use crate::linalg::symmetric::square_fault;
 use crate::mechanics::configuration::{is_identity, rate};
-use crate::mechanics::kinetic;
+use crate::mechanics::{State, kinetic};
 use crate::{InputError, validate};
 
 /// Limit of the rounds that determine `q_θ`, where `N` depends on it. Each gains an order of the
@@ -216,7 +216,7 @@ impl FreeMotion {
         let t = start.t + start.scheme.effort_weight() * start.dt;
         let effort = &mut self.effort;
         system.effort(t, q, v, effort);
-        system.contact_effort((t, q, v), start.closed, effort);
+        system.contact_effort(State { t, q, v }, start.closed, effort);
         for (effort, applied) in effort.iter_mut().zip(start.applied) {
             *effort += applied;
         }
@@ -334,8 +334,8 @@ impl FreeMotion {
         let (theta, weight) = (start.scheme.effort_weight(), start.scheme.velocity_weight());
         zeros(&mut self.matrix, d * d);
         zeros(&mut self.damping, d * d);
-        let at = (start.t + theta * dt, &mid_q[..], &self.mid_v[..]);
-        if system.springs_and_dampers(at, &mut self.matrix, &mut self.damping) {
+        let (t, q, v) = (start.t + theta * dt, &mid_q[..], &self.mid_v[..]);
+        if system.springs_and_dampers(State { t, q, v }, &mut self.matrix, &mut self.damping) {
             for (i, &place) in self.places.iter().enumerate() {
                 let tree = system.tree(i);
                 let n = tree.len();

@@ -2,9 +2,9 @@
 //!
 //! * `scheme`: the weights of the start and the end of a step; `free_motion`: the motion without
 //!   contacts, the inertia that contacts meet, and coordinates; `free_newton`: its equations.
-//! * `step`: one step; `driver`: [`Compliant`], its settings and its runs; `model`: what it asks
+//! * `step`: one step; `driver`: [`Compliant`] and its settings; `runs`: its runs; `model`: what it asks
 //!   of a system; `terms`: [`StepTerm`], joints, limits and motors.
-//! * `division`: how a run is divided into steps; `run`: what it computed; `sensitivities`:
+//! * `division`: how a run is divided into steps; `told`: what it tells, `statistics`: what it counts; `sensitivities`:
 //!   derivatives of steps and runs, `columns` their memory.
 
 mod columns;
@@ -13,13 +13,15 @@ mod driver;
 mod free_motion;
 mod free_newton;
 mod model;
-mod run;
+mod runs;
 mod scheme;
 mod sensitivities;
+mod statistics;
 mod step;
 mod terms;
+mod told;
 
 pub use driver::Compliant;
-pub use run::{StepRun, StepStatistics, StepTimes};
 pub use scheme::Scheme;
+pub use statistics::{StepStatistics, StepTimes};
 pub use terms::{StepState, StepTerm};

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::columns::Columns;
 use super::free_motion::{FreeMotion, StepStart};
 use super::model::SteppedSystem;
-use super::run::{StepStatistics, StepTimes};
 use super::scheme::Scheme;
+use super::statistics::{StepStatistics, StepTimes};
 
 use super::terms::{StepState, StepTerm};
 use crate::compliant::failure::CompliantFailure;
@@ -18,7 +18,8 @@ use crate::mechanics::contact_frames::check_frames;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Wanted};
-use crate::{InputError, Interrupt, validate};
+use crate::record::Limits;
+use crate::{InputError, validate};
 
 /// Settings of the driver.
 #[derive(Clone)]
@@ -30,8 +31,9 @@ pub(super) struct Settings {
     pub(super) lagged_friction: Option<f64>,
     pub(super) friction: bool,
     pub(super) inelastic: bool,
-    pub(super) max_memory: usize,
-    pub(super) interrupt: Option<Interrupt>,
+    pub(super) limits: Limits,
+    /// The interrupt of the limits is to be looked at, not that of the solver.
+    pub(super) is_interruptible: bool,
     pub(super) terms: Vec<Arc<dyn StepTerm + Send + Sync>>,
 }
 
@@ -50,7 +52,10 @@ pub(super) struct Core {
     /// A step was begun, and has not come back where the system panicked.
     pub(super) is_stepping: bool,
     pub(super) problem: Problem,
+    /// Contacts that pressed in the last step, in rising order, each once.
     pub(super) pressing: Vec<usize>,
+    /// How many contacts the system numbers, as it said at the start; 0 where it numbers none.
+    pub(super) numbered: usize,
     pub(super) next_q: Vec<f64>,
     pub(super) statistics: StepStatistics,
     pub(super) times: StepTimes,
@@ -138,8 +143,8 @@ impl Core {
             lagged_friction: None,
             friction: true,
             inelastic: false,
-            max_memory: 1 << 30,
-            interrupt: None,
+            limits: Limits::default(),
+            is_interruptible: false,
             terms: Vec::new(),
         };
         Ok(Self {
@@ -154,6 +159,7 @@ impl Core {
             motion: FreeMotion::default(),
             contacts: Contacts::new(),
             pressing: Vec::new(),
+            numbered: 0,
             next_q: Vec::new(),
             statistics: StepStatistics::default(),
             times: StepTimes::default(),
@@ -161,7 +167,7 @@ impl Core {
         })
     }
 
-    fn check(&self) -> Result<(), InputError> {
+    pub(super) fn check(&self) -> Result<(), InputError> {
         let settings = &self.settings;
         validate::positive("time_step", &[settings.dt])?;
         validate::not_negative("least_margin", &[settings.least_margin])?;
@@ -178,7 +184,7 @@ impl Core {
         t: f64,
         q: &[f64],
         v: &[f64],
-    ) -> Result<(), CompliantFailure> {
+    ) -> Result<(), InputError> {
         self.t = f64::NAN;
         self.sizes = Arc::new(Sizes::by_trees(system)?);
         let system = &Measured::with(system, &self.sizes);
@@ -190,9 +196,7 @@ impl Core {
             term.check(q.len(), v.len())
                 .map_err(validate::counted_from(i))?;
         }
-        if let Some(interrupt) = &self.settings.interrupt {
-            self.solver.settings.interrupt = interrupt.clone();
-        }
+        self.take_interrupt();
         self.q.clear();
         self.q.extend_from_slice(q);
         system.project_configuration(&mut self.q);
@@ -213,14 +217,29 @@ impl Core {
             .filter(|c| c.gap <= 0.0);
         self.pressing.clear();
         self.pressing.extend(touching.map(|c| c.contact));
+        self.sort_pressing();
         self.t = t;
         Ok(())
+    }
+
+    /// Hands the interrupt on to the solver.
+    pub(super) fn take_interrupt(&mut self) {
+        if self.settings.is_interruptible {
+            self.solver.settings.interrupt = self.settings.limits.interrupt.clone();
+        }
+    }
+
+    /// True for a system of the sizes of the start.
+    pub(super) fn fits(&self, system: &dyn SteppedSystem) -> bool {
+        self.sizes.check_same(system).is_ok()
     }
 
     /// Looks at all contacts, near or far, before a run starts: what this driver does not take is
     /// refused here, and not where a body comes near it.
     fn check_contacts(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
-        let Some(count) = system.contact_count() else {
+        let count = system.contact_count();
+        self.numbered = count.unwrap_or(0);
+        let Some(count) = count else {
             return Ok(());
         };
         validate::at_most("contacts", count)?;
@@ -389,10 +408,16 @@ impl Core {
             .zip(solution.impulses())
             .filter(|(_, p)| p[0] > 0.0);
         self.pressing.extend(pressing.map(|(c, _)| c.contact));
-        self.pressing.sort_unstable();
+        self.sort_pressing();
         self.t += dt;
         self.times.motion += began.elapsed();
         Ok(())
+    }
+
+    /// A contact may press at several points.
+    fn sort_pressing(&mut self) {
+        self.pressing.sort_unstable();
+        self.pressing.dedup();
     }
 
     fn count(&mut self) {

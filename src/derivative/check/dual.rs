@@ -1,11 +1,10 @@
 //! `Dual`: a model written once for any scalar, with exact derivatives.
 
-use std::ops::RangeInclusive;
-
 use num_dual::Dual64;
 
 use super::smooth::{GuardSet, SmoothEvents, SmoothFlow};
-use crate::{Crossed, Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
+use crate::model::forward::{event_methods, flow_methods};
+use crate::{Crossed, Crossing, Displacement, EventFunction, Flow, Mode, Stop};
 
 /// A model written for any scalar, as a system with exact derivatives.
 ///
@@ -60,15 +59,7 @@ pub struct Dual<M>(
 );
 
 impl<M: SmoothFlow> Flow for Dual<M> {
-    #[inline]
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-
-    #[inline]
-    fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]) {
-        self.0.flow(t, x, mode, dx);
-    }
+    flow_methods! { self => self.0, constants motion }
 
     fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
         let dim = x.len();
@@ -84,41 +75,10 @@ impl<M: SmoothFlow> Flow for Dual<M> {
         });
         true
     }
-
-    #[inline]
-    fn flip(&self, t: f64, x: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
-        self.0.flip(t, x, mode, k, dx)
-    }
-
-    fn validate(&self) -> Result<(), InputError> {
-        self.0.validate()
-    }
-
-    fn flow_time_scale(&self) -> Option<f64> {
-        self.0.flow_time_scale()
-    }
-
-    #[inline]
-    fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
-        self.0.correct(t, x, mode)
-    }
 }
 
 impl<M: SmoothEvents> EventFunction for Dual<M> {
-    #[inline]
-    fn count(&self) -> usize {
-        self.0.count()
-    }
-
-    #[inline]
-    fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
-        self.0.event(k, t, x, mode)
-    }
-
-    #[inline]
-    fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
-        self.0.events(t, x, mode, h);
-    }
+    event_methods! { self => self.0, constants values }
 
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
         let rate = on_scratch(ZERO, x.len(), |point| {
@@ -137,53 +97,6 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
     }
 
     #[inline]
-    fn watch(&self, k: usize) -> Watch {
-        self.0.watch(k)
-    }
-
-    #[inline]
-    fn min_rate(&self, k: usize) -> Option<f64> {
-        self.0.min_rate(k)
-    }
-
-    #[inline]
-    fn event_tolerance(&self, k: usize) -> f64 {
-        self.0.event_tolerance(k)
-    }
-
-    #[inline]
-    fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
-        self.0.admissible(k, mode)
-    }
-
-    fn time_scale(&self, k: usize) -> Option<f64> {
-        self.0.time_scale(k)
-    }
-
-    fn is_affine(&self, k: usize) -> bool {
-        self.0.is_affine(k)
-    }
-
-    fn max_rate(&self, k: usize) -> Option<f64> {
-        self.0.max_rate(k)
-    }
-
-    #[inline]
-    fn flags(&self) -> usize {
-        self.0.flags()
-    }
-
-    #[inline]
-    fn ignores_mode(&self) -> bool {
-        self.0.ignores_mode()
-    }
-
-    #[inline]
-    fn resets(&self) -> bool {
-        self.0.resets()
-    }
-
-    #[inline]
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let (t, crossed, x, mode) = crossing.parts();
         self.0.on_crossing(t, &GuardSet::new(*crossed), x, mode)
@@ -195,7 +108,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
         crossed: &Crossed<'_>,
         x: &[f64],
         mode: &Mode,
-        (dt, dx): (f64, &[f64]),
+        Displacement { dt, dx }: Displacement<'_>,
         out: &mut [f64],
     ) -> bool {
         let mut mode = mode.clone();
@@ -242,8 +155,8 @@ mod tests {
     use nalgebra::RealField;
 
     use super::*;
-    use crate::Record;
     use crate::derivative::{check_derivatives, convert, flow_jacobian, gradient_row};
+    use crate::{Record, Watch};
 
     /// A ring of `n` pendulums with a drag that acts in mode bit 0, above a floor that heaves.
     #[derive(Clone, Copy)]

@@ -11,9 +11,9 @@ use super::point::CornerPoint;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
 use crate::hybrid::evaluate::{self, Point};
-use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::transition::Place;
 use crate::linalg::dot;
+use crate::model::rearm::Arming;
 use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 
 /// Limit of the nodes of one corner; 4,096 are all sets of twelve guards.

@@ -13,7 +13,7 @@ use super::point::CornerPoint;
 use super::twin::Twins;
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate::{self, Point};
-use crate::hybrid::model::rearm::Arming;
+use crate::model::rearm::Arming;
 use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
 
 /// A place between two crossings.

@@ -7,8 +7,8 @@ use crate::derivative::context::Context;
 use crate::derivative::repeat::FAR;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{self, Point};
-use crate::hybrid::grouping::{Grouping, Joins};
-use crate::hybrid::model::rearm::Arming;
+use crate::model::rearm::Arming;
+use crate::record::corner::{Grouping, Joins};
 use crate::{Arrival, CrossedGuard, Mode, NoDerivative, Transition};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.

@@ -2,7 +2,7 @@
 
 use crate::hybrid::System;
 use crate::hybrid::evaluate::Point;
-use crate::hybrid::model::rearm::Arming;
+use crate::model::rearm::Arming;
 use crate::{Guard, Mode};
 
 /// A corner, or a single crossing, as the run met it.

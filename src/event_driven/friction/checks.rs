@@ -23,7 +23,7 @@ pub(super) fn check_start(
     let (q, v) = model.parts(&state);
     model.check_mass(q)?;
     let mut effort = vec![0.0; v.len()];
-    let depends = system.contact_effort((t, q, v), &[], &mut effort);
+    let depends = system.contact_effort(State { t, q, v }, &[], &mut effort);
     let rule = "must not depend on closed contacts where these have friction";
     validate::unless(!depends, "contact_effort", 1.0, rule)?;
     for j in 0..system.contacts() {

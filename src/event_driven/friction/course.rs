@@ -13,7 +13,7 @@ use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::{Guard, Integrator, Start, Status, Stop, Trajectory};
+use crate::{Guard, Integrator, Run, Start, Status, Stop};
 
 /// Of a contact that stays closed where that makes no difference.
 pub(super) const STAYS: Known = Known {
@@ -180,7 +180,7 @@ impl<'a> Course<'a> {
         modes: &[Contacting],
         tf: f64,
         is_watched: bool,
-    ) -> Result<(Trajectory, Vec<Guard>, Option<Breakdown>), Breakdown> {
+    ) -> Result<(Run, Vec<Guard>, Option<Breakdown>), Breakdown> {
         let (n, size) = (self.model.system().contacts(), self.state.len());
         let mut x = self.state.clone();
         x.resize(size + 2 * n, 0.0);
@@ -191,8 +191,9 @@ impl<'a> Course<'a> {
         };
         let mode = integrator.system().mode(modes);
         let (_, driver, _) = integrator.parts();
-        driver.settings.max_steps = self.options.max_steps.saturating_sub(self.steps);
-        driver.settings.max_memory = self.options.max_memory.saturating_sub(self.memory);
+        driver.settings.limits.max_steps = self.options.limits.max_steps.saturating_sub(self.steps);
+        driver.settings.limits.max_memory =
+            self.options.limits.max_memory.saturating_sub(self.memory);
         let path = integrator.integrate(&Start::at(self.t).x(&x).mode(&mode), tf)?;
         let cost = path.statistics();
         self.steps += cost.steps + cost.rejections;
@@ -201,7 +202,7 @@ impl<'a> Course<'a> {
         let (guards, refused) = match path.status() {
             Status::Stopped { guards } => (guards.clone(), None),
             Status::Refused(Stop::TooManySteps { at, .. }) => {
-                let (limit, at) = (self.options.max_steps, at.clone());
+                let (limit, at) = (self.options.limits.max_steps, at.clone());
                 (Vec::new(), Some(Stop::TooManySteps { limit, at }.into()))
             }
             Status::Refused(reason) => (Vec::new(), Some(reason.clone().into())),
@@ -213,7 +214,7 @@ impl<'a> Course<'a> {
     }
 
     /// A gap that is negative or a slip against its sign, at a node of a path.
-    fn inconsistency(&self, path: &Trajectory, guards: &[Guard]) -> Option<Breakdown> {
+    fn inconsistency(&self, path: &Run, guards: &[Guard]) -> Option<Breakdown> {
         let model = self.model;
         let crossed = |j: usize| guards.iter().any(|guard| guard.event / 3 == j);
         let mut row = vec![0.0; model.system().dof()];
@@ -242,13 +243,7 @@ impl<'a> Course<'a> {
     }
 
     /// Adds the stretch that ends here, from the state `before`.
-    pub(super) fn push(
-        &mut self,
-        kind: StretchKind,
-        before: &[f64],
-        end: End,
-        path: Option<Trajectory>,
-    ) {
+    pub(super) fn push(&mut self, kind: StretchKind, before: &[f64], end: End, path: Option<Run>) {
         let nq = self.model.bodies.fixed.nq;
         let [from, to] = [before, &self.state].map(|state| {
             let (q, v) = state.split_at(nq);
@@ -275,11 +270,11 @@ impl<'a> Course<'a> {
 
     /// For how long, at the end of a smooth stretch, loads that redundant contacts hold have been
     /// outside of the cones of friction (s).
-    fn lateness(&self, path: &Trajectory, modes: &[Contacting]) -> f64 {
+    fn lateness(&self, path: &Run, modes: &[Contacting]) -> f64 {
         let motion = self.watched.system();
         let mode = motion.mode(modes);
         let is_outside = |t: f64| {
-            let state = path.at(t).ok();
+            let state = path.state_at(t).ok();
             let distance = state.and_then(|x| motion.beyond(t, x.as_slice(), &mode));
             distance.is_some_and(|distance| distance > OUTSIDE)
         };

@@ -113,8 +113,8 @@ impl Course<'_> {
         let guard = Guard::falling(function);
         let at = || At::new(self.t, &self.state, &Mode::default()).into();
         let at_once = AT_ONCE + 8 * self.model.system().contacts();
-        if self.events > self.options.max_events {
-            let limit = self.options.max_events;
+        if self.events > self.options.limits.max_events {
+            let limit = self.options.limits.max_events;
             return Err(Breakdown::Stop(Stop::TooManyEvents {
                 limit,
                 guard,

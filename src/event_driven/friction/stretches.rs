@@ -5,7 +5,7 @@ use nalgebra::DVector;
 
 use crate::event_driven::Breakdown;
 use crate::impact::Contacting;
-use crate::{InputError, Trajectory};
+use crate::{InputError, Run};
 
 /// The kind of a stretch.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub struct Stretch {
     /// parts in a thousand million: this is how long they have been outside. A load that rises
     /// slowly is found late accordingly. 0 for all other stretches.
     pub late: f64,
-    pub(super) path: Option<Trajectory>,
+    pub(super) path: Option<Run>,
     pub(super) first_impulse: usize,
 }
 
@@ -92,13 +92,13 @@ impl Stretch {
 
     /// The states of a smooth stretch over time: `(q, v)`, then the impulses of all contacts since
     /// its start, normal ones first. None for others.
-    pub fn path(&self) -> Option<&Trajectory> {
+    pub fn path(&self) -> Option<&Run> {
         self.path.as_ref()
     }
 
     /// The state of a smooth stretch at a time, and its arclength.
     fn smooth_at(&self, t: f64) -> Option<(DVector<f64>, f64)> {
-        let state = self.path.as_ref()?.at(t).ok()?;
+        let state = self.path.as_ref()?.state_at(t).ok()?;
         let contacts = (state.len() - self.first_impulse) / 2;
         let pushed = state.rows(self.first_impulse, contacts).sum();
         let s = self.s[0] + (t - self.t[0]) + pushed;
@@ -196,7 +196,7 @@ impl TimelineRun {
     /// `(q, v)` at a time; at an impact, after it.
     ///
     /// # Errors
-    /// [`InputError::OutsideTrajectory`].
+    /// [`InputError::OutsideRun`].
     pub fn at(&self, t: f64) -> Result<DVector<f64>, InputError> {
         check(t, self.start.0, self.t())?;
         let place = self.stretches.partition_point(|stretch| stretch.t[1] <= t);
@@ -215,7 +215,7 @@ impl TimelineRun {
     /// Time and `(q, v)` at an arclength: continuous in it.
     ///
     /// # Errors
-    /// [`InputError::OutsideTrajectory`], with the arclengths in place of times.
+    /// [`InputError::OutsideRun`], with the arclengths in place of times.
     pub fn at_arclength(&self, s: f64) -> Result<(f64, DVector<f64>), InputError> {
         check(s, 0.0, self.s())?;
         let place = self.stretches.partition_point(|stretch| stretch.s[1] < s);
@@ -230,7 +230,7 @@ fn check(value: f64, start: f64, end: f64) -> Result<(), InputError> {
     if (start..=end).contains(&value) {
         return Ok(());
     }
-    Err(InputError::OutsideTrajectory {
+    Err(InputError::OutsideRun {
         t: value,
         start,
         end,

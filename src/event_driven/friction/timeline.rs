@@ -9,6 +9,7 @@ use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
 use crate::mechanics::ContactModel;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use crate::record::limits;
 use crate::{InputError, Integrator, Interrupt, Start, validate};
 #[cfg(doc)]
 use crate::{
@@ -105,27 +106,7 @@ where
         self
     }
 
-    /// Limit of the impacts and changes of mode; default 100 000. Beyond the run ends with
-    /// [`Stop::TooManyEvents`].
-    #[must_use]
-    pub fn max_events(mut self, limit: usize) -> Self {
-        self.options.max_events = limit;
-        self
-    }
-
-    /// Limit of the smooth steps, accepted or not; default ten million.
-    #[must_use]
-    pub fn max_steps(mut self, limit: usize) -> Self {
-        self.options.max_steps = limit;
-        self
-    }
-
-    /// Limit of the memory of all smooth stretches (bytes, nearly); default 2³⁰.
-    #[must_use]
-    pub fn max_memory(mut self, bytes: usize) -> Self {
-        self.options.max_memory = bytes;
-        self
-    }
+    limits!(options.limits);
 
     /// The bound of the error that summing up an accumulation of impacts may add to time (s) and
     /// arclength; default 1e-10. Where it is below the errors of the smooth stretches, impacts that
@@ -141,7 +122,7 @@ where
     /// Ends runs when `interrupt` is set.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {
-        self.options.interrupt = interrupt.clone();
+        self.options.limits.interrupt = interrupt.clone();
         self
     }
 
@@ -199,7 +180,7 @@ fn integrator<'a>(
         .rtol(options.rtol.clone())
         .atol(options.atol.clone())
         .max_step(options.max_step)
-        .interrupt(&options.interrupt);
+        .interrupt(&options.limits.interrupt);
     integrator.check_options()?;
     Ok(integrator)
 }

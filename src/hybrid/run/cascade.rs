@@ -3,15 +3,14 @@
 use super::cluster::Cluster;
 use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::room_for;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
-use crate::hybrid::{Arrival, CrossedGuard, GuardCrossing, Mode, Rearm};
+use crate::model::rearm::Arming;
 use crate::ode::Buffer;
-use crate::{Guard, Stop};
+use crate::{Arrival, CrossedGuard, Guard, GuardCrossing, Mode, Rearm, Stop};
 
 /// Limit of the crossings of guards that have crossed at the same instant before, in a corner whose
 /// order was asked for.
@@ -81,11 +80,11 @@ impl<B: Buffer> Cascade<B> {
         guards: &mut GuardTable<B>,
         set: &[CrossedGuard],
     ) -> Result<(), Stop> {
-        let allowed = settings.max_events.saturating_sub(crossings);
+        let allowed = settings.limits.max_events.saturating_sub(crossings);
         let counts = |c: &&CrossedGuard| guards.kept[c.guard.event].watch.sees(c.guard.direction);
         if let Some(beyond) = set.iter().filter(counts).nth(allowed) {
             return Err(Stop::TooManyEvents {
-                limit: settings.max_events,
+                limit: settings.limits.max_events,
                 guard: beyond.guard,
                 at: state.at().into(),
             });

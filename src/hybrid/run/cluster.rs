@@ -1,6 +1,7 @@
 //! Guards near the present state: which of them comes first, and which cross together.
 
 use super::project::{Landing, Trial};
+use crate::hybrid::Projection;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::hybrid::room_for;
@@ -8,9 +9,8 @@ use crate::hybrid::search::Pace;
 use crate::hybrid::table::State;
 use crate::hybrid::table::{GuardTable, NOT_NEAR};
 use crate::hybrid::table::{Ranking, Survey};
-use crate::hybrid::{CrossedGuard, Projection};
 use crate::ode::{Buffer, lesser};
-use crate::{Guard, Stop};
+use crate::{CrossedGuard, Guard, Stop};
 
 /// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
 /// distance of samples, since what happens between the ends of a projection is not looked at.
@@ -263,7 +263,7 @@ impl Cluster {
                 Late::First(k) => k,
             };
             context.counts.repairs.add(1);
-            context.settings.interrupt.check()?;
+            context.settings.limits.interrupt.check()?;
         }
     }
 

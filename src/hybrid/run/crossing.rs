@@ -1,18 +1,17 @@
 //! The crossing phase: guards that are near are reached by projection, in order, without root
 //! finding.
 
-use super::Run;
+use super::Integration;
 use super::fire::fire;
 use super::project::Landing;
-use crate::Stop;
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::{Arrival, Observer};
 use crate::ode::Buffer;
+use crate::{Arrival, Observer, Stop};
 
 /// Crosses all guards that are at hand; `true` when one of them ends the run.
 pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
 ) -> Result<bool, Stop> {
     loop {
@@ -21,7 +20,7 @@ pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
         let Some((j, tau)) = earliest else {
             return Ok(false);
         };
-        context.settings.interrupt.check()?;
+        context.settings.limits.interrupt.check()?;
         if run.guards.own_h(j) >= -run.guards.zero[j] {
             if fire_in_place(context, run, observer, j)? {
                 return Ok(true);
@@ -45,11 +44,11 @@ pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
 /// simultaneous guards from being lost. True when the run ends.
 fn fire_in_place<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     j: usize,
 ) -> Result<bool, Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         cluster,
@@ -67,10 +66,10 @@ fn fire_in_place<S: System + ?Sized, B: Buffer>(
 /// by the tangent, after `tau`. None where a smooth step is to decide.
 fn find_landing<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     (j, tau): (usize, f64),
 ) -> Result<Option<(usize, Landing)>, Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         cluster,
@@ -106,7 +105,7 @@ enum Landed {
 /// Moves to the landing on guard `j`, and crosses the guards there.
 fn land_and_fire<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     (j, landing): (usize, Landing),
 ) -> Result<Landed, Stop> {
@@ -135,11 +134,11 @@ fn land_and_fire<S: System + ?Sized, B: Buffer>(
 /// Moves to the landing on guard `j` and collects all that are zero with it there.
 fn land<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     j: usize,
     landing: Landing,
 ) -> Result<(), Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         cluster,
@@ -171,10 +170,10 @@ fn land<S: System + ?Sized, B: Buffer>(
 #[cold]
 fn take_back<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     start: f64,
 ) -> Result<(), Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         cluster,

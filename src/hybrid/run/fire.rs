@@ -1,15 +1,14 @@
 //! The crossings of one instant: transitions one after another, as long as resets carry guards
 //! across; their doubts, and what observers are told.
 
-use super::Run;
+use super::Integration;
 use super::cascade::undo;
 use super::transversality::check_admissible;
-use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Reset;
-use crate::hybrid::{Arrival, CrossedGuard, Observer, Transition};
 use crate::ode::Buffer;
+use crate::{Arrival, CrossedGuard, Observer, Stop, Transition};
 
 /// Fires the guards of the cluster's set, which are zero at the present state, and all that cross
 /// at the same instant in consequence. `true` when one of them ends the run. After an error state and mode are those
@@ -17,7 +16,7 @@ use crate::ode::Buffer;
 /// refused ([`Stop::Inadmissible`]).
 pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     arrival: Arrival,
 ) -> Result<bool, Stop> {
@@ -37,7 +36,7 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
         }
         (arrival, crossed_some) = (Arrival::Jumped, true);
     }
-    let Run {
+    let Integration {
         state,
         guards,
         steps,
@@ -59,11 +58,11 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
 #[inline]
 fn cross<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     arrival: Arrival,
 ) -> Result<bool, Stop> {
-    let crossings = context.counts.crossings.get();
+    let crossings = context.counts.crossings.get() - context.crossed;
     run.cascade.allow(
         context.settings,
         crossings,
@@ -107,11 +106,11 @@ fn cross<S: System + ?Sized, B: Buffer>(
 #[inline]
 fn make<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     arrival: Arrival,
 ) -> Result<(Reset, f64), Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         cluster,
@@ -154,12 +153,12 @@ fn make<S: System + ?Sized, B: Buffer>(
 #[inline]
 fn tell<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     arrival: Arrival,
     time_error: f64,
 ) {
-    let Run {
+    let Integration {
         state,
         guards,
         cluster,

@@ -1,26 +1,24 @@
 //! The beginning of a run: on which side of each guard it starts, and what is armed.
 
-use super::Run;
+use super::Integration;
 use super::transversality::check_admissible;
-use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
-use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Resolution;
-use crate::hybrid::search::Doubt;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
-use crate::hybrid::{Mode, Observer};
+use crate::model::rearm::Arming;
 use crate::ode::Buffer;
+use crate::{Doubt, Mode, Observer, Stop};
 
 /// Decides the start mode, arms the guards and chooses the first step.
 pub(crate) fn start<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     given: Option<&Mode>,
     observer: &mut dyn Observer,
 ) -> Result<(), Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         steps,

@@ -19,16 +19,16 @@ mod steps;
 mod transversality;
 
 use super::context::{Context, System};
-use super::{Mode, Observer, Status, Summary};
-use crate::Stop;
+use super::driver::Entry;
 use crate::hybrid::options::Settings;
 use crate::hybrid::search::{Doubts, GuardSearch, Turned};
 use crate::hybrid::table::{GuardTable, State};
 use crate::ode::Buffer;
+use crate::{Mode, Observer, Status, Stop, Summary};
 
 /// Everything that one integration moves and works with; made once, reused by every run.
 #[derive(Clone, Debug)]
-pub(crate) struct Run<B> {
+pub(crate) struct Integration<B> {
     pub(crate) state: State<B>,
     guards: GuardTable<B>,
     steps: steps::Steps<B>,
@@ -40,7 +40,7 @@ pub(crate) struct Run<B> {
     doubts: Doubts,
 }
 
-impl<B: Buffer> Run<B> {
+impl<B: Buffer> Integration<B> {
     pub(crate) fn new(dim: usize, mode: &Mode) -> Self {
         let count = mode.len();
         Self {
@@ -70,12 +70,12 @@ impl<B: Buffer> Run<B> {
 /// Runs to the end, from where `run` stands.
 pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
-    start_mode: Option<&Mode>,
+    run: &mut Integration<B>,
+    entry: Entry<'_>,
     observer: &mut dyn Observer,
 ) -> Summary {
-    let ended = run_on(context, run, start_mode, observer);
-    let Run {
+    let ended = run_on(context, run, entry, observer);
+    let Integration {
         state,
         guards,
         cascade,
@@ -109,13 +109,16 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
 /// Smooth and crossing phases in turn; `true` when a guard or the observer ends the run.
 fn run_on<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
-    start_mode: Option<&Mode>,
+    run: &mut Integration<B>,
+    entry: Entry<'_>,
     observer: &mut dyn Observer,
 ) -> Result<bool, Stop> {
-    initial::start(context, run, start_mode, observer)?;
+    match entry {
+        Entry::Start(mode) => initial::start(context, run, mode, observer)?,
+        Entry::GoOn => run.cascade.stopping.clear(),
+    }
     loop {
-        context.settings.interrupt.check()?;
+        context.settings.limits.interrupt.check()?;
         if crossing::crossing_phase(context, run, observer)? {
             return Ok(true);
         }

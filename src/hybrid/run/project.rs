@@ -6,14 +6,13 @@
 //! landing too, for the rate of the crossing and for the error: that of order 3, the pair of
 //! Bogacki & Shampine, is the embedded one.
 
-use crate::Guard;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Point;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Scratch;
-use crate::hybrid::{Mode, Observer, Segment};
 use crate::ode::{Buffer, Tolerance};
+use crate::{Guard, Mode, Observer, Segment};
 
 /// Error in time allowed to a landing, in relative tolerances of the last smooth step: far more
 /// than states in motion allow.

@@ -1,29 +1,29 @@
 //! The smooth phase: one step of the stepper in a frozen mode, up to the first guard it passes.
 
-use super::Run;
+use super::Integration;
 use super::cluster::Cluster;
 use super::fire::fire;
 use super::steps::SHORTER;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
-use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::search::{Arms, Met, StepEnd};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
-use crate::hybrid::{Arrival, Observer, Projection, Rearm, Segment, evaluate};
+use crate::hybrid::{Projection, evaluate};
+use crate::model::rearm::Arming;
 use crate::ode::{Buffer, lesser};
-use crate::{Quantity, Stop};
+use crate::{Arrival, Observer, Quantity, Rearm, Segment, Stop};
 
 /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that
 /// ends the run.
 pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
 ) -> Result<bool, Stop> {
     let settings = context.settings;
-    let Run {
+    let Integration {
         state,
         guards,
         steps,
@@ -134,12 +134,12 @@ fn tell_segment<S: ?Sized, B: Buffer>(
 /// Moves to the end of a step that met no guard.
 fn take_step<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     end: f64,
     corrected: bool,
 ) -> Result<bool, Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         steps,
@@ -246,12 +246,12 @@ fn survey_stop<S: System + ?Sized, B: Buffer>(
 /// of a neighbourhood, leaves the rest to the crossing phase.
 fn stop_at<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
-    run: &mut Run<B>,
+    run: &mut Integration<B>,
     observer: &mut dyn Observer,
     stop: StepEnd,
     step: f64,
 ) -> Result<bool, Stop> {
-    let Run {
+    let Integration {
         state,
         guards,
         steps,

@@ -145,9 +145,10 @@ impl<B: Buffer> Steps<B> {
     ) -> Result<f64, Stop> {
         let (settings, counts) = (context.settings, &context.counts);
         loop {
-            if counts.steps.get() + counts.rejections.get() >= settings.max_steps {
+            let tried = counts.steps.get() + counts.rejections.get() - context.tried;
+            if tried >= settings.limits.max_steps {
                 return Err(Stop::TooManySteps {
-                    limit: settings.max_steps,
+                    limit: settings.limits.max_steps,
                     at: state.at().into(),
                 });
             }
@@ -204,7 +205,7 @@ impl<B: Buffer> Steps<B> {
                 return Err(step_failed(state, step));
             }
             self.lengths.reject(step, error);
-            settings.interrupt.check()?;
+            settings.limits.interrupt.check()?;
         }
     }
 

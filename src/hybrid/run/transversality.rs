@@ -7,9 +7,8 @@ use crate::hybrid::evaluate::Point;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{Reset, Scratch, is_carried};
-use crate::hybrid::{CrossedGuard, Mode, Rearm};
 use crate::ode::Buffer;
-use crate::{Guard, Stop};
+use crate::{CrossedGuard, Guard, Mode, Rearm, Stop};
 
 /// A guard that does not go on in its direction, and its rates before and after.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +169,7 @@ pub(crate) fn not_live_last<S: System + ?Sized, B: Buffer>(
         if !(guards.kept[k].watch.rising && guards.kept[k].watch.falling) {
             continue;
         }
-        context.settings.interrupt.check()?;
+        context.settings.limits.interrupt.check()?;
         mode.set(k, !guard.side_after());
         field.copy_from_slice(state.field());
         if !context.flip(t, x, mode, k, field) {

@@ -4,7 +4,7 @@
 use super::factors::{DECLARED, UNMOVED};
 use super::levels::Levels;
 use super::window::{Arms, Samples};
-use crate::hybrid::EventFunction;
+use crate::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::table::{GuardTable, State};

@@ -6,136 +6,14 @@ use super::window::Window;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
-use crate::hybrid::{Arrival, CrossedGuard, Observer};
 use crate::ode::Buffer;
-use crate::{Guard, Stop};
-use std::fmt;
+use crate::{Arrival, CrossedGuard, Doubt, Observer, Stop};
 
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
 
 /// Doubts of one step that are told, at most.
 const MOST_TOLD: usize = 16;
-
-/// A decision that a run made although the error that its tolerances allow might turn it.
-///
-/// The errors of the steps are added up, in units of the tolerance, and carried to event functions
-/// by their gradients: an estimate, not a bound. A run with a tighter tolerance shows what the case
-/// is.
-///
-/// In a run of a [`ContactModel`](crate::ContactModel) guard `k` is contact `k`, and
-/// its event function the gap while the contact is open, its force while it is closed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Doubt {
-    /// The guard came closer to its surface than the error, and was not crossed.
-    Touch {
-        /// The guard.
-        guard: Guard,
-        /// When (s).
-        t: f64,
-        /// How close (`u_k`).
-        gap: f64,
-        /// The error of the event function (`u_k`).
-        error: f64,
-    },
-    /// The crossing of another guard turned the motion away from this one, which was closer to its
-    /// surface than the error: neighbours cross it first. A run that is interrupted behind such a
-    /// crossing tells it of every guard that was as close, wherever that moves then.
-    TurnedAway {
-        /// The guard, which was not crossed.
-        guard: Guard,
-        /// When (s).
-        t: f64,
-        /// How close (`u_k`).
-        gap: f64,
-        /// The error of the event function (`u_k`).
-        error: f64,
-    },
-    /// The guard was crossed, but not deeper than the error: neighbours only touch it.
-    Shallow {
-        /// The guard.
-        guard: Guard,
-        /// When (s).
-        t: f64,
-        /// How deep (`u_k`).
-        depth: f64,
-        /// The error of the event function (`u_k`).
-        error: f64,
-    },
-    /// A crossing is closer to the end of the run than the error of its time: it may belong to the
-    /// run or not.
-    AtEnd {
-        /// The guard.
-        guard: Guard,
-        /// When (s).
-        t: f64,
-        /// The error of the time (s); infinite where the guard does not move.
-        error: f64,
-    },
-    /// However close samples were, they did not settle what the event function does between them:
-    /// noise, or oscillations faster than the search goes.
-    Unresolved {
-        /// The guard.
-        guard: Guard,
-        /// When (s).
-        t: f64,
-        /// Range of the event function that samples leave open (`u_k`).
-        error: f64,
-    },
-    /// Steps from here on look at event functions at four places only, whatever lies between:
-    /// [`Resolution::Samples`](crate::hybrid::Resolution::Samples). Told once, at the start.
-    Unsearched {
-        /// When (s).
-        t: f64,
-    },
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Touch {
-                guard,
-                t,
-                gap,
-                error,
-            } => write!(
-                f,
-                "guard {guard} was not crossed at t = {t}, but came within {gap:e} of its surface, with an error of {error:e}"
-            ),
-            Self::TurnedAway {
-                guard,
-                t,
-                gap,
-                error,
-            } => write!(
-                f,
-                "guard {guard} was {gap:e} from its surface, with an error of {error:e}, when another crossing turned the motion away at t = {t}"
-            ),
-            Self::Shallow {
-                guard,
-                t,
-                depth,
-                error,
-            } => write!(
-                f,
-                "guard {guard} was crossed at t = {t}, but no deeper than {depth:e}, with an error of {error:e}"
-            ),
-            Self::AtEnd { guard, t, error } => write!(
-                f,
-                "the crossing of guard {guard} is closer to the end of the run, t = {t}, than the error of its time, {error:e} s"
-            ),
-            Self::Unresolved { guard, t, error } => write!(
-                f,
-                "samples of guard {guard} about t = {t} leave open {error:e} of its event function: noise, or oscillations; a time scale (EventFunction::time_scale) or a shorter max_step resolves what oscillates"
-            ),
-            Self::Unsearched { t } => write!(
-                f,
-                "from t = {t} on event functions are looked at in four places of a step only (Resolution::Samples)"
-            ),
-        }
-    }
-}
 
 /// A maximum within this part of the guard's variation in a step counts as a touch, however small
 /// the error is.
@@ -185,7 +63,7 @@ impl Doubts {
     pub(crate) fn keep(&mut self, doubt: Doubt) {
         self.count += 1;
         self.lasting += usize::from(is_lasting(&doubt));
-        if self.kept.len() < self.kept.capacity() {
+        if self.kept.len() < MOST_TOLD {
             self.kept.push(doubt);
         } else if let (Doubt::Unresolved { .. }, Some(last)) = (doubt, self.kept.last_mut()) {
             // A place that was not searched tells more than one that was close.

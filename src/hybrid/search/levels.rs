@@ -1,8 +1,9 @@
 //! The levels at which guards end a step: their surfaces, or the borders of their neighbourhoods
 //! (Anderson & Revzen, listing 1).
 
+use crate::PerEntry;
 use crate::hybrid::Projection;
-use crate::hybrid::options::{PerEntry, Settings};
+use crate::hybrid::options::Settings;
 
 /// Where guards end a step.
 #[derive(Clone, Copy, Debug)]

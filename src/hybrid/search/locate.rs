@@ -2,14 +2,14 @@
 //! passed before.
 
 use super::curve::{Origin, Passage};
-use super::doubt::{Doubt, Doubts};
+use super::doubt::Doubts;
 use super::factors::{OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
 use super::look::Look;
 use crate::hybrid::context::System;
 use crate::hybrid::evaluate::{self, Point, Rate};
 use crate::ode::Buffer;
 use crate::ode::root::{Guess, Sample, root};
-use crate::{Quantity, Stop};
+use crate::{Doubt, Quantity, Stop};
 
 /// Where a smooth step has to end.
 #[derive(Clone, Copy, Debug)]

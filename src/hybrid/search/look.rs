@@ -78,7 +78,7 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
     /// then.
     #[inline]
     pub(super) fn own_h_in_search(&mut self, k: usize, s: f64) -> f64 {
-        if self.context.settings.interrupt.is_set() {
+        if self.context.settings.limits.interrupt.is_set() {
             return f64::NAN;
         }
         self.own_h_at(k, s)
@@ -124,7 +124,7 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
         if sample.value.is_finite() {
             return Ok(());
         }
-        self.context.settings.interrupt.check()?;
+        self.context.settings.limits.interrupt.check()?;
         let point = self.samples.point.get_mut();
         let fraction = self.window.at(sample.at);
         self.state.ode.at_fraction(fraction, point);

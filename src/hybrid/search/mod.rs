@@ -24,7 +24,6 @@ mod surface;
 mod turned;
 mod window;
 
-pub use doubt::Doubt;
 pub(crate) use doubt::Doubts;
 pub(crate) use locate::StepEnd;
 pub(crate) use pace::Pace;
@@ -32,14 +31,13 @@ pub(crate) use turned::Turned;
 pub(crate) use window::Arms;
 
 use super::table::{GuardTable, State};
-use crate::Stop;
-use crate::hybrid::EventFunction;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
-use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::options::Settings;
 use crate::hybrid::room_for;
+use crate::model::rearm::Arming;
 use crate::ode::Buffer;
+use crate::{Doubt, EventFunction, Stop};
 use classify::{classify, monotone};
 use cubic::FRACTIONS;
 use curve::{Class, Passage, Top};
@@ -179,7 +177,7 @@ impl<B: Buffer> GuardSearch<B> {
                 Found::Unsettled => {
                     windows.narrow(window);
                     context.counts.narrowed.add(1);
-                    context.settings.interrupt.check()?;
+                    context.settings.limits.interrupt.check()?;
                     continue;
                 }
                 Found::TooLong(part) => return Ok(Met::TooMuch(part)),
@@ -222,7 +220,7 @@ impl<B: Buffer> GuardSearch<B> {
             if unresolved > windows.unresolved {
                 windows.forget_noise(&mut self.pace);
             }
-            context.settings.interrupt.check()?;
+            context.settings.limits.interrupt.check()?;
             self.samples.next_window_starts();
             windows.settle(window, unresolved, &self.pace);
         }

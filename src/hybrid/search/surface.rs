@@ -98,7 +98,7 @@ fn left_before<S: System + ?Sized, B: Buffer>(
 ) -> Result<Option<Passage>, Stop> {
     let mut at = high.at;
     for _ in 0..MOST_HALVINGS {
-        look.context.settings.interrupt.check()?;
+        look.context.settings.limits.interrupt.check()?;
         at *= 0.5;
         let value = look.own_h_at(k, at);
         let low = Sample { at, value };
@@ -130,7 +130,7 @@ fn goes_across<S: System + ?Sized, B: Buffer>(
             };
             return Ok(Class::Passed(across(k, low, Sample { at, value })));
         }
-        look.context.settings.interrupt.check()?;
+        look.context.settings.limits.interrupt.check()?;
         at *= 0.5;
         value = look.own_h_at(k, at);
     }

@@ -1,16 +1,15 @@
 //! Guards that another crossing turns the motion away from, while the error hides which of the two
 //! comes first: whether they are crossed is not known.
 
-use super::doubt::{Doubt, Doubts};
+use super::doubt::Doubts;
 use super::window::{Samples, Window};
-use crate::Stop;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Point;
 use crate::hybrid::room_for;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
-use crate::hybrid::{Arrival, CrossedGuard, Mode};
 use crate::ode::Buffer;
+use crate::{Arrival, CrossedGuard, Doubt, Mode, Stop};
 
 /// The error of a guard is evaluated only if its gap is within its approach plus this many times
 /// the largest error that is known of it.
@@ -260,7 +259,7 @@ impl<B: Buffer> Turned<B> {
         k: usize,
         knows_field: &mut bool,
     ) -> Result<(), Stop> {
-        context.settings.interrupt.check()?;
+        context.settings.limits.interrupt.check()?;
         let (point, field) = (state.point(), self.field.get_mut());
         if !std::mem::replace(knows_field, true) {
             // After a refusal the stepper holds the field of another mode.
@@ -396,7 +395,7 @@ impl<B: Buffer> Turned<B> {
         }
         let point = Point { t, x, mode };
         for &CrossedGuard { guard, rate } in &self.flown {
-            context.settings.interrupt.check()?;
+            context.settings.limits.interrupt.check()?;
             let k = guard.event;
             let row = guards.row.get_mut();
             let last = context.rate(k, point, field, row).value;

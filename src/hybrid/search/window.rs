@@ -270,7 +270,7 @@ impl<B: Buffer> Samples<B> {
         state: &State<B>,
         window: Window,
     ) -> Result<(), Stop> {
-        context.settings.interrupt.check()?;
+        context.settings.limits.interrupt.check()?;
         let point = self.point.get_mut();
         for (h, s) in self.h.iter().zip(&FRACTIONS[1..]) {
             let fraction = window.at(*s);

@@ -1,11 +1,10 @@
 //! The places at which differences stand in for the rows of event functions that are not written.
 
-use crate::Stop;
-use crate::hybrid::Mode;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::ode::Buffer;
 use crate::ode::difference::step_along;
+use crate::{Mode, Stop};
 
 /// The two places beside a state, along its field, of a central difference: all event functions
 /// whose rows are not written have the same.
@@ -87,7 +86,7 @@ impl<B: Buffer> Beside<B> {
             (-self.step, self.behind.get(), behind),
         ];
         for (step, x, h) in places {
-            context.settings.interrupt.check()?;
+            context.settings.limits.interrupt.check()?;
             context.all_events(self.t + step, x, mode, h);
         }
         Ok(())

@@ -6,11 +6,10 @@ use super::spread::Spreads;
 use super::state::State;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate;
-use crate::hybrid::model::rearm::Arming;
 use crate::hybrid::room_for;
-use crate::hybrid::{CrossedGuard, Mode, Watch};
+use crate::model::rearm::Arming;
 use crate::ode::Buffer;
-use crate::{Direction, Guard, Stop};
+use crate::{CrossedGuard, Direction, Guard, Mode, Stop, Watch};
 
 /// A guard is off its surface by so many numerical zeros of an earlier state or mode. A zero that is
 /// greater now comes of a greater rate, by which the guard leaves the surface or crosses it.

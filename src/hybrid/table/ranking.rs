@@ -1,7 +1,7 @@
 //! One look at all guards: which are near their surface, and which of the others is predicted to be
 //! crossed first, by the tangent.
 
-use crate::hybrid::model::rearm::Arming;
+use crate::model::rearm::Arming;
 
 /// Who is predicted to be crossed first, by the tangent.
 #[derive(Clone, Copy, Debug)]

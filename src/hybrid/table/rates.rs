@@ -3,11 +3,10 @@
 
 use super::guard_table::GuardTable;
 use super::state::State;
-use crate::hybrid::CrossedGuard;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::{self, Rate};
 use crate::ode::Buffer;
-use crate::{Quantity, Stop};
+use crate::{CrossedGuard, Quantity, Stop};
 
 /// Where no row is written, the terms behind the numerical zero are evaluated only if `|h|` is
 /// below this part of its motion in a step.
@@ -29,7 +28,7 @@ impl<B: Buffer> GuardTable<B> {
             rate
         } else {
             // A difference is two evaluations, each perhaps of all forces of a heap.
-            context.settings.interrupt.check()?;
+            context.settings.limits.interrupt.check()?;
             self.beside.stand(point.t, point.x, state.field());
             self.beside.rate(context.system, &state.mode, k)
         };

@@ -292,7 +292,7 @@ impl<B: Buffer> Spreads<B> {
             let (places, sizes) = Terms::beside(state, i, x[i], largest);
             let count = self.each.len();
             for (place, h) in places.iter().zip(self.sides.chunks_exact_mut(count)) {
-                context.settings.interrupt.check()?;
+                context.settings.limits.interrupt.check()?;
                 point[i] = *place;
                 context.all_events(state.t, point, &state.mode, h);
             }
@@ -397,7 +397,7 @@ impl Terms {
         moved.copy_from_slice(x);
         let mut terms = Self::default();
         for i in 0..x.len() {
-            context.settings.interrupt.check()?;
+            context.settings.limits.interrupt.check()?;
             let (places, sizes) = Self::beside(state, i, x[i], largest);
             let [above, below] = places.map(|place| {
                 moved[i] = place;

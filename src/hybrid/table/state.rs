@@ -1,12 +1,11 @@
 //! Moving part of a run: time, state, mode and field, with the stepper that moves them and the
 //! error made so far.
 
-use crate::hybrid::Mode;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
 use crate::ode::{Buffer, Tolerance, Tsitouras};
-use crate::{At, Stop};
+use crate::{At, Mode, Stop};
 
 /// Errors of steps grow along a run; they are taken to do so by this factor.
 pub(crate) const GROWTH: f64 = 3.0;

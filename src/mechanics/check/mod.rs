@@ -5,7 +5,7 @@ mod inertia;
 
 use super::configuration::{self, check_configuration, check_input};
 use super::contact_source::common_tangents;
-use super::{Measured, MechanicalSystem, UnilateralConstraints};
+use super::{Measured, MechanicalSystem, State, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::ode::difference::step_along;
 use crate::{At, InputError, Interrupt, Mode, Quantity, Stop, validate};
@@ -200,7 +200,10 @@ where
             self.interrupt.check()?;
             along[column] = 1.0;
             given.fill(f64::NAN);
-            if !self.system.effort_along((t, self.q, v), &along, &mut given) {
+            if !self
+                .system
+                .effort_along(State { t, q: self.q, v }, &along, &mut given)
+            {
                 return Ok(());
             }
             along[column] = 0.0;

@@ -4,10 +4,10 @@ use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::SharedShape;
 use saltation::bodies::parry::utils::Array2;
 use saltation::bodies::{Body, ManifoldPoint, Pose, Scene, Shape};
-use saltation::compliant::{Compliant, CompliantFailure};
+use saltation::compliant::CompliantFailure;
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use saltation::nalgebra::DMatrix;
-use saltation::{InputError, Start};
+use saltation::{Compliant, InputError, Start};
 
 use super::{box_mesh, check_all, corners, parry, points};
 
@@ -102,7 +102,10 @@ fn hulls_with_many_sides_stand() {
                 .unwrap()
                 .completed()
                 .unwrap();
-            let end = stepper.system().frame(body, &run.state()[..7]).unwrap();
+            let end = stepper
+                .system()
+                .frame(body, &run.state().as_slice()[..7])
+                .unwrap();
             assert!(
                 (end.position().norm() < 1e-3) && end.rotation()[(2, 2)] > 1.0 - 1e-6,
                 "{sides} {k}"
@@ -163,7 +166,7 @@ fn scenes_with_shapes_of_parry_move_as_those_with_ours() {
             .unwrap()
             .completed()
             .unwrap();
-        run.state().to_vec()
+        run.state().clone()
     };
     let cube = Shape::cuboid([0.05; 3]).unwrap();
     let hull = parry(SharedShape::convex_hull(&corners([0.05; 3])).unwrap());

@@ -57,7 +57,7 @@ fn a_stop_out_of_reach_changes_nothing() {
         let run = stepper
             .integrate(&Start::at(0.0).q(&[0.1]).v(&[0.7]), 1.0)
             .expect("input");
-        run.completed().expect("completed").state().to_vec()
+        run.completed().expect("completed").state().clone()
     };
     let free = run(&mut slider().stepper(DT));
     let stop = JointLimit::new(0, -10.0, 10.0);

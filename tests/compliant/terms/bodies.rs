@@ -1,11 +1,10 @@
 //! Ball joints, welds, rods and ropes between free bodies.
 
-use saltation::Start;
+use saltation::{Compliant, Run, Start};
 use std::f64::consts::PI;
 
 use nalgebra::{UnitQuaternion, Vector3};
 use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
-use saltation::compliant::{Compliant, StepRun};
 
 use super::axes::least;
 use super::systems::{Bodies, coordinates, cuboid, pose};
@@ -28,7 +27,7 @@ fn as_placed(i: usize, j: usize, q: &[f64]) -> Weld {
 }
 
 /// Times at which a coordinate passes zero upwards, by straight lines between steps.
-fn passages(run: &StepRun, coordinate: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+fn passages(run: &Run, coordinate: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let at = |k: usize| coordinate(run.q(k));
     let pairs = (1..run.times().len()).filter(|&k| at(k - 1) < 0.0 && at(k) >= 0.0);
     pairs
@@ -40,7 +39,7 @@ fn passages(run: &StepRun, coordinate: impl Fn(&[f64]) -> f64) -> Vec<f64> {
 }
 
 /// A rod on a ball joint, let go at an angle: its centre and its joint.
-fn pendulum(angle: f64, dt: f64, time: f64) -> (Bodies, StepRun) {
+fn pendulum(angle: f64, dt: f64, time: f64) -> (Bodies, Run) {
     let rod = cuboid(2.0, [0.02, 0.02, 1.0]);
     let system = bodies(&[rod], G);
     let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), angle);
@@ -52,7 +51,7 @@ fn pendulum(angle: f64, dt: f64, time: f64) -> (Bodies, StepRun) {
 }
 
 /// The distance of the end of the rod from the joint.
-fn drift(run: &StepRun, k: usize) -> f64 {
+fn drift(run: &Run, k: usize) -> f64 {
     let (position, turn) = pose(run.q(k), 0);
     (position + turn * Vector3::new(0.0, 0.0, 0.5)).norm()
 }
@@ -190,7 +189,7 @@ fn welds_carry_loads() {
     // The first box turns by R dt² M: of the moment of both weights, with the response of a turn.
     let response = 1.0 / (m * a * a / 6.0);
     let sag = least(response) * 0.01 * 0.01 * 2.0 * m * G * a;
-    let turned = pose(run.state(), 0).1.scaled_axis();
+    let turned = pose(run.state().as_slice(), 0).1.scaled_axis();
     assert!((turned.y / sag - 1.0).abs() < 1e-4, "{turned} {sag:e}");
     // The weld of both gives way by a quarter: half the lever arm, half the weight, twice the
     // response. All displacements are of that order.
@@ -332,7 +331,9 @@ fn joints_do_not_depend_on_the_axes() {
             .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
             .expect("input");
         let run = run.completed().expect("completed");
-        (0..3).map(|i| pose(run.state(), i)).collect::<Vec<_>>()
+        (0..3)
+            .map(|i| pose(run.state().as_slice(), i))
+            .collect::<Vec<_>>()
     };
     for (plain, turned) in run(UnitQuaternion::identity()).iter().zip(run(whole)) {
         assert!((whole * plain.0 - turned.0).norm() < 1e-9);

@@ -1,13 +1,13 @@
 //! Random systems with all terms on axes, a step each, against the forces of the terms as they are
 //! defined: a dense Newton method with bisection, which knows nothing of the law of rows.
 
-use saltation::Start;
+use saltation::{Compliant, Start};
 use std::f64::consts::PI;
 use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 use saltation::compliant::{
-    Compliance, Compliant, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, Solver,
+    Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, Solver,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 

@@ -38,9 +38,9 @@ fn rollouts_of_axes() {
             let run = stepper
                 .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
                 .expect("input");
-            run.completed().expect("completed").state().to_vec()
+            run.completed().expect("completed").state().clone()
         };
-        for (i, (high, low)) in end(h).iter().zip(end(-h)).enumerate() {
+        for (i, (high, low)) in end(h).iter().zip(&end(-h)).enumerate() {
             let difference = (high - low) / (2.0 * h);
             let error = (difference - found[(i, k)]).abs();
             assert!(error < 1e-6, "{i} {k}: {difference} {}", found[(i, k)]);
@@ -80,9 +80,9 @@ fn rollouts_of_joints() {
             let run = stepper
                 .integrate(&Start::at(0.0).q(&q).v(&v), 0.2)
                 .expect("input");
-            run.completed().expect("completed").state().to_vec()
+            run.completed().expect("completed").state().clone()
         };
-        for (i, (high, low)) in end(h).iter().zip(end(-h)).enumerate() {
+        for (i, (high, low)) in end(h).iter().zip(&end(-h)).enumerate() {
             let difference = (high - low) / (2.0 * h);
             let error = (difference - found[(i, k)]).abs();
             assert!(error < 1e-5, "{i} {k}: {difference} {}", found[(i, k)]);

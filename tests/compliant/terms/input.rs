@@ -17,7 +17,7 @@ const INF: f64 = f64::INFINITY;
 fn refused(term: impl StepTerm + Send + Sync) -> InputError {
     let mut stepper = Sliders::new(&[1.0; 3], &[0.0; 3]).with(0.01, term);
     match stepper.start(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3])) {
-        Err(CompliantFailure::Input(error)) => error,
+        Err(error) => error,
         other => panic!("{other:?}"),
     }
 }
@@ -33,7 +33,7 @@ fn refused_by_bodies(term: impl StepTerm + Send + Sync) -> InputError {
     .term(term);
     let q = [coordinates(Vector3::zeros(), UnitQuaternion::identity()); 2];
     match stepper.start(&Start::at(0.0).q(q.as_flattened()).v(&[0.0; 12])) {
-        Err(CompliantFailure::Input(error)) => error,
+        Err(error) => error,
         other => panic!("{other:?}"),
     }
 }

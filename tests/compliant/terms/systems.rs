@@ -1,7 +1,8 @@
 //! Test systems: sliders with constant loads, and free bodies without contacts.
 
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
-use saltation::compliant::{Compliant, StepTerm};
+use saltation::Compliant;
+use saltation::compliant::StepTerm;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use std::ops::Range;
 

@@ -6,11 +6,11 @@
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SecondOrderConeT, SolverStatus};
-use saltation::Start;
-use saltation::compliant::{Solver, Compliant};
+use saltation::compliant::Solver;
 use saltation::mechanics::{MechanicalSystem, RowBlock};
 use saltation::models::Clutter;
 use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{Compliant, Start};
 
 fn main() -> Result<(), String> {
     println!(

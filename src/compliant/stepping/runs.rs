@@ -1,0 +1,219 @@
+//! Runs of the compliant driver: from a start to an end, and as they are told to.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use nalgebra::DMatrix;
+
+use super::division::Division;
+use super::driver::Compliant;
+use super::model::SteppedSystem;
+use super::step::Core;
+use crate::mechanics::{ContactSource, MechanicalSystem, State};
+use crate::record::path::{Keep, Path};
+use crate::record::{Advance, Now, Told, can_go_on, whole_steps};
+use crate::{
+    InputError, Live, Observer, Run, Snapshot, Start, Statistics, Status, Summary, validate,
+};
+
+impl Core {
+    pub(super) fn keep(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &Start<'_>,
+        tf: f64,
+        columns: Option<&mut DMatrix<f64>>,
+    ) -> Result<Run, InputError> {
+        let mut path = Path::new(Keep::of_steps(self.settings.limits.max_memory));
+        let summary = self.observe(system, start, tf, columns, &mut path)?;
+        Ok(Run::new(path, summary, Some(self.q.len())))
+    }
+
+    pub(super) fn observe(
+        &mut self,
+        system: &dyn SteppedSystem,
+        start: &Start<'_>,
+        tf: f64,
+        mut columns: Option<&mut DMatrix<f64>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
+        validate::finite("tf", &[tf])?;
+        let State { t: t0, q, v } = State::of(start)?;
+        if tf < t0 {
+            return Err(InputError::TimeReversed { t0, tf });
+        }
+        self.start(system, t0, q, v)?;
+        let division = Division::new(t0, tf, self.settings.dt, &self.settings.limits)?;
+        let mut told = self.told();
+        told.start(observer);
+        let mut status = Status::ReachedEnd;
+        for k in 1..=division.count {
+            if let Some(ended) = told.ends(&self.settings.limits, observer) {
+                status = ended;
+                break;
+            }
+            let (dt, end) = division.step(k);
+            let made = match columns.as_deref_mut() {
+                Some(columns) => self.step_along(system, dt, &[], columns, None),
+                None => self.step(system, dt, &[]),
+            };
+            if let Err(failure) = made {
+                status = Status::Refused(failure.into());
+                break;
+            }
+            self.t = end;
+            self.tell_step(&mut told, observer);
+        }
+        Ok(self.summary(status, told.steps))
+    }
+
+    fn summary(&self, status: Status, steps: usize) -> Summary {
+        Summary {
+            status,
+            t: self.t,
+            statistics: Statistics {
+                steps,
+                ..Statistics::default()
+            },
+        }
+    }
+
+    /// Stands where a saved run of this system stood, with its own settings.
+    pub(super) fn take_up(
+        &mut self,
+        system: &dyn SteppedSystem,
+        saved: &Self,
+    ) -> Result<(), InputError> {
+        if !saved.fits(system) {
+            return Err(InputError::Snapshot { of: "system" });
+        }
+        self.check()?;
+        let (settings, solver) = (self.settings.clone(), self.solver.settings.clone());
+        self.clone_from(saved);
+        self.settings = settings;
+        self.solver.settings = solver;
+        self.take_interrupt();
+        Ok(())
+    }
+}
+
+impl<S> Compliant<S>
+where
+    S: MechanicalSystem + ContactSource,
+{
+    /// A run that goes on as it is told to, from a start, in whole steps.
+    ///
+    /// # Errors
+    /// As [`integrate`](Self::integrate).
+    pub fn live(&mut self, start: &Start<'_>) -> Result<Live<'_>, InputError> {
+        self.start(start)?;
+        let told = self.core.told();
+        let stand = Stand {
+            start: told.now().t,
+            status: Status::ReachedEnd,
+            told,
+        };
+        let status = stand.status.clone();
+        let driver = self;
+        Ok(Live::new(LiveRun { driver, stand }, status))
+    }
+
+    /// Takes up a live run from a snapshot of it.
+    ///
+    /// # Errors
+    /// [`InputError::Snapshot`] for one of another driver or another system; bad settings.
+    pub fn resume(&mut self, snapshot: &Snapshot) -> Result<Live<'_>, InputError> {
+        let saved: &Saved = snapshot.saved()?;
+        self.core.take_up(&self.system, &saved.core)?;
+        let mut stand = saved.stand.clone();
+        let is_same = saved.core.settings.dt.to_bits() == self.core.settings.dt.to_bits();
+        if !is_same {
+            // Steps of another length are counted from here.
+            stand.start = self.core.t;
+            stand.told.steps = 0;
+        }
+        let status = stand.status.clone();
+        let driver = self;
+        Ok(Live::new(LiveRun { driver, stand }, status))
+    }
+}
+
+/// Where a live run stands, beside the driver's own state.
+#[derive(Clone, Debug)]
+pub(super) struct Stand {
+    /// Its start (s).
+    pub(super) start: f64,
+    pub(super) status: Status,
+    pub(super) told: Told,
+}
+
+/// A live run.
+pub(super) struct LiveRun<'a, S> {
+    pub(super) driver: &'a mut Compliant<S>,
+    pub(super) stand: Stand,
+}
+
+/// What such a run goes on with.
+pub(super) struct Saved {
+    pub(super) core: Core,
+    pub(super) stand: Stand,
+}
+
+impl<S: MechanicalSystem + ContactSource> Advance for LiveRun<'_, S> {
+    fn advance(
+        &mut self,
+        t: f64,
+        effort: &[f64],
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
+        let Compliant { core, system } = &mut *self.driver;
+        let Stand {
+            start,
+            status,
+            told,
+        } = &mut self.stand;
+        if !effort.is_empty() {
+            core.check_effort(effort)?;
+        }
+        told.start(observer);
+        if !can_go_on(status) {
+            return Ok(core.summary(status.clone(), told.steps));
+        }
+        let dt = core.settings.dt;
+        let last = whole_steps(*start, t, dt);
+        *status = Status::ReachedEnd;
+        while told.steps < last {
+            if let Some(ended) = told.ends(&core.settings.limits, observer) {
+                *status = ended;
+                break;
+            }
+            if let Err(failure) = core.step(system, dt, effort) {
+                *status = Status::Refused(failure.into());
+                break;
+            }
+            core.t = *start + (told.steps + 1) as f64 * dt;
+            core.tell_step(told, observer);
+        }
+        Ok(core.summary(status.clone(), told.steps))
+    }
+
+    fn now(&self) -> Now<'_> {
+        self.stand.told.now()
+    }
+
+    fn record(&self) -> (Option<usize>, Keep) {
+        let core = &self.driver.core;
+        let keep = Keep::of_steps(core.settings.limits.max_memory);
+        (Some(core.q.len()), keep)
+    }
+
+    fn save(&self) -> Arc<dyn Any + Send + Sync> {
+        let mut core = self.driver.core.clone();
+        // Terms belong to the driver, which may change them while a snapshot is held.
+        core.settings.terms.clear();
+        Arc::new(Saved {
+            core,
+            stand: self.stand.clone(),
+        })
+    }
+}

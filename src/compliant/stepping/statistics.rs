@@ -1,0 +1,42 @@
+//! Counts and times of the steps of the compliant driver.
+
+use std::time::Duration;
+
+/// Counts of a run or of a part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct StepStatistics {
+    /// Steps, with the last one where its contact problem did not converge.
+    pub steps: usize,
+    /// Contacts listed, summed over steps.
+    pub contacts: usize,
+    /// Islands, summed over steps.
+    pub islands: usize,
+    /// Newton iterations, summed over islands and steps.
+    pub iterations: usize,
+    /// The greatest number of Newton iterations of an island.
+    pub most_iterations: usize,
+    /// Evaluations of line searches, summed over islands and steps.
+    pub evaluations: usize,
+    /// The greatest [momentum error](crate::compliant::IslandReport::momentum_error) of an island.
+    pub momentum_error: f64,
+    /// The greatest [complementarity error](crate::compliant::StepSolution::complementarity_error) of a
+    /// step.
+    pub complementarity_error: f64,
+    /// Deepest overlap of listed contacts at the starts of steps (m); 0 without overlap.
+    pub overlap: f64,
+}
+
+/// Where the time of steps went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StepTimes {
+    /// The motion without contacts, and coordinates.
+    pub motion: Duration,
+    /// Finding contacts.
+    pub geometry: Duration,
+    /// Building the contact problem.
+    pub build: Duration,
+    /// Solving it.
+    pub solve: Duration,
+}

@@ -1,0 +1,41 @@
+//! What a run of the compliant driver tells: its steps, and which contacts press.
+
+use super::step::Core;
+use crate::Observer;
+use crate::record::{ContactEvent, ContactEventKind, Told};
+
+impl Core {
+    /// The state now as the start of a run. Flags of its modes are on for contacts that press;
+    /// there are none where the model does not number them.
+    pub(super) fn told(&self) -> Told {
+        let mut told = Told::new(self.q.len() + self.v.len(), self.numbered);
+        told.stand_at(self.t, &self.q, &self.v);
+        told.begin_with(&self.pressing, None);
+        told
+    }
+
+    /// Tells of the step that was made, and of the contacts that press from its end on.
+    pub(super) fn tell_step(&self, told: &mut Told, observer: &mut dyn Observer) {
+        told.count_step();
+        told.segment(self.t, observer, |state| {
+            let (q, v) = state.split_at_mut(self.q.len());
+            q.copy_from_slice(&self.q);
+            v.copy_from_slice(&self.v);
+        });
+        // Numbers that the model has no contact of are not told.
+        let pressing = || self.pressing.iter().copied().filter(|j| *j < self.numbered);
+        let before = told.now().mode;
+        if before.flags().eq(pressing()) {
+            return;
+        }
+        let mut event = ContactEvent::new(self.t, ContactEventKind::Contact);
+        event.mode_before = before.flags().collect();
+        event.mode_after = pressing().collect();
+        event.activated = pressing().filter(|j| !before.flag(*j)).collect();
+        let has_left = |j: &usize| self.pressing.binary_search(j).is_err();
+        event.released = before.flags().filter(has_left).collect();
+        event.state_before = told.now().state.to_vec();
+        event.state_after.clone_from(&event.state_before);
+        told.event(&event, observer);
+    }
+}

@@ -1,0 +1,108 @@
+//! The balance of energy of a run: where its kinetic energy came from and went.
+
+use super::kinetic::kinetic;
+use super::{MechanicalSystem, State};
+use crate::{InputError, Run, validate};
+
+/// Places and weights of Gauss's rule with three points in a step of unit length.
+const GAUSS: [(f64, f64); 3] = [
+    (0.112_701_665_379_258_31, 5.0 / 18.0),
+    (0.5, 8.0 / 18.0),
+    (0.887_298_334_620_741_7, 5.0 / 18.0),
+];
+
+/// Where the kinetic energy of a run came from and went (J).
+///
+/// ```
+/// use saltation::impact::AnitescuPotra;
+/// use saltation::models::SlidingBlock;
+/// use saltation::{ContactModel, Start, Variational};
+/// let model = ContactModel::with_law(SlidingBlock::default(), AnitescuPotra::new());
+/// let mut driver = Variational::new(model)?;
+/// let run = driver.integrate(&Start::at(0.0).q(&[0.0, 0.0]).v(&[2.0, 0.0]), 1.0)?;
+/// let balance = driver.model().energy_balance(&run)?;
+/// assert!((balance.contacts + 2.0).abs() < 1e-2); // friction took all of ½ m v²
+/// # Ok::<(), saltation::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct EnergyBalance {
+    /// Kinetic energy at the start and at the end.
+    pub kinetic: [f64; 2],
+    /// Potential energy there; none where the model has none.
+    pub potential: Option<[f64; 2]>,
+    /// Work of the efforts of the model, those included that have a potential: by Gauss's rule of
+    /// three points between nodes.
+    pub efforts: f64,
+    /// Change of kinetic energy at impacts: wherever the run has two nodes at one time.
+    pub impacts: f64,
+    /// What is left: work of contacts between impacts, negative for friction and dissipation. Work
+    /// of the efforts of a controller ([`Live`](crate::Live)), which are not the model's, is in it too. The
+    /// errors of the steps are in it, and of runs in steps of one length those of the straight lines
+    /// between nodes, along which efforts work.
+    pub contacts: f64,
+}
+
+impl EnergyBalance {
+    /// Of a run of this system.
+    pub(crate) fn of<S: MechanicalSystem + ?Sized>(
+        system: &S,
+        run: &Run,
+    ) -> Result<Self, InputError> {
+        let (nq, d) = (system.coordinates(), system.dof());
+        validate::length("states of the run", nq + d, run.state().len())?;
+        let mut mass = vec![0.0; d * d];
+        let mut kinetic_of = |state: &[f64]| {
+            let (q, v) = state.split_at(nq);
+            kinetic(system, q, v, &mut mass)
+        };
+        let (first, last) = (run.states().column(0).into_owned(), run.state());
+        let ends = [first.as_slice(), last.as_slice()];
+        let [before, after] = ends.map(&mut kinetic_of);
+        let mut impacts = 0.0;
+        for (k, times) in run.times().windows(2).enumerate() {
+            if times[1] <= times[0] {
+                let [before, after] = [k, k + 1].map(|k| run.states().column(k).into_owned());
+                impacts += kinetic_of(after.as_slice()) - kinetic_of(before.as_slice());
+            }
+        }
+        let efforts = work_of_efforts(system, run)?;
+        let potentials = ends.map(|state| system.potential(&state[..nq]));
+        let potential = match potentials {
+            [Some(before), Some(after)] => Some([before, after]),
+            _ => None,
+        };
+        Ok(Self {
+            kinetic: [before, after],
+            potential,
+            efforts,
+            impacts,
+            contacts: after - before - impacts - efforts,
+        })
+    }
+}
+
+/// `∫ f · v dt`.
+fn work_of_efforts<S: MechanicalSystem + ?Sized>(system: &S, run: &Run) -> Result<f64, InputError> {
+    let nq = system.coordinates();
+    let (mut effort, mut closed) = (vec![0.0; system.dof()], Vec::new());
+    let mut work = 0.0;
+    for ends in run.times().windows(2) {
+        let length = ends[1] - ends[0];
+        if length <= 0.0 {
+            continue;
+        }
+        for (place, weight) in GAUSS {
+            let t = ends[0] + place * length;
+            let state = run.state_at(t)?;
+            let (q, v) = state.as_slice().split_at(nq);
+            closed.clear();
+            closed.extend(run.mode_at(t)?.flags());
+            system.effort(t, q, v, &mut effort);
+            system.contact_effort(State { t, q, v }, &closed, &mut effort);
+            let power: f64 = effort.iter().zip(v).map(|(f, v)| f * v).sum();
+            work += weight * length * power;
+        }
+    }
+    Ok(work)
+}

@@ -1,0 +1,138 @@
+//! Decisions that the error of a run might turn.
+
+use std::fmt;
+
+use crate::model::Guard;
+
+/// A decision that a run made although the error that its tolerances allow might turn it.
+///
+/// The errors of the steps are added up, in units of the tolerance, and carried to event functions
+/// by their gradients: an estimate, not a bound. A run with a tighter tolerance shows what the case
+/// is.
+///
+/// In a run of a [`ContactModel`](crate::ContactModel) guard `k` is contact `k`, and
+/// its event function the gap while the contact is open, its force while it is closed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The guard came closer to its surface than the error, and was not crossed.
+    Touch {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// How close (`u_k`).
+        gap: f64,
+        /// The error of the event function (`u_k`).
+        error: f64,
+    },
+    /// The crossing of another guard turned the motion away from this one, which was closer to its
+    /// surface than the error: neighbours cross it first. A run that is interrupted behind such a
+    /// crossing tells it of every guard that was as close, wherever that moves then.
+    TurnedAway {
+        /// The guard, which was not crossed.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// How close (`u_k`).
+        gap: f64,
+        /// The error of the event function (`u_k`).
+        error: f64,
+    },
+    /// The guard was crossed, but not deeper than the error: neighbours only touch it.
+    Shallow {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// How deep (`u_k`).
+        depth: f64,
+        /// The error of the event function (`u_k`).
+        error: f64,
+    },
+    /// A crossing is closer to the end of the run than the error of its time: it may belong to the
+    /// run or not.
+    AtEnd {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// The error of the time (s); infinite where the guard does not move.
+        error: f64,
+    },
+    /// However close samples were, they did not settle what the event function does between them:
+    /// noise, or oscillations faster than the search goes.
+    Unresolved {
+        /// The guard.
+        guard: Guard,
+        /// When (s).
+        t: f64,
+        /// Range of the event function that samples leave open (`u_k`).
+        error: f64,
+    },
+    /// A step from here on, or the part of one before or after an impact, was made in two halves,
+    /// because Newton's method did not solve it whole or met what is not finite. Such a step is of
+    /// second order too, but a run with it is not that of a map, which alone keeps energies for any
+    /// time. It says that steps are several times too long for the motion there, whose energy may
+    /// be off by orders from then on: take shorter steps, thirty a turn of the fastest rod.
+    Halved {
+        /// When (s).
+        t: f64,
+    },
+    /// Steps from here on look at event functions at four places only, whatever lies between:
+    /// [`Resolution::Samples`](crate::hybrid::Resolution::Samples). Told once, at the start.
+    Unsearched {
+        /// When (s).
+        t: f64,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Touch {
+                guard,
+                t,
+                gap,
+                error,
+            } => write!(
+                f,
+                "guard {guard} was not crossed at t = {t}, but came within {gap:e} of its surface, with an error of {error:e}"
+            ),
+            Self::TurnedAway {
+                guard,
+                t,
+                gap,
+                error,
+            } => write!(
+                f,
+                "guard {guard} was {gap:e} from its surface, with an error of {error:e}, when another crossing turned the motion away at t = {t}"
+            ),
+            Self::Shallow {
+                guard,
+                t,
+                depth,
+                error,
+            } => write!(
+                f,
+                "guard {guard} was crossed at t = {t}, but no deeper than {depth:e}, with an error of {error:e}"
+            ),
+            Self::AtEnd { guard, t, error } => write!(
+                f,
+                "the crossing of guard {guard} is closer to the end of the run, t = {t}, than the error of its time, {error:e} s"
+            ),
+            Self::Unresolved { guard, t, error } => write!(
+                f,
+                "samples of guard {guard} about t = {t} leave open {error:e} of its event function: noise, or oscillations; a time scale (EventFunction::time_scale) or a shorter max_step resolves what oscillates"
+            ),
+            Self::Halved { t } => write!(
+                f,
+                "the step from t = {t} on was made in two halves: Newton's method did not solve it whole, or it met what is not finite; take shorter steps"
+            ),
+            Self::Unsearched { t } => write!(
+                f,
+                "from t = {t} on event functions are looked at in four places of a step only (Resolution::Samples)"
+            ),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The log of the contacts of a run: events as sets of contacts, and the sequence of contact modes.
+
+use std::fmt;
+
+/// The kind of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ContactEventKind {
+    /// Gaps closed, or contacts were released, or both at once.
+    Contact,
+    /// A gap was touched, or its contact approached too slowly for an impact. Or the force of a
+    /// contact fell to zero too slowly for a release, and the contact was opened.
+    Touch,
+    /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact, which
+    /// may pull.
+    ZenoAbsorbed,
+}
+
+/// An event of a run: all that happens to contacts at one instant.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ContactEvent {
+    /// Time (s).
+    pub t: f64,
+    /// The kind of the event.
+    pub kind: ContactEventKind,
+    /// Contacts that became active: their gaps reached zero.
+    pub activated: Vec<usize>,
+    /// Contacts that were closed and whose force reached zero.
+    pub released: Vec<usize>,
+    /// Closed contacts before: the contact mode `J`.
+    pub mode_before: Vec<usize>,
+    /// Closed contacts after.
+    pub mode_after: Vec<usize>,
+    /// `(q, v)` just before.
+    pub state_before: Vec<f64>,
+    /// `(q, v)` just after.
+    pub state_after: Vec<f64>,
+    /// Contacts that took part in the impact: the activated ones and those that were closed.
+    pub contacts: Vec<usize>,
+    /// Impulses of `contacts` (N s for gaps in metres): the normal ones, then, where the law takes
+    /// friction into account, those along the tangents, contact by contact. Empty when there was no
+    /// impact.
+    pub impulses: Vec<f64>,
+    /// `Da v⁻` of `contacts` (m/s); negative where they approach.
+    pub approach: Vec<f64>,
+    /// Remarks of the impact law, such as that the energy rose.
+    pub remarks: Vec<Remark>,
+    /// The order in which contacts acted, by their places in `contacts`; none when there was no
+    /// impact by the law.
+    pub order: Option<Order>,
+    /// How many outcomes the law of impact gave, of which this is one; 0 without it.
+    pub outcomes: usize,
+}
+
+impl ContactEvent {
+    /// Memory that it takes (bytes).
+    pub(crate) fn bytes(&self) -> usize {
+        let changed = self.activated.len() + self.released.len();
+        let modes = self.mode_before.len() + self.mode_after.len();
+        let taking_part = self.contacts.len() + self.impulses.len() + self.approach.len();
+        let states = self.state_before.len() + self.state_after.len();
+        size_of::<Self>()
+            + (changed + modes + taking_part + states) * size_of::<f64>()
+            + self.remarks.len() * size_of::<Remark>()
+    }
+
+    /// An event at which nothing has happened yet.
+    pub(crate) fn new(t: f64, kind: ContactEventKind) -> Self {
+        Self {
+            t,
+            kind,
+            activated: Vec::new(),
+            released: Vec::new(),
+            mode_before: Vec::new(),
+            mode_after: Vec::new(),
+            state_before: Vec::new(),
+            state_after: Vec::new(),
+            contacts: Vec::new(),
+            impulses: Vec::new(),
+            approach: Vec::new(),
+            remarks: Vec::new(),
+            order: None,
+            outcomes: 0,
+        }
+    }
+}
+
+/// A contact mode and the time from which it holds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Phase {
+    /// From when (s).
+    pub t: f64,
+    /// The closed contacts `J`.
+    pub closed: Vec<usize>,
+}
+
+/// The contact mode sequence `ω` of the paper (definition 4): the modes in which positive time is
+/// spent, with the events that begin them.
+pub(crate) fn sequence(
+    start: f64,
+    end: f64,
+    initial: &[usize],
+    events: &[ContactEvent],
+) -> Vec<Phase> {
+    let mut modes = vec![Phase {
+        t: start,
+        closed: initial.to_vec(),
+    }];
+    for event in events {
+        let mode = Phase {
+            t: event.t,
+            closed: event.mode_after.clone(),
+        };
+        match modes.last_mut() {
+            // No time was spent in the last one.
+            Some(last) if event.t <= last.t => *last = mode,
+            _ => modes.push(mode),
+        }
+    }
+    if modes.len() > 1 && modes.last().is_some_and(|last| last.t >= end) {
+        modes.pop();
+    }
+    modes
+}
+
+/// The order in which contacts acted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// All at once.
+    Together,
+    /// One by one: the contacts in the order of their reflections.
+    Word(Vec<usize>),
+    /// In groups one after another.
+    Stages(Vec<Vec<usize>>),
+    /// All at once, each contact in a mode.
+    Modes(Vec<Contacting>),
+}
+
+/// The state of a contact in the plane at the end of an impact. Printed as `O`, `S`, `+` and `-`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Contacting {
+    /// Does not push.
+    Open,
+    /// Pushes and does not slip.
+    Stick,
+    /// Pushes and slips along its tangent; without tangents, pushes.
+    SlipForward,
+    /// Pushes and slips against its tangent.
+    SlipBackward,
+}
+
+impl fmt::Display for Contacting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "O",
+            Self::Stick => "S",
+            Self::SlipForward => "+",
+            Self::SlipBackward => "-",
+        })
+    }
+}
+
+/// A remark on an outcome that the user should know.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Remark {
+    /// A contact pulls. This is the one with the most negative scaled impulse.
+    #[error("contact {contact} pulls: impulse {impulse:e}")]
+    Adhesive {
+        /// The contact.
+        contact: usize,
+        /// Its impulse (N s).
+        impulse: f64,
+    },
+    /// A contact still approaches. This is the one with the most negative scaled speed.
+    #[error("contact {contact} still approaches at {speed:e}")]
+    Approaching {
+        /// The contact.
+        contact: usize,
+        /// Its speed (m/s).
+        speed: f64,
+    },
+    /// The impact raises the kinetic energy.
+    #[error("the kinetic energy rises by {by:e}")]
+    EnergyRaised {
+        /// By this much (J).
+        by: f64,
+    },
+    /// The plastic part is the projection onto the feasible speeds, because the bilateral one
+    /// pulls.
+    #[error("plastic part unilateral")]
+    UnilateralPlastic,
+    /// Contacts differ in restitution, and the law uses one coefficient for the whole impact: the
+    /// largest.
+    #[error("one restitution for the whole impact, the largest: {used}")]
+    LargestRestitution {
+        /// The one used.
+        used: f64,
+    },
+    /// Samples of the set are left out because a step was not solved. The first outcome of a list
+    /// has this remark.
+    #[error("{count} samples were not solved")]
+    UnsolvedSamples {
+        /// How many.
+        count: u64,
+    },
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |contacts: &[usize], by: &str| {
+            let numbers: Vec<String> = contacts.iter().map(ToString::to_string).collect();
+            numbers.join(by)
+        };
+        match self {
+            Self::Together => f.write_str("together"),
+            Self::Modes(modes) => modes.iter().try_for_each(|mode| mode.fmt(f)),
+            Self::Word(word) if word.is_empty() => f.write_str("nothing to do"),
+            Self::Word(word) => f.write_str(&joined(word, "-")),
+            Self::Stages(stages) if stages.is_empty() => f.write_str("nothing to do"),
+            Self::Stages(stages) => {
+                let stages: Vec<String> = stages.iter().map(|s| joined(s, "+")).collect();
+                f.write_str(&stages.join(", "))
+            }
+        }
+    }
+}

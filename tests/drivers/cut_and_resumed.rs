@@ -1,0 +1,318 @@
+//! A run that is cut and resumed is the uncut run, bit by bit.
+
+use saltation::models::BouncingBall;
+use saltation::{
+    Compliant, ContactModel, Driver, EventDriven, InputError, Interrupt, Mode, Observer, Run,
+    Segment, Start, Status, Stop, Variational,
+};
+
+use super::fixtures::{Case, cases};
+use super::random::SplitMix64;
+
+/// The nodes of a run, and what is known of its contacts.
+fn bits(run: &Run) -> (Vec<u64>, Vec<u64>, String) {
+    let times = run.times().iter().map(|t| t.to_bits()).collect();
+    let states = run.states().iter().map(|x| x.to_bits()).collect();
+    let rest = format!("{:?} {:?} {:?}", run.crossings(), run.events(), run.mode());
+    (times, states, rest)
+}
+
+/// Ends a run behind so many segments.
+struct Cut {
+    left: usize,
+}
+
+impl Observer for Cut {
+    fn segment(&mut self, _: &Segment<'_>) {
+        self.left = self.left.saturating_sub(1);
+    }
+    fn is_done(&self) -> bool {
+        self.left == 0
+    }
+}
+
+fn uncut(case: &Case) -> Run {
+    let mut driver = (case.driver)(&Interrupt::new());
+    let run = driver.integrate(&case.start(), case.tf).unwrap();
+    assert!(
+        !matches!(run.status(), Status::Refused(_)),
+        "{}: {}",
+        case.name,
+        run.status()
+    );
+    run
+}
+
+/// A live run that goes to the end in one go is the run of `integrate`.
+#[test]
+fn a_live_run_is_the_run() {
+    for case in cases() {
+        let mut driver = (case.driver)(&Interrupt::new());
+        let mut live = driver.live(&case.start()).unwrap();
+        let run = live.integrate(case.tf, &[]).unwrap();
+        assert_eq!(bits(&run), bits(&uncut(&case)), "{}", case.name);
+        assert_eq!(live.state(), run.state().as_slice());
+    }
+}
+
+/// Cut by an observer behind any segment, and resumed by another driver: to the same state and
+/// mode, at the same time.
+#[test]
+fn a_run_cut_behind_any_segment_is_the_uncut_run() {
+    for case in cases() {
+        let whole = uncut(&case);
+        let segments = whole.times().len();
+        let every = (segments / 25).max(1);
+        for at in (1..segments).step_by(every) {
+            let mut driver = (case.driver)(&Interrupt::new());
+            let mut live = driver.live(&case.start()).unwrap();
+            live.observe(case.tf, &[], &mut Cut { left: at }).unwrap();
+            let saved = live.snapshot();
+            assert!(live.t() <= case.tf && saved.t() == live.t());
+            drop(live);
+            // What the driver does meanwhile is not in it.
+            driver.integrate(&case.start(), 0.5 * case.tf).unwrap();
+            let mut other = (case.driver)(&Interrupt::new());
+            for driver in [&mut driver, &mut other] {
+                let mut live = driver.resume(&saved).unwrap();
+                let rest = live.integrate(case.tf, &[]).unwrap();
+                let context = format!("{}, cut behind segment {at}", case.name);
+                assert_eq!(live.state(), whole.state().as_slice(), "{context}");
+                assert_eq!(
+                    (live.t(), live.mode()),
+                    (whole.t(), whole.mode()),
+                    "{context}"
+                );
+                let (times, states, _) = bits(&rest);
+                let (all_times, all_states, _) = bits(&whole);
+                // The first node is where it was cut, and may stand twice there.
+                let left = times.len() - 1;
+                assert_eq!(times[1..], all_times[all_times.len() - left..], "{context}");
+                let dim = whole.state().len();
+                let from = all_states.len() - left * dim;
+                assert_eq!(states[dim..], all_states[from..], "{context}");
+            }
+        }
+    }
+}
+
+/// Sets an interrupt behind so many segments.
+struct Interrupting<'a> {
+    left: usize,
+    interrupt: &'a Interrupt,
+}
+
+impl Observer for Interrupting<'_> {
+    fn segment(&mut self, _: &Segment<'_>) {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.interrupt.set();
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_bits() {
+    for case in cases() {
+        let whole = uncut(&case);
+        let segments = whole.times().len();
+        for at in (1..segments).step_by((segments / 10).max(1)) {
+            let interrupt = Interrupt::new();
+            let mut driver = (case.driver)(&interrupt);
+            let mut live = driver.live(&case.start()).unwrap();
+            let mut observer = Interrupting {
+                left: at,
+                interrupt: &interrupt,
+            };
+            let ended = live.observe(case.tf, &[], &mut observer);
+            if ended.is_ok() {
+                // It was at its end.
+                assert_eq!(live.state(), whole.state().as_slice());
+                continue;
+            }
+            assert_eq!(ended, Err(Stop::Interrupted), "{}", case.name);
+            interrupt.clear();
+            let context = format!("{}, interrupted behind segment {at}", case.name);
+            assert_eq!(live.advance(case.tf, &[]), Ok(()), "{context}");
+            assert_eq!(live.state(), whole.state().as_slice(), "{context}");
+            assert_eq!(live.mode(), whole.mode(), "{context}");
+        }
+    }
+}
+
+/// At drawn times, with a snapshot at each that another driver takes up.
+#[test]
+fn a_chain_of_snapshots_is_the_live_run() {
+    for (number, case) in cases().into_iter().enumerate() {
+        let mut draw = SplitMix64(number as u64);
+        let mut times: Vec<f64> = (0..12).map(|_| draw.between(0.0, case.tf)).collect();
+        times.push(case.tf);
+        times.sort_by(f64::total_cmp);
+        let mut driver = (case.driver)(&Interrupt::new());
+        let mut live = driver.live(&case.start()).unwrap();
+        let mut saved = live.snapshot();
+        for &t in &times {
+            let part = live.integrate(t, &[]).unwrap();
+            let mut other = (case.driver)(&Interrupt::new());
+            let mut resumed = other.resume(&saved).unwrap();
+            let again = resumed.integrate(t, &[]).unwrap();
+            assert_eq!(bits(&part), bits(&again), "{} at {t}", case.name);
+            saved = resumed.snapshot();
+        }
+        // Drivers in steps of one length make the steps of the uncut run, wherever they are asked.
+        if case.step.is_some() {
+            assert_eq!(
+                live.state(),
+                uncut(&case).state().as_slice(),
+                "{}",
+                case.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_of_another_driver_or_system_is_refused() {
+    let all = cases();
+    for (i, case) in all.iter().enumerate() {
+        let mut driver = (case.driver)(&Interrupt::new());
+        let saved = driver.live(&case.start()).unwrap().snapshot();
+        for (j, other) in all.iter().enumerate() {
+            let mut driver = (other.driver)(&Interrupt::new());
+            let taken = driver.resume(&saved).map(|live| live.t());
+            // Systems of the same sizes cannot be told apart.
+            let kind = |case: &Case| (case.name.rsplit(", ").next(), case.v.len(), case.q.len());
+            if i == j {
+                assert_eq!(taken, Ok(0.0));
+            } else if kind(case) != kind(other) {
+                let refused = matches!(taken, Err(InputError::Snapshot { .. }));
+                assert!(refused, "{} takes up {}: {taken:?}", other.name, case.name);
+            }
+        }
+    }
+}
+
+/// Keeps the modes that are told.
+#[derive(Default)]
+struct Starts(Vec<(f64, Mode)>);
+
+impl Observer for Starts {
+    fn start(&mut self, t: f64, _: &[f64], mode: &Mode) {
+        self.0.push((t, mode.clone()));
+    }
+}
+
+#[test]
+fn each_part_has_one_start() {
+    for case in cases() {
+        let mut driver = (case.driver)(&Interrupt::new());
+        let mut live = driver.live(&case.start()).unwrap();
+        for k in 0..4 {
+            let (before, mut starts) = (live.t(), Starts::default());
+            let t = 0.25 * f64::from(k) * case.tf;
+            live.observe(t, &[], &mut starts).unwrap();
+            assert_eq!(starts.0.len(), 1, "{}, part {k}", case.name);
+            assert_eq!(starts.0[0].0, before);
+        }
+        assert!(matches!(live.advance(0.0, &[]), Err(Stop::Input(_))));
+        assert!(matches!(live.advance(f64::NAN, &[]), Err(Stop::Input(_))));
+    }
+}
+
+/// Settings of the driver that takes a snapshot up hold from there on: time goes on.
+#[test]
+fn a_snapshot_is_taken_up_with_steps_of_another_length() {
+    let ball = BouncingBall {
+        restitution: 0.0,
+        ..BouncingBall::default()
+    };
+    let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
+    for [first, second] in [[1e-2, 1e-3], [1e-3, 1e-2], [1e-3, 0.03]] {
+        let variational = |step: f64| -> Box<dyn Driver> {
+            let driver = Variational::new(ContactModel::new(ball)).unwrap();
+            Box::new(driver.time_step(step))
+        };
+        let compliant = |step: f64| -> Box<dyn Driver> {
+            Box::new(Compliant::new(ball).unwrap().time_step(step))
+        };
+        for make in [&variational as &dyn Fn(f64) -> Box<dyn Driver>, &compliant] {
+            let mut driver = make(first);
+            let mut live = driver.live(&start).unwrap();
+            live.advance(0.1, &[]).unwrap();
+            let saved = live.snapshot();
+            let mut other = make(second);
+            let run = other.resume(&saved).unwrap().integrate(0.4, &[]).unwrap();
+            let times = run.times();
+            assert!(times.windows(2).all(|ends| ends[0] <= ends[1]), "{times:?}");
+            let steps = times.windows(2).map(|ends| ends[1] - ends[0]);
+            assert!(steps.into_iter().all(|step| (step - second).abs() < 1e-12));
+            assert!(0.4 - run.t() < second + 1e-12);
+            let fallen = 1.0 - 0.5 * ball.gravity * run.t().powi(2);
+            assert!((run.state()[0] - fallen).abs() < 0.06, "{}", run.state());
+        }
+    }
+}
+
+/// A start from which there is no way stays refused, and says so before it is told to go on.
+#[test]
+fn a_live_run_that_cannot_begin_does_not_go_on() {
+    let stiff = BouncingBall {
+        restitution: 1.5,
+        ..BouncingBall::default()
+    };
+    let start = Start::at(0.0).q(&[0.0]).v(&[-1.0]);
+    let drivers: [Box<dyn Driver>; 2] = [
+        Box::new(EventDriven::new(ContactModel::new(stiff)).unwrap()),
+        Box::new(Variational::new(ContactModel::new(stiff)).unwrap()),
+    ];
+    for mut driver in drivers {
+        let Ok(mut live) = driver.live(&start) else {
+            continue; // bad input
+        };
+        assert!(matches!(live.status(), Status::Refused(_)));
+        assert!(live.advance(1.0, &[]).is_err());
+        assert_eq!((live.t(), live.state()), (0.0, &[0.0, -1.0][..]));
+        drop(live);
+        let run = driver.integrate(&start, 1.0).unwrap();
+        assert_eq!(
+            (run.times(), run.state().as_slice()),
+            (&[0.0][..], &[0.0, -1.0][..])
+        );
+    }
+}
+
+/// A live run that is kept is one run: that of its parts, whatever they are.
+#[test]
+fn a_live_run_is_kept_as_one() {
+    for case in cases() {
+        let mut driver = (case.driver)(&Interrupt::new());
+        let mut live = driver.live(&case.start()).unwrap().keep();
+        let whole = live.integrate(case.tf, &[]).unwrap();
+        assert_eq!(bits(&live.run().unwrap()), bits(&whole), "{}", case.name);
+        assert_eq!(bits(&whole), bits(&uncut(&case)), "{}", case.name);
+        drop(live);
+        let mut live = driver.live(&case.start()).unwrap().keep();
+        let (mut nodes, mut events) = (1, 0);
+        for k in 1..=10 {
+            let t = 0.1 * f64::from(k) * case.tf;
+            let part = live.integrate(t, &[]).unwrap();
+            nodes += part.times().len() - 1;
+            events += part.events().len();
+        }
+        let run = live.run().unwrap();
+        assert_eq!((run.times()[0], run.t()), (0.0, live.t()), "{}", case.name);
+        assert_eq!(run.state().as_slice(), live.state());
+        assert_eq!(
+            (run.times().len(), run.events().len()),
+            (nodes, events),
+            "{}",
+            case.name
+        );
+        if case.step.is_some() {
+            let t = 0.05 * case.tf;
+            assert_eq!(run.state_at(t).unwrap(), whole.state_at(t).unwrap());
+        }
+    }
+    let mut driver = (cases()[0].driver)(&Interrupt::new());
+    assert!(driver.live(&cases()[0].start()).unwrap().run().is_none());
+}

@@ -1,0 +1,15 @@
+//! What all drivers have in common.
+#![allow(missing_docs, reason = "tests")]
+#![allow(clippy::float_cmp, reason = "the same bits")]
+
+#[path = "../common/random.rs"]
+mod random;
+
+mod balance;
+mod cut_and_resumed;
+mod efforts;
+mod fixtures;
+mod found;
+mod limits;
+mod one_face;
+mod tables;
