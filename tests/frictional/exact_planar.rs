@@ -4,6 +4,8 @@ use crate::random_bits::SplitMix64;
 use crate::support::{Row, case, problem, samples_outside};
 use saltation::InputError;
 use saltation::impact::{EventExact, ExactPlanar, ImpactFailure, ImpactProblem, OutcomeSet};
+use saltation::mechanics::ContactSet;
+use saltation::models::RockingBlock;
 use saltation::nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 /// The vertices of the file, polytope by polytope.
@@ -284,4 +286,26 @@ fn a_set_with_vertices_without_end_is_not_closed() {
     let settings = EventExact::new(1.0).most_legs(100);
     let (finished, worst) = samples_outside(&problem, &set, settings, 300);
     assert!(finished > 290 && worst < 1e-11, "{finished} {worst:e}");
+}
+
+/// A corner that approaches by rounding beside one that does in earnest: all outcomes were lost, and
+/// the set said that it was whole. It has them, or says that it does not.
+#[test]
+fn a_set_without_outcomes_is_not_closed() {
+    let block = RockingBlock {
+        width: 0.4,
+        height: 0.2,
+        friction: 0.5,
+        ..RockingBlock::default()
+    };
+    let v = [1.0668844342880324, -1.430019572218873, -7.150097861094429];
+    for tilt in [0.0, 1e-16, 1e-14, 3e-14, 1e-13, 3e-13, 1e-12, 1e-10] {
+        let listed = ContactSet::Listed(&[0, 1]);
+        let problem = ImpactProblem::of_system(&block, &[0.0, 0.1, tilt], &v, listed).unwrap();
+        let set = ExactPlanar::new().resolve(&problem).unwrap();
+        assert_eq!(set.pieces().is_empty(), !set.is_closed(), "{tilt:e}");
+        if let Some(unclosed) = set.unclosed() {
+            assert!(unclosed.is_lost && unclosed.to_string().contains("rounding"));
+        }
+    }
 }

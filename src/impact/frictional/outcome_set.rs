@@ -35,6 +35,9 @@ pub struct Unclosed {
     /// Polytopes that were left out because they have more vertices than
     /// [`vertices`](super::ExactPlanar::vertices) allows.
     pub left_out: usize,
+    /// True when no outcome was found: every impact has one, so rounding lost them. Another
+    /// configuration, as near as its measure is known, has them.
+    pub is_lost: bool,
 }
 
 impl fmt::Display for Unclosed {
@@ -62,6 +65,14 @@ impl fmt::Display for Unclosed {
                 " {left_out} polytopes with more vertices than are allowed (ExactPlanar::vertices) were left out"
             )?;
         }
+        if self.is_lost {
+            let joined = if self.open + self.left_out > 0 {
+                ", and"
+            } else {
+                ""
+            };
+            write!(f, "{joined} rounding lost all outcomes")?;
+        }
         Ok(())
     }
 }
@@ -86,9 +97,10 @@ impl OutcomeSet {
         &self.pieces
     }
 
-    /// False when a cap ended the search: then the set is a part of the exact one.
+    /// False when a cap ended the search, or rounding lost all outcomes: then the set is a part of
+    /// the exact one.
     pub const fn is_closed(&self) -> bool {
-        self.unclosed.open == 0 && self.unclosed.left_out == 0
+        self.unclosed.open == 0 && self.unclosed.left_out == 0 && !self.unclosed.is_lost
     }
 
     /// Why the set is not closed; none when it is.

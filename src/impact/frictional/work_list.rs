@@ -64,6 +64,8 @@ impl<'a> Search<'a> {
                 self.unclosed.is_out_of_work = true;
             }
         }
+        // Impulses dissipate until no contact approaches: an impact without an outcome is none.
+        self.unclosed.is_lost = self.ends.is_empty();
         let pieces = self.ends.iter().map(|end| self.inclusion.in_speeds(end));
         let pieces = pieces.collect::<Result<_, _>>()?;
         Ok(OutcomeSet::new(
