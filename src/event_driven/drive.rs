@@ -44,7 +44,7 @@ pub(crate) struct Progress {
     /// How the last part ended.
     pub(crate) status: Status,
     /// It was settled which contacts are closed at the start, or after the efforts changed.
-    is_settled: bool,
+    pub(crate) is_settled: bool,
 }
 
 impl Progress {
@@ -231,11 +231,6 @@ impl Drive<'_> {
         place.mode = start.mode;
         observer.contacts(&event);
         observer.settled(place.t, &place.state, &place.mode);
-    }
-
-    /// True where the contacts at the place are decided.
-    pub(crate) fn is_settled(progress: &Progress) -> bool {
-        progress.is_settled
     }
 
     /// The start, what its impact did, and the kind of that event.

@@ -170,7 +170,7 @@ where
         self.apply(&[])?;
         let mut drive = self.drive();
         let mut progress = drive.start(start)?;
-        if !Drive::is_settled(&progress) {
+        if !progress.is_settled {
             let Place { t, state, mode } = &progress.place;
             observer.start(*t, state, mode);
         }
@@ -350,12 +350,12 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
         }
         self.progress.status = Status::ReachedEnd;
         let is_new = driver.model().bodies.fixed.applied() != effort;
-        if is_new || !Drive::is_settled(&self.progress) {
+        if is_new || !self.progress.is_settled {
             driver.apply(effort)?;
             driver.drive().settle(&mut self.progress, observer);
         }
         // No part without a length: the first step is chosen by it.
-        if t <= t0 || !Drive::is_settled(&self.progress) {
+        if t <= t0 || !self.progress.is_settled {
             return Ok(self.progress.summary());
         }
         let near = driver.near(t0, t);

@@ -186,15 +186,7 @@ where
             Err(failure) => Status::Refused(failure.into()),
         };
         let has_begun = status == Status::ReachedEnd;
-        let driver = self;
-        let stands = status.clone();
-        let run = LiveRun {
-            driver,
-            on,
-            status,
-            has_begun,
-        };
-        Ok(Live::new(run, stands))
+        Ok(self.stand(on, status, has_begun))
     }
 
     /// Takes up a live run from a snapshot of it.
@@ -215,16 +207,18 @@ where
             on.start = on.now().t;
             on.log.told.steps = 0;
         }
-        let has_begun = saved.has_begun;
-        let driver = self;
+        Ok(self.stand(on, status, saved.has_begun))
+    }
+
+    fn stand(&mut self, on: Progress, status: Status, has_begun: bool) -> Live<'_> {
         let stands = status.clone();
         let run = LiveRun {
-            driver,
+            driver: self,
             on,
             status,
             has_begun,
         };
-        Ok(Live::new(run, stands))
+        Live::new(run, stands)
     }
 
     /// The run, and the derivative of its end `(q, v)` by its start: `2d × 2d`.
