@@ -337,3 +337,16 @@ fn a_run_ends_where_it_was_told_to_be() {
         run.status()
     );
 }
+
+/// A coefficient that is infinite in single precision is kept in double: the state between two finite
+/// nodes is finite.
+#[test]
+fn states_between_finite_nodes_are_finite() {
+    let system = flow_fn(1, |t: f64, _x, _mode, dx| dx[0] = 3e307 * (3e5 * t).cos());
+    let driver = Integrator::new(system).unwrap();
+    let mut driver = driver.fixed_step(1e-6).rtol(1e8);
+    let run = driver.integrate(&Start::at(0.0).x(&[0.0]), 5e-6).unwrap();
+    assert!(run.states().iter().all(|x| x.is_finite()));
+    let between = run.state_at(1e-7).unwrap();
+    assert!(between[0].is_finite(), "{between}");
+}
