@@ -7,10 +7,17 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
+use crate::mechanics::motion::Purpose;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Crossed, Crossing, Displacement, EventFunction, Mode, Stop, Watch};
 
 impl Model<'_> {
+    fn as_events(&self) -> Purpose {
+        Purpose::Events {
+            rate_tolerance: self.rate_tolerance,
+        }
+    }
+
     /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
     pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
         let system = self.system();
@@ -43,7 +50,13 @@ impl EventFunction for Model<'_> {
         with_zeros(v.len() + n, |scratch| {
             let (acceleration, multipliers) = scratch.split_at_mut(v.len());
             let state = State { t, q, v };
-            self.motion(state, mode, acceleration, Some(multipliers), true);
+            self.motion(
+                state,
+                mode,
+                acceleration,
+                Some(multipliers),
+                self.as_events(),
+            );
             multipliers[k]
         })
     }
@@ -53,7 +66,7 @@ impl EventFunction for Model<'_> {
         if mode.flags().next().is_some() {
             with_zeros(v.len(), |acceleration| {
                 let state = State { t, q, v };
-                self.motion(state, mode, acceleration, Some(&mut *h), true);
+                self.motion(state, mode, acceleration, Some(&mut *h), self.as_events());
             });
         }
         for (j, gap) in h.iter_mut().enumerate() {

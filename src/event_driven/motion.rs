@@ -6,7 +6,7 @@ use crate::event_driven::Model;
 use crate::linalg::scratch::with_indices;
 use crate::mechanics::configuration;
 use crate::mechanics::contact_model::gather_closed;
-use crate::mechanics::motion::ClosedContacts;
+use crate::mechanics::motion::{ClosedContacts, Purpose};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Flow, InputError, Mode};
 
@@ -44,13 +44,18 @@ impl Model<'_> {
         let mut values = vec![0.0; n];
         let mut acceleration = vec![0.0; v.len()];
         let state = State { t, q, v };
-        let unique = self.motion(state, mode, &mut acceleration, Some(&mut values), false);
+        let unique = self.motion(
+            state,
+            mode,
+            &mut acceleration,
+            Some(&mut values),
+            Purpose::Motion,
+        );
         Multipliers { values, unique }
     }
 
     /// Accelerations and multipliers at a state in `mode`; NaN where there are none.
-    /// `multipliers` has one entry a contact, zero for those that are open. With `lifted` the
-    /// rounding is added to them, so that a contact without a force stays closed.
+    /// `multipliers` has one entry a contact, zero for those that are open.
     /// True when they are unique.
     pub(crate) fn motion(
         &self,
@@ -58,12 +63,11 @@ impl Model<'_> {
         mode: &Mode,
         acceleration: &mut [f64],
         multipliers: Option<&mut [f64]>,
-        lifted: bool,
+        purpose: Purpose,
     ) -> bool {
         let n = self.system().contacts();
-        let lifted = lifted.then_some(self.rate_tolerance);
         with_indices(n, |closed| {
-            let closed = self.closed_contacts(gather_closed(mode, closed), lifted);
+            let closed = self.closed_contacts(gather_closed(mode, closed), purpose);
             let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
             system.motion(fixed, state, closed, acceleration, multipliers)
         })
@@ -80,17 +84,17 @@ impl Model<'_> {
         out: &mut [f64],
     ) -> bool {
         with_indices(self.system().contacts(), |closed| {
-            let closed = self.closed_contacts(gather_closed(mode, closed), None);
+            let closed = self.closed_contacts(gather_closed(mode, closed), Purpose::Motion);
             let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
             system.motion_along(fixed, t, x, closed, directions, out)
         })
     }
 
-    fn closed_contacts<'a>(&self, list: &'a [usize], lifted: Option<f64>) -> ClosedContacts<'a> {
+    fn closed_contacts<'a>(&self, list: &'a [usize], purpose: Purpose) -> ClosedContacts<'a> {
         ClosedContacts {
             list,
             redundant: self.redundant,
-            lifted,
+            purpose,
         }
     }
 }
@@ -111,7 +115,7 @@ impl Flow for Model<'_> {
         } else {
             configuration::rate(self.system(), q, v, dq);
         }
-        self.motion(State { t, q, v }, mode, dv, None, false);
+        self.motion(State { t, q, v }, mode, dv, None, Purpose::Motion);
     }
 
     fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {

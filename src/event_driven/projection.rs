@@ -113,25 +113,26 @@ fn shift(system: &Measured<dyn Mechanism + '_>, frame: &Frame<'_>, p: &[f64], q:
 }
 
 fn to_rates_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
-    let m = contacts.len();
+    let (m, least) = (contacts.len(), LEFT_ALONE * model.rate_tolerance);
     let (q, v) = model.parts_mut(x);
+    // Most steps leave rates of rounding: the masses of the contacts are not needed then.
+    if model.bodies.rates_are_within(least, q, v, contacts) {
+        return false;
+    }
     with_zeros(model.bodies.frame_size(m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
         let Ok(mut frame) = model.bodies.frame(q, contacts, scratch) else {
             return false;
         };
-        let mut worst: f64 = 0.0;
-        for i in 0..m {
-            wrong[i] = -dot(frame.row(i), v);
-            worst = worst.max(wrong[i].abs());
+        for (i, wrong) in wrong.iter_mut().enumerate() {
+            *wrong = -dot(frame.row(i), v);
         }
-        let off = worst > LEFT_ALONE * model.rate_tolerance
-            && frame.solve_gram(wrong, Redundant::LeastSquares).is_ok();
-        if off {
+        let solved = frame.solve_gram(wrong, Redundant::LeastSquares).is_ok();
+        if solved {
             for (i, &p) in wrong.iter().enumerate() {
                 frame.push(i, p, v);
             }
         }
-        off
+        solved
     })
 }

@@ -7,6 +7,7 @@ use crate::linalg::dot;
 use crate::mechanics::State;
 use crate::mechanics::mode_choice::Settled;
 use crate::mechanics::mode_problem::settle;
+use crate::mechanics::motion::Purpose;
 use crate::{At, Mode, Quantity, Stop};
 
 /// A gap that was released closes where its acceleration is less than zero by this part of its
@@ -133,7 +134,13 @@ impl Model<'_> {
     ) -> Result<(Vec<f64>, Vec<f64>), Breakdown> {
         let (q, v) = self.parts(state);
         let (mut acceleration, mut bends) = (vec![0.0; v.len()], vec![0.0; contacts.len()]);
-        self.motion(State { t, q, v }, mode, &mut acceleration, None, false);
+        self.motion(
+            State { t, q, v },
+            mode,
+            &mut acceleration,
+            None,
+            Purpose::Motion,
+        );
         self.in_frame(q, contacts, |frame| {
             frame.gap_acceleration(self.system(), q, v, &acceleration, &mut bends);
             let least = frame.least_acceleration(CLOSES, self.rate_tolerance);

@@ -8,9 +8,10 @@
 use std::sync::Arc;
 
 use super::configuration;
+use super::constant_contacts::LastContacts;
 use super::contacts::ContactRows;
 use super::delassus::{Mass, delassus};
-use super::gaps::curvature;
+use super::gaps::{curvature, gap_row, work_size};
 use super::kinetic::coriolis;
 use super::measured::Sizes;
 use super::{Measured, MechanicalSystem, Redundant, State, UnilateralConstraints};
@@ -34,6 +35,11 @@ pub(crate) enum Trouble {
 
 /// Part of the tolerance of rates by which an idle contact may change them in a second.
 const IDLE: f64 = 1e-3;
+
+/// Rounding of the accelerations of gaps, as a part of their size, where the user wrote the rows.
+pub(super) const WRITTEN: f64 = 1e-12;
+/// That where some row is a difference.
+pub(super) const DIFFERENCED: f64 = 1e-10;
 
 /// Rounding of the Gram matrix of unit rows, over their number.
 const NOISE: f64 = 4.0 * f64::EPSILON;
@@ -65,6 +71,8 @@ pub(crate) struct Fixed {
     inverse: Option<Vec<f64>>,
     /// A generalised effort beside that of the system; empty: none.
     applied: Vec<f64>,
+    /// The closed contacts of the last state, where nothing of them depends on it.
+    pub(super) last_contacts: LastContacts,
 }
 
 #[inline(always)]
@@ -94,6 +102,26 @@ where
     /// See [`Fixed::mass`].
     pub(crate) fn mass<'a>(&'a self, q: &[f64], space: &'a mut [f64]) -> Result<Mass<'a>, Trouble> {
         self.fixed.mass(&self.system, self.fixed.d, q, space)
+    }
+
+    /// True when no gap of `contacts` changes faster than `least`; what is not a number does not.
+    pub(crate) fn rates_are_within(
+        &self,
+        least: f64,
+        q: &[f64],
+        v: &[f64],
+        contacts: &[usize],
+    ) -> bool {
+        let is_within = |rate: f64| rate.is_nan() || rate.abs() <= least;
+        let (d, nq) = (self.fixed.d, self.fixed.nq);
+        with_zeros(d + work_size(nq, d), |scratch| {
+            let (row, work) = scratch.split_at_mut(d);
+            contacts.iter().all(|&j| {
+                row.fill(0.0);
+                gap_row(&self.system, j, q, row, work);
+                is_within(dot(row, v))
+            })
+        })
     }
 
     /// Size of the scratch space of a [`frame`](Self::frame) of `m` contacts.
@@ -128,7 +156,13 @@ impl Fixed {
             sizes: Arc::clone(&system.sizes),
             inverse: inverse.flatten(),
             applied: Vec::new(),
+            last_contacts: LastContacts::default(),
         }
+    }
+
+    /// The inverse of a mass matrix that is constant.
+    pub(super) fn constant_inverse(&self) -> Option<&[f64]> {
+        self.inverse.as_deref()
     }
 
     /// The generalised effort beside that of the system; empty: none.
@@ -192,6 +226,13 @@ impl Fixed {
         let mass = if self.inverse.is_some() { 0 } else { d * d };
         mass + 2 * m * d + m * m + m + coriolis.max(d + 3 * nq)
     }
+}
+
+/// A multiplier counts as zero up to this: its rounding, that of the acceleration of its gap in units
+/// of its row, `√G_ii`, or the force that changes the rate of the gap by a thousandth of
+/// `rate_tolerance` in a second.
+pub(super) fn idle_force(rounding: f64, diagonal: f64, rate_tolerance: f64) -> f64 {
+    rounding / diagonal.sqrt() + IDLE * rate_tolerance / diagonal
 }
 
 /// A configuration with its mass matrix factorised and some contacts with their rows and their Gram
@@ -259,15 +300,17 @@ impl<'a> Frame<'a> {
     /// The rounding of the accelerations of gaps, in units of rows. It is larger where rows or
     /// curvatures are differences.
     fn rounding(&self) -> f64 {
-        let part = if self.rows.written { 1e-12 } else { 1e-10 };
+        let part = if self.rows.written {
+            WRITTEN
+        } else {
+            DIFFERENCED
+        };
         part * self.size + self.bent
     }
 
-    /// The multiplier of row `i` counts as zero up to this: its rounding, or the force that changes
-    /// the rate of the gap by a thousandth of `rate_tolerance` in a second.
+    /// See [`idle_force`].
     pub(crate) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
-        let rounding = self.rounding() / self.diagonal[i].sqrt();
-        rounding + IDLE * rate_tolerance / self.diagonal[i]
+        idle_force(self.rounding(), self.diagonal[i], rate_tolerance)
     }
 
     /// The least acceleration that counts as not zero, in units of rows: at least `part` of their

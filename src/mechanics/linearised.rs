@@ -43,72 +43,63 @@ where
     let count = directions.len() / dim;
     let (closed, redundant) = (closed.list, closed.redundant);
     let m = closed.len();
-    let own = d + m + count * d + Residuals::size(nq, d, m);
-    with_zeros(fixed.frame_size(d, nq, m) + own, |scratch| {
-        let mut cut = Cut(scratch);
-        let (acceleration, forces) = (cut.take(d), cut.take(m));
-        let efforts = cut.take(count * d);
-        let mut residuals = Residuals::new(&mut cut, nq, d, m);
-        let mut frame = match Frame::new(system, fixed, q, closed, cut.0) {
-            Ok(frame) => frame,
-            Err(changed @ Trouble::Sizes { .. }) => return Err(changed),
-            Err(_) => return Ok(false),
-        };
-        let state = State { t, q, v };
+    let state = State { t, q, v };
+    with_zeros(count * d + d, |scratch| {
+        let (efforts, of_contacts) = scratch.split_at_mut(count * d);
         let written = system.effort_along(state, directions, efforts);
-        if written && fixed.identity && is_constant(system, state, closed, residuals.r) {
-            let (zeros, held) = (residuals.s, &mut residuals.work[..d * d]);
-            let unique = frame.solve_gram(zeros, redundant) == Ok(true);
-            let known = unique && frame.held_inverse(zeros, held);
-            if known {
-                take_along(held, directions, efforts, out);
-            }
-            return Ok(known);
-        }
-        let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
-        if moved != Ok(true) {
-            return Ok(false);
-        }
-        let base = Base {
-            t,
-            x,
-            closed,
-            acceleration,
-            forces,
-            has_coriolis: frame.has_coriolis,
-            coarse: coarseness(system, q, v, closed, residuals.work),
-        };
-        let directions = directions.chunks_exact(dim);
-        for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
-            let (rate, bent) = out.split_at_mut(nq);
-            let (dq, dv) = along.split_at(nq);
-            rate_along(system, q, v, dq, dv, rate, residuals.work);
-            let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
-            residuals.along(system, &base, along, effort);
-            frame.solve_mass(residuals.r, bent);
-            for i in 0..m {
-                residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
-            }
-            // The Gram matrix is factorised since the multipliers are known.
-            solve(frame.gram, m, residuals.s);
-            for i in 0..m {
-                frame.push(i, residuals.s[i], bent);
+        if written && !system.contact_effort(state, closed, of_contacts) {
+            // Efforts are all that depends on the state: one matrix takes them to accelerations.
+            let last = &fixed.last_contacts;
+            let constant = last.with(system, fixed, q, closed, |contacts| {
+                take_along(contacts.held_inverse(), directions, efforts, out);
+            });
+            if constant.is_some() {
+                return Ok(true);
             }
         }
-        Ok(true)
+        let own = d + m + Residuals::size(nq, d, m);
+        with_zeros(fixed.frame_size(d, nq, m) + own, |scratch| {
+            let mut cut = Cut(scratch);
+            let (acceleration, forces) = (cut.take(d), cut.take(m));
+            let mut residuals = Residuals::new(&mut cut, nq, d, m);
+            let mut frame = match Frame::new(system, fixed, q, closed, cut.0) {
+                Ok(frame) => frame,
+                Err(changed @ Trouble::Sizes { .. }) => return Err(changed),
+                Err(_) => return Ok(false),
+            };
+            let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
+            if moved != Ok(true) {
+                return Ok(false);
+            }
+            let base = Base {
+                t,
+                x,
+                closed,
+                acceleration,
+                forces,
+                has_coriolis: frame.has_coriolis,
+                coarse: coarseness(system, q, v, closed, residuals.work),
+            };
+            let directions = directions.chunks_exact(dim);
+            for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
+                let (rate, bent) = out.split_at_mut(nq);
+                let (dq, dv) = along.split_at(nq);
+                rate_along(system, q, v, dq, dv, rate, residuals.work);
+                let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
+                residuals.along(system, &base, along, effort);
+                frame.solve_mass(residuals.r, bent);
+                for i in 0..m {
+                    residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
+                }
+                // The Gram matrix is factorised since the multipliers are known.
+                solve(frame.gram, m, residuals.s);
+                for i in 0..m {
+                    frame.push(i, residuals.s[i], bent);
+                }
+            }
+            Ok(true)
+        })
     })
-}
-
-/// True when efforts are all that depends on the state; `work` has `d` entries.
-fn is_constant<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
-    system: &S,
-    state: State<'_>,
-    closed: &[usize],
-    work: &mut [f64],
-) -> bool {
-    system.constant_mass()
-        && closed.iter().all(|&j| system.constant_row(j))
-        && !system.contact_effort(state, closed, work)
 }
 
 /// The derivatives of `(q̇, q̈)` along directions, from those of the efforts, when `held` takes

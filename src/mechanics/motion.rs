@@ -11,9 +11,20 @@ pub(crate) struct ClosedContacts<'a> {
     pub(crate) list: &'a [usize],
     /// The policy for contacts that depend on each other.
     pub(crate) redundant: Redundant,
-    /// Adds the rounding to the multipliers, so that a contact without a force stays closed; the
-    /// tolerance of rates (m/s).
-    pub(crate) lifted: Option<f64>,
+    pub(crate) purpose: Purpose,
+}
+
+/// What accelerations and multipliers are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// The motion.
+    Motion,
+    /// Event functions: their rounding is added to the multipliers, so that a contact without a force
+    /// stays closed. Accelerations are left without them.
+    Events {
+        /// The tolerance of rates (m/s).
+        rate_tolerance: f64,
+    },
 }
 
 /// Writes `q̈` at a state with contacts `closed`, and the multipliers of all contacts, zero for
@@ -26,22 +37,31 @@ pub(crate) fn motion<S>(
     state: State<'_>,
     closed: ClosedContacts<'_>,
     acceleration: &mut [f64],
-    multipliers: Option<&mut [f64]>,
+    mut multipliers: Option<&mut [f64]>,
 ) -> Result<bool, Trouble>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
 {
     let nq = same_size(fixed.nq, system.coordinates())?;
     let (d, m) = (fixed.dof(system)?, closed.list.len());
+    let (purpose, applied) = (closed.purpose, fixed.applied());
+    let forces = multipliers.as_deref_mut();
+    let last = &fixed.last_contacts;
+    let constant = last.with(system, fixed, state.q, closed.list, |contacts| {
+        contacts.motion(system, applied, state, purpose, acceleration, forces);
+    });
+    if constant.is_some() {
+        return Ok(true);
+    }
     with_zeros(fixed.frame_size(d, nq, m) + m, |scratch| {
         let (forces, scratch) = scratch.split_at_mut(m);
         let frame = Frame::new(system, fixed, state.q, closed.list, scratch);
         let done = frame.and_then(|mut frame| {
             let redundant = closed.redundant;
             let unique = accelerate(system, &mut frame, state, acceleration, forces, redundant)?;
-            if let Some(tolerance) = closed.lifted {
+            if let Purpose::Events { rate_tolerance } = closed.purpose {
                 for (i, force) in forces.iter_mut().enumerate() {
-                    *force += frame.idle_force(i, tolerance);
+                    *force += frame.idle_force(i, rate_tolerance);
                 }
             }
             Ok(unique)

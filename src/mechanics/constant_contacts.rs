@@ -1,0 +1,209 @@
+//! Closed contacts whose rows are constant, under a constant mass. Then efforts are all that depends
+//! on the state, and eq. 1 and 2 (Pace & Burden) are two matrices for each set of closed contacts:
+//!
+//! ```text
+//!     q̈ = P f        P = M⁻¹ − M⁻¹ Da_Jᵀ G_J⁻¹ Da_J M⁻¹
+//!     λ_J = B f      B = −G_J⁻¹ Da_J M⁻¹
+//! ```
+
+use std::sync::{Mutex, TryLockError};
+
+use super::acceleration::{DIFFERENCED, Fixed, Frame, WRITTEN, idle_force};
+use super::motion::Purpose;
+use super::{MechanicalSystem, Redundant, State, UnilateralConstraints};
+use crate::linalg::cholesky::{solve, symmetric_times};
+use crate::linalg::scratch::with_zeros;
+
+/// The set of contacts that was asked for last. Models are shared by reference, so it stands behind
+/// a lock; who finds it taken computes his own, to the same bits. A clone begins without.
+#[derive(Debug, Default)]
+pub(super) struct LastContacts(Mutex<ConstantContacts>);
+
+impl Clone for LastContacts {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl LastContacts {
+    /// Runs `work` on the contacts `closed`, computed where they are another set than before. None
+    /// where masses or rows are not constant, or rows depend on each other.
+    pub(super) fn with<S, R>(
+        &self,
+        system: &S,
+        fixed: &Fixed,
+        q: &[f64],
+        closed: &[usize],
+        work: impl FnOnce(&mut ConstantContacts) -> R,
+    ) -> Option<R>
+    where
+        S: MechanicalSystem + UnilateralConstraints + ?Sized,
+    {
+        fixed.constant_inverse()?;
+        let mut last = match self.0.try_lock() {
+            Ok(last) => last,
+            // A system panicked: what it left is whole, or counts as of rows that depend.
+            Err(TryLockError::Poisoned(last)) => last.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let mut own = ConstantContacts::default();
+                own.fill(system, fixed, q, closed);
+                return own.are_independent.then(|| work(&mut own));
+            }
+        };
+        if last.contacts != closed || last.is_empty() {
+            last.fill(system, fixed, q, closed);
+        }
+        last.are_independent.then(|| work(&mut last))
+    }
+}
+
+/// What does not change with the state of some closed contacts.
+#[derive(Debug, Default)]
+pub(super) struct ConstantContacts {
+    /// The contacts, in rising order.
+    contacts: Vec<usize>,
+    /// Their rows are constant and independent; else nothing below is filled.
+    are_independent: bool,
+    /// `P`, `d × d`.
+    held_inverse: Vec<f64>,
+    /// `B`, one column a velocity.
+    holding: Vec<f64>,
+    /// `Da_J M⁻¹`, one column a velocity: the scale of the rounding of gap accelerations.
+    response: Vec<f64>,
+    /// `G_ii`.
+    diagonal: Vec<f64>,
+    /// The user wrote all rows; none is a difference.
+    written: bool,
+    /// Space for a force.
+    force: Vec<f64>,
+    /// Space for the multipliers.
+    multipliers: Vec<f64>,
+    /// Space for the sizes of the terms of gap accelerations.
+    sizes: Vec<f64>,
+}
+
+impl ConstantContacts {
+    /// Nothing was filled yet.
+    fn is_empty(&self) -> bool {
+        self.force.is_empty()
+    }
+
+    /// `P`.
+    pub(super) fn held_inverse(&self) -> &[f64] {
+        &self.held_inverse
+    }
+
+    /// Takes another set; allocates for one that is larger than those before.
+    #[cold]
+    fn fill<S>(&mut self, system: &S, fixed: &Fixed, q: &[f64], closed: &[usize])
+    where
+        S: MechanicalSystem + UnilateralConstraints + ?Sized,
+    {
+        let (d, m) = (fixed.d, closed.len());
+        self.are_independent = false;
+        self.contacts.clear();
+        self.contacts.extend_from_slice(closed);
+        let is_constant = fixed.identity && system.constant_mass();
+        if !is_constant || !closed.iter().all(|&j| system.constant_row(j)) {
+            return;
+        }
+        for (space, size) in [
+            (&mut self.held_inverse, d * d),
+            (&mut self.holding, d * m),
+            (&mut self.response, d * m),
+            (&mut self.diagonal, m),
+            (&mut self.force, d),
+            (&mut self.multipliers, m),
+            (&mut self.sizes, m),
+        ] {
+            space.clear();
+            space.resize(size, 0.0);
+        }
+        self.are_independent = with_zeros(fixed.frame_size(d, fixed.nq, m) + m, |scratch| {
+            let (zeros, scratch) = scratch.split_at_mut(m);
+            let Ok(mut frame) = Frame::new(system, fixed, q, closed, scratch) else {
+                return false;
+            };
+            self.written = frame.rows.written;
+            for (i, g) in self.diagonal.iter_mut().enumerate() {
+                *g = frame.gram[i * m + i];
+            }
+            for (i, lift) in frame.lift.chunks_exact(d.max(1)).enumerate() {
+                for (c, entry) in lift.iter().enumerate() {
+                    self.response[c * m + i] = *entry;
+                    self.holding[c * m + i] = -entry;
+                }
+            }
+            if frame.solve_gram(zeros, Redundant::Refuse) != Ok(true) {
+                return false;
+            }
+            for column in self.holding.chunks_exact_mut(m.max(1)) {
+                solve(frame.gram, m, column);
+            }
+            frame.held_inverse(zeros, &mut self.held_inverse)
+        });
+    }
+
+    /// As [`motion`](super::motion::motion), whose result is unique here.
+    pub(super) fn motion<S>(
+        &mut self,
+        system: &S,
+        applied: &[f64],
+        state: State<'_>,
+        purpose: Purpose,
+        acceleration: &mut [f64],
+        multipliers: Option<&mut [f64]>,
+    ) where
+        S: MechanicalSystem + UnilateralConstraints + ?Sized,
+    {
+        // The effort f; there is no Coriolis force.
+        self.force.fill(0.0);
+        system.effort(state.t, state.q, state.v, &mut self.force);
+        system.contact_effort(state, &self.contacts, &mut self.force);
+        for (force, applied) in self.force.iter_mut().zip(applied) {
+            *force += applied;
+        }
+        if let Some(multipliers) = multipliers {
+            self.hold();
+            if let Purpose::Events { rate_tolerance } = purpose {
+                self.add_rounding(rate_tolerance);
+            }
+            multipliers.fill(0.0);
+            for (&j, force) in self.contacts.iter().zip(&self.multipliers) {
+                multipliers[j] = *force;
+            }
+        }
+        if matches!(purpose, Purpose::Motion) {
+            symmetric_times(&self.held_inverse, &self.force, acceleration);
+        }
+    }
+
+    /// `λ_J = B f`.
+    fn hold(&mut self) {
+        let columns = self.holding.chunks_exact(self.contacts.len().max(1));
+        self.multipliers.fill(0.0);
+        for (force, column) in self.force.iter().zip(columns) {
+            for (multiplier, entry) in self.multipliers.iter_mut().zip(column) {
+                *multiplier += entry * force;
+            }
+        }
+    }
+
+    /// Adds their rounding to the multipliers, so that a contact without a force stays closed. Its
+    /// scale is the largest sum of the absolute terms of a gap acceleration, in units of its row.
+    fn add_rounding(&mut self, rate_tolerance: f64) {
+        let columns = self.response.chunks_exact(self.contacts.len().max(1));
+        self.sizes.fill(0.0);
+        for (force, column) in self.force.iter().zip(columns) {
+            for (size, entry) in self.sizes.iter_mut().zip(column) {
+                *size += (entry * force).abs();
+            }
+        }
+        let units = self.sizes.iter().zip(&self.diagonal);
+        let size = units.fold(0.0, |most: f64, (size, g)| most.max(size / g.sqrt()));
+        let part = if self.written { WRITTEN } else { DIFFERENCED };
+        for (multiplier, g) in self.multipliers.iter_mut().zip(&self.diagonal) {
+            *multiplier += idle_force(part * size, *g, rate_tolerance);
+        }
+    }
+}
