@@ -21,14 +21,20 @@ pub(crate) fn factor(a: &mut [f64], n: usize) -> Option<f64> {
         }
         least = least.min(pivot / whole);
         let inverse = 1.0 / pivot.sqrt();
-        a[j * n + j] = inverse;
-        for i in j + 1..n {
-            let mut sum = a[j * n + i];
-            for k in 0..j {
-                sum -= a[k * n + i] * a[k * n + j];
+        // Column after column, so that no sum waits for the one before.
+        let (done, rest) = a.split_at_mut(j * n);
+        let column = &mut rest[j + 1..n];
+        for k in 0..j {
+            let other = &done[k * n + j..(k + 1) * n];
+            let (part, other) = (other[0], &other[1..]);
+            for (entry, other) in column.iter_mut().zip(other) {
+                *entry -= other * part;
             }
-            a[j * n + i] = sum * inverse;
         }
+        for entry in column {
+            *entry *= inverse;
+        }
+        rest[j] = inverse;
     }
     Some(least)
 }

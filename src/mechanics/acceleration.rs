@@ -228,11 +228,11 @@ impl Fixed {
     }
 }
 
-/// A multiplier counts as zero up to this: its rounding, that of the acceleration of its gap in units
-/// of its row, `√G_ii`, or the force that changes the rate of the gap by a thousandth of
-/// `rate_tolerance` in a second.
-pub(super) fn idle_force(rounding: f64, diagonal: f64, rate_tolerance: f64) -> f64 {
-    rounding / diagonal.sqrt() + IDLE * rate_tolerance / diagonal
+/// A multiplier counts as zero up to this: the rounding of the acceleration of its gap in units of
+/// its row, or the force that changes the rate of the gap by a thousandth of `rate_tolerance` in a
+/// second; `unit` is `1/√G_ii`.
+pub(super) fn idle_force(rounding: f64, unit: f64, rate_tolerance: f64) -> f64 {
+    (rounding + IDLE * rate_tolerance * unit) * unit
 }
 
 /// A configuration with its mass matrix factorised and some contacts with their rows and their Gram
@@ -310,7 +310,8 @@ impl<'a> Frame<'a> {
 
     /// See [`idle_force`].
     pub(crate) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
-        idle_force(self.rounding(), self.diagonal[i], rate_tolerance)
+        let unit = self.diagonal[i].sqrt().recip();
+        idle_force(self.rounding(), unit, rate_tolerance)
     }
 
     /// The least acceleration that counts as not zero, in units of rows: at least `part` of their

@@ -70,8 +70,8 @@ pub(super) struct ConstantContacts {
     holding: Vec<f64>,
     /// `Da_J M⁻¹`, one column a velocity: the scale of the rounding of gap accelerations.
     response: Vec<f64>,
-    /// `G_ii`.
-    diagonal: Vec<f64>,
+    /// `1/√G_ii`: forces of unit rows in units of the multipliers.
+    units: Vec<f64>,
     /// The user wrote all rows; none is a difference.
     written: bool,
     /// Space for a force.
@@ -111,7 +111,7 @@ impl ConstantContacts {
             (&mut self.held_inverse, d * d),
             (&mut self.holding, d * m),
             (&mut self.response, d * m),
-            (&mut self.diagonal, m),
+            (&mut self.units, m),
             (&mut self.force, d),
             (&mut self.multipliers, m),
             (&mut self.sizes, m),
@@ -125,8 +125,8 @@ impl ConstantContacts {
                 return false;
             };
             self.written = frame.rows.written;
-            for (i, g) in self.diagonal.iter_mut().enumerate() {
-                *g = frame.gram[i * m + i];
+            for (i, unit) in self.units.iter_mut().enumerate() {
+                *unit = frame.gram[i * m + i].sqrt().recip();
             }
             for (i, lift) in frame.lift.chunks_exact(d.max(1)).enumerate() {
                 for (c, entry) in lift.iter().enumerate() {
@@ -199,11 +199,11 @@ impl ConstantContacts {
                 *size += (entry * force).abs();
             }
         }
-        let units = self.sizes.iter().zip(&self.diagonal);
-        let size = units.fold(0.0, |most: f64, (size, g)| most.max(size / g.sqrt()));
-        let part = if self.written { WRITTEN } else { DIFFERENCED };
-        for (multiplier, g) in self.multipliers.iter_mut().zip(&self.diagonal) {
-            *multiplier += idle_force(part * size, *g, rate_tolerance);
+        let sizes = self.sizes.iter().zip(&self.units);
+        let size = sizes.fold(0.0, |most: f64, (size, unit)| most.max(size * unit));
+        let rounding = size * if self.written { WRITTEN } else { DIFFERENCED };
+        for (multiplier, unit) in self.multipliers.iter_mut().zip(&self.units) {
+            *multiplier += idle_force(rounding, *unit, rate_tolerance);
         }
     }
 }

@@ -44,12 +44,35 @@ pub(crate) fn delassus(
     for (row, response) in each.zip(response.chunks_exact_mut(d.max(1))) {
         mass.solve(row, response);
     }
-    for i in 0..m {
-        for k in 0..=i {
-            let entry = dot(&rows[k * d..(k + 1) * d], &response[i * d..(i + 1) * d]);
-            gram[i * m + k] = entry;
-            gram[k * m + i] = entry;
+    for (i, response) in response.chunks_exact(d.max(1)).enumerate() {
+        let upper = &mut gram[i * m..][..=i];
+        rows_times(&rows[..(i + 1) * d], response, upper);
+        for k in 0..i {
+            gram[k * m + i] = gram[i * m + k];
         }
+    }
+}
+
+/// The products of rows with a vector, each the sum of its terms in their order: four rows at a time,
+/// so that no sum waits for the one before.
+fn rows_times(rows: &[f64], x: &[f64], out: &mut [f64]) {
+    let d = x.len().max(1);
+    let mut fours = out.chunks_exact_mut(4);
+    let mut rest = rows;
+    for out in &mut fours {
+        let (four, others) = rest.split_at(4 * d);
+        rest = others;
+        let [a, b, c, e] = [0, 1, 2, 3].map(|i| &four[i * d..][..x.len()]);
+        let mut sums = [-0.0; 4];
+        for (i, x) in x.iter().enumerate() {
+            for (sum, row) in sums.iter_mut().zip([a, b, c, e]) {
+                *sum += row[i] * x;
+            }
+        }
+        out.copy_from_slice(&sums);
+    }
+    for (out, row) in fours.into_remainder().iter_mut().zip(rest.chunks_exact(d)) {
+        *out = dot(row, x);
     }
 }
 
