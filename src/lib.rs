@@ -79,7 +79,7 @@
 //! let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
 //! let exact = EventDriven::new(model.clone())?.rtol(1e-9).integrate(&start, 0.6)?.completed()?;
 //! let stepped = Variational::new(model.clone())?.time_step(1e-2).integrate(&start, 0.6)?;
-//! let soft = Compliant::new(*model.system())?.time_step(1e-3).integrate(&start, 0.6)?;
+//! let soft = Compliant::new(model)?.time_step(1e-3).integrate(&start, 0.6)?;
 //! for run in [&exact, &stepped, &soft] {
 //!     assert!((run.events()[0].t - 0.4515).abs() < 2e-3); // lands
 //!     assert_eq!(run.phases().pop().map(|last| last.closed), Some(vec![0])); // and stays

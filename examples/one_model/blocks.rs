@@ -66,10 +66,10 @@ corner stays on the floor, and keeps what it has.",
     study.show(desk)
 }
 
-/// The same model and start for all; only Compliant, whose contacts are soft, wants no law of impact.
+/// The same model and start for all; Compliant, whose contacts are soft, reads no law of impact.
 fn run_friction(study: &mut Study<RockingBlock>, desk: &Desk) -> Outcome<()> {
     let (model, h) = (study.model.clone(), desk.step);
-    let mut soft = Compliant::new(*model.system())?.time_step(h);
+    let mut soft = Compliant::new(model.clone())?.time_step(h);
     study.timeline(&Timeline::new(model.clone())?)?;
     study.run("Variational", &mut Variational::new(model)?.time_step(h))?;
     study.run("Compliant", &mut soft)

@@ -30,7 +30,10 @@ the feet land does not matter.",
     let mut core = Integrator::new(model.clone())?.rtol(1e-9);
     let row = study.row(&settled.as_start(), &mut core)?;
     study.add("Integrator", row);
-    study.run("Variational", &mut Variational::new(model)?.time_step(h))?;
-    study.run("Compliant", &mut Compliant::new(trot)?.time_step(h))?;
+    study.run(
+        "Variational",
+        &mut Variational::new(model.clone())?.time_step(h),
+    )?;
+    study.run("Compliant", &mut Compliant::new(model)?.time_step(h))?;
     study.show(desk)
 }

@@ -4,6 +4,7 @@
 use super::{Breakdown, DecouplingReport, Multipliers, SettledStart};
 use crate::event_driven::Model;
 use crate::mechanics::ContactModel;
+use crate::mechanics::forward::{constraint_methods, mechanical_methods};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::model::forward::{event_methods, flow_methods};
 use crate::{EventFunction, Flow, Mode, Start};
@@ -78,4 +79,23 @@ impl<S: MechanicalSystem + UnilateralConstraints> Flow for ContactModel<S> {
 
 impl<S: MechanicalSystem + UnilateralConstraints> EventFunction for ContactModel<S> {
     event_methods! { self => self.erased(), constants values derivatives crossing }
+}
+
+/// The system of the model, for drivers that take systems: a [`Compliant`](crate::Compliant) one takes
+/// the stiffness of its contacts, and neither the law nor the tolerances.
+impl<S: MechanicalSystem + UnilateralConstraints> MechanicalSystem for ContactModel<S> {
+    mechanical_methods! { self => self.bodies.system.system, sizes effort motion derived }
+}
+
+impl<S: MechanicalSystem + UnilateralConstraints> UnilateralConstraints for ContactModel<S> {
+    constraint_methods! { self => self.bodies.system.system, sizes contacts derived }
+
+    /// Zero where the model was said to be [`frictionless`](Self::frictionless).
+    fn friction(&self, j: usize) -> f64 {
+        if self.is_frictionless() {
+            0.0
+        } else {
+            self.bodies.system.system.friction(j)
+        }
+    }
 }

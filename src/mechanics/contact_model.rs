@@ -25,6 +25,9 @@ use crate::{InputError, Interrupt, Mode, Run};
 /// the gap of contact `j` while that is open, its force while it is closed, so that contact `j`
 /// closes and is released as `Guard::falling(j)`. Flag `j` of a mode is on while it is closed.
 ///
+/// It is a mechanical system too, the one that it was made of: a [`Compliant`](crate::Compliant) driver
+/// takes it, with the stiffness of its contacts.
+///
 /// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative
 /// to it, with its acceleration in the effort, which may depend on time.
 ///

@@ -322,7 +322,7 @@ impl<M: SmoothMechanics> Dual<M> {
 /// curvatures, at the cost of one in dual numbers of second order:
 /// `a(q + v ε) = a + Da v ε + ½ vᵀ D²a v ε²`, and likewise along `q̇ = N(q) v`.
 impl<M: SmoothMechanics + SmoothConstraints> UnilateralConstraints for Dual<M> {
-    constraint_methods! { self => self.0, sizes contacts }
+    constraint_methods! { self => self.0, sizes contacts friction }
 
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
         on_scratch(Dual64::new(0.0, 0.0), q.len(), |point| {

@@ -51,8 +51,10 @@ macro_rules! constraint_methods {
         restitution(j: usize, q: &[f64], v: &[f64]) -> f64;
         stiffness(j: usize) -> f64;
         dissipation_time(j: usize) -> f64;
-        friction(j: usize) -> f64;
         tangent_rows(j: usize, q: &[f64], rows: &mut [f64]);
+    }};
+    (@friction $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        friction(j: usize) -> f64;
     }};
     (@derived $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
         gap_row(j: usize, q: &[f64], row: &mut [f64]) -> bool;
@@ -71,7 +73,7 @@ macro_rules! pointers {
             mechanical_methods! { self => (**self), sizes effort motion derived }
         }
         impl<P: UnilateralConstraints + ?Sized> UnilateralConstraints for $pointer {
-            constraint_methods! { self => (**self), sizes contacts derived }
+            constraint_methods! { self => (**self), sizes contacts friction derived }
         }
     )+};
 }

@@ -171,7 +171,7 @@ impl<S: MechanicalSystem + ?Sized> MechanicalSystem for Measured<S> {
 }
 
 impl<S: UnilateralConstraints + ?Sized> UnilateralConstraints for Measured<S> {
-    constraint_methods! { self => self.system, contacts derived }
+    constraint_methods! { self => self.system, contacts friction derived }
 
     fn contacts(&self) -> usize {
         self.sizes.tangents.len()

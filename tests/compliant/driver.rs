@@ -3,7 +3,7 @@
 use saltation::compliant::{CompliantFailure, Scheme};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
-use saltation::{Compliant, InputError, MatrixFault, Start};
+use saltation::{Compliant, ContactModel, InputError, MatrixFault, Run, Start};
 
 /// Masses on springs under gravity, far above a floor.
 #[derive(Clone, Debug)]
@@ -125,6 +125,27 @@ fn the_end_of_a_run_does_not_throw_a_body_at_rest() {
         }
         assert!(run.state()[2].abs() < 1.01 * depth);
     }
+}
+
+/// The model is the system of it, bit by bit; what it says of friction is said to this driver too.
+#[test]
+fn a_contact_model_is_run_as_its_system() {
+    let particle = Particle::default();
+    assert!(particle.friction > 0.1);
+    let start = Start::at(0.0).q(&[0.0, 0.0, 0.02]).v(&[1.0, 0.0, 0.0]);
+    let end = |run: Run| run.state().as_slice().to_vec();
+    let of = |model: ContactModel<Particle>| {
+        let mut driver = Compliant::new(model).expect("a model");
+        end(driver.integrate(&start, 0.5).expect("input"))
+    };
+    let mut driver = Compliant::new(particle).expect("a system");
+    let by_system = end(driver.integrate(&start, 0.5).expect("input"));
+    assert_eq!(of(ContactModel::new(particle)), by_system);
+    let free = of(ContactModel::new(particle).frictionless());
+    assert!(
+        (free[3] - 1.0).abs() < 1e-12 && by_system[3] < 0.9,
+        "{free:?}"
+    );
 }
 
 #[test]

@@ -24,7 +24,9 @@ use crate::{InputError, Interrupt, Observer, Run, Start, Stop, Summary, validate
 
 /// The compliant driver: implicit steps of one length with compliant contacts and friction. Any
 /// number of contacts may close and open in a step; each step is one convex problem with one
-/// solution ([`Problem`]), for any [`MechanicalSystem`] with a [`ContactSource`].
+/// solution ([`Problem`]), for any [`MechanicalSystem`] with a [`ContactSource`]: a
+/// [`ContactModel`](crate::ContactModel), of which the law and the tolerances are not read, a system
+/// itself, or a [`Scene`](crate::bodies::Scene).
 ///
 /// A step is made in three stages: the velocities `v*` without contacts by the [`Scheme`], the
 /// contact problem, and the coordinates. Coordinates with `q̇ = N(q) v` are moved by
