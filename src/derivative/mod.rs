@@ -4,14 +4,14 @@
 //! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004),
 //! Burden et al. (SIADS 15 (2016) 1227).
 //!
-//! * `run_derivative`: the derivative of a run of any driver; `of_run`: that of a run of the core; `directions`, `pieces`: along a direction, and piece by
-//!   piece; `chain_rule`: the links that they read, left by `recorder`; `sensitivities`: a few
-//!   directions carried along a run.
-//! * `variational`: smooth parts, with their `slopes`; `defect`: the error of the run.
+//! * `run_derivative`: the derivative of a run of any driver; `of_run`: that of a run of the core;
+//!   `pieces`: piece by piece; `chain_rule`: the links that they read, left by `recorder`;
+//!   `sensitivities`: a few directions carried along a run.
+//! * `variational`: smooth parts; `defect`: the error of the run.
 //! * `context`: the system and settings that all of these use; `repeat`, `saltation`: one crossing
-//!   with its reset, `repeated_reset`: that nearby; `corner`: several guards at one instant.
-//! * `verdict`: which kind of derivative it is; `no_derivative`: why there is none; `parameters`,
-//!   `parameter_differences`: parameters as states.
+//!   with its reset; `corner`: several guards at one instant.
+//! * `verdict`: which kind of derivative it is, or why there is none; `parameters`: parameters as
+//!   states.
 //! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
 //!   comparison.
 //!
@@ -24,19 +24,14 @@ mod check;
 mod context;
 mod corner;
 mod defect;
-mod directions;
-mod no_derivative;
 mod of_run;
-mod parameter_differences;
 mod parameters;
 mod pieces;
 mod recorder;
 mod repeat;
-mod repeated_reset;
 mod run_derivative;
 mod saltation;
 mod sensitivities;
-mod slopes;
 mod variational;
 mod verdict;
 
@@ -51,10 +46,9 @@ pub use check::{Dual, GuardSet, SmoothEvents, SmoothFlow};
 pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
-pub use no_derivative::NoDerivative;
 pub use of_run::Derivative;
 pub use parameters::WithParameters;
 pub use run_derivative::{RunDerivative, StepsDerivative};
 pub use saltation::{Saltation, saltation_matrix, saltation_product};
 pub use sensitivities::Sensitivities;
-pub use verdict::Verdict;
+pub use verdict::{NoDerivative, Verdict};

@@ -4,10 +4,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::chain_rule::Link;
 use super::corner::bouligand::{CornerDerivative, CornerKind};
-use super::corner::branches::Branch;
+use super::corner::branches::{self, Branch, Cone, Piece, holds};
 use super::corner::cone;
 use super::corner::explorer::Explorer;
-use super::corner::piece::{self, Cone, Piece, holds};
 use super::of_run::Derivative;
 use crate::{EventFunction, Flow, Guard, InputError, NoDerivative};
 
@@ -104,7 +103,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         };
         let mut explorer = self.explorer();
         let branches = corner.branches(self.context(), &mut explorer)?;
-        Ok(piece::of_corner(branches))
+        Ok(branches::of_corner(branches))
     }
 
     /// The pieces of [`possible_corner`](Self::possible_corner). Empty when there is none.
@@ -117,7 +116,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         };
         let mut explorer = self.explorer();
         let branches = corner.branches(self.context(), &mut explorer)?;
-        Ok(piece::of_corner(branches))
+        Ok(branches::of_corner(branches))
     }
 
     /// The branches of a corner whose outcomes do not jump.

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::corner::piece::transposed_times;
+use super::corner::branches::transposed_times;
 use super::{Cone, Derivative, NoDerivative, Piece, Verdict};
 use crate::{Doubt, EventFunction, Flow, Run, Status, validate};
 

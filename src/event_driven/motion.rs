@@ -4,9 +4,10 @@
 use super::projection;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_indices;
+use crate::mechanics::acceleration::Purpose;
 use crate::mechanics::configuration;
 use crate::mechanics::contact_model::gather_closed;
-use crate::mechanics::motion::{ClosedContacts, Purpose};
+use crate::mechanics::motion::ClosedContacts;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Flow, InputError, Mode};
 
@@ -90,11 +91,12 @@ impl Model<'_> {
         })
     }
 
-    fn closed_contacts<'a>(&self, list: &'a [usize], purpose: Purpose) -> ClosedContacts<'a> {
+    fn closed_contacts<'a>(&'a self, list: &'a [usize], purpose: Purpose) -> ClosedContacts<'a> {
         ClosedContacts {
             list,
             redundant: self.redundant,
             purpose,
+            last: &self.last_contacts,
         }
     }
 }

@@ -5,9 +5,9 @@ use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
 use crate::linalg::dot;
 use crate::mechanics::State;
+use crate::mechanics::acceleration::Purpose;
 use crate::mechanics::mode_choice::Settled;
 use crate::mechanics::mode_problem::settle;
-use crate::mechanics::motion::Purpose;
 use crate::{At, Mode, Quantity, Stop};
 
 /// A gap that was released closes where its acceleration is less than zero by this part of its

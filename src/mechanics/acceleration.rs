@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use super::configuration;
-use super::constant_contacts::LastContacts;
 use super::contacts::ContactRows;
 use super::delassus::{Mass, delassus};
 use super::gaps::{curvature, gap_row, work_size};
@@ -31,6 +30,19 @@ pub(crate) enum Trouble {
     /// The rows of the closed contacts are linearly dependent; the pivot ratio of their Gram
     /// matrix.
     Dependent(f64),
+}
+
+/// What accelerations and multipliers are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// The motion.
+    Motion,
+    /// Event functions: their rounding is added to the multipliers, so that a contact without a force
+    /// stays closed. Accelerations are left without them.
+    Events {
+        /// The tolerance of rates (m/s).
+        rate_tolerance: f64,
+    },
 }
 
 /// Part of the tolerance of rates by which an idle contact may change them in a second.
@@ -71,8 +83,6 @@ pub(crate) struct Fixed {
     inverse: Option<Vec<f64>>,
     /// A generalised effort beside that of the system; empty: none.
     applied: Vec<f64>,
-    /// The closed contacts of the last state, where nothing of them depends on it.
-    pub(super) last_contacts: LastContacts,
 }
 
 #[inline(always)]
@@ -156,7 +166,6 @@ impl Fixed {
             sizes: Arc::clone(&system.sizes),
             inverse: inverse.flatten(),
             applied: Vec::new(),
-            last_contacts: LastContacts::default(),
         }
     }
 

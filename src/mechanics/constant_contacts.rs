@@ -8,8 +8,7 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use super::acceleration::{DIFFERENCED, Fixed, Frame, WRITTEN, idle_force};
-use super::motion::Purpose;
+use super::acceleration::{DIFFERENCED, Fixed, Frame, Purpose, WRITTEN, idle_force};
 use super::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::scratch::with_zeros;
@@ -17,7 +16,7 @@ use crate::linalg::scratch::with_zeros;
 /// The set of contacts that was asked for last. Models are shared by reference, so it stands behind
 /// a lock; who finds it taken computes his own, to the same bits. A clone begins without.
 #[derive(Debug, Default)]
-pub(super) struct LastContacts(Mutex<ConstantContacts>);
+pub(crate) struct LastContacts(Mutex<ConstantContacts>);
 
 impl Clone for LastContacts {
     fn clone(&self) -> Self {

@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::acceleration::Bodies;
+use super::constant_contacts::LastContacts;
 use super::kinetic::energy;
 use super::{
     EnergyBalance, Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints,
@@ -63,6 +64,8 @@ pub struct ContactModel<S: ?Sized> {
     pub(crate) any_restitution: bool,
     /// Ends searches of the law.
     pub(crate) interrupt: Interrupt,
+    /// The closed contacts of the last state, where nothing of them depends on it.
+    pub(crate) last_contacts: LastContacts,
     /// Last, because `S` may be unsized.
     pub(crate) bodies: Bodies<S>,
 }
@@ -101,6 +104,7 @@ where
             rate_tolerance: 1e-8,
             redundant: Redundant::default(),
             any_restitution: false,
+            last_contacts: LastContacts::default(),
             bodies: Bodies::new(system),
         }
     }

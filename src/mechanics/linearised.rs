@@ -41,7 +41,7 @@ where
     let (q, v) = x.split_at(fixed.nq.min(x.len()));
     let (nq, d, dim) = (q.len(), v.len(), x.len().max(1));
     let count = directions.len() / dim;
-    let (closed, redundant) = (closed.list, closed.redundant);
+    let (last, closed, redundant) = (closed.last, closed.list, closed.redundant);
     let m = closed.len();
     let state = State { t, q, v };
     with_zeros(count * d + d, |scratch| {
@@ -49,7 +49,6 @@ where
         let written = system.effort_along(state, directions, efforts);
         if written && !system.contact_effort(state, closed, of_contacts) {
             // Efforts are all that depends on the state: one matrix takes them to accelerations.
-            let last = &fixed.last_contacts;
             let constant = last.with(system, fixed, q, closed, |contacts| {
                 take_along(contacts.held_inverse(), directions, efforts, out);
             });

@@ -28,7 +28,7 @@
 pub(crate) mod acceleration;
 mod check;
 pub(crate) mod configuration;
-mod constant_contacts;
+pub(crate) mod constant_contacts;
 mod constraints;
 pub(crate) mod contact_frames;
 pub(crate) mod contact_model;

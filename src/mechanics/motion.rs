@@ -1,6 +1,7 @@
 //! Accelerations and multipliers at a state with closed contacts.
 
-use super::acceleration::{Fixed, Frame, Trouble, accelerate, same_size};
+use super::acceleration::{Fixed, Frame, Purpose, Trouble, accelerate, same_size};
+use super::constant_contacts::LastContacts;
 use super::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::linalg::scratch::with_zeros;
 
@@ -12,19 +13,8 @@ pub(crate) struct ClosedContacts<'a> {
     /// The policy for contacts that depend on each other.
     pub(crate) redundant: Redundant,
     pub(crate) purpose: Purpose,
-}
-
-/// What accelerations and multipliers are asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose {
-    /// The motion.
-    Motion,
-    /// Event functions: their rounding is added to the multipliers, so that a contact without a force
-    /// stays closed. Accelerations are left without them.
-    Events {
-        /// The tolerance of rates (m/s).
-        rate_tolerance: f64,
-    },
+    /// Where the contacts of the last state are kept.
+    pub(crate) last: &'a LastContacts,
 }
 
 /// Writes `q̈` at a state with contacts `closed`, and the multipliers of all contacts, zero for
@@ -46,8 +36,7 @@ where
     let (d, m) = (fixed.dof(system)?, closed.list.len());
     let (purpose, applied) = (closed.purpose, fixed.applied());
     let forces = multipliers.as_deref_mut();
-    let last = &fixed.last_contacts;
-    let constant = last.with(system, fixed, state.q, closed.list, |contacts| {
+    let constant = (closed.last).with(system, fixed, state.q, closed.list, |contacts| {
         contacts.motion(system, applied, state, purpose, acceleration, forces);
     });
     if constant.is_some() {

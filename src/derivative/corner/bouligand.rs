@@ -4,11 +4,10 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::branches::{self, Branch};
-use super::classify;
-use super::classify::Judge;
+use super::classify::{self, Judge};
 use super::explorer::{Explorer, MOST_NUMBERS};
 use super::graph::CornerGraph;
-use super::point::CornerPoint;
+use super::members::CornerPoint;
 use super::rounding;
 use crate::derivative::context::Context;
 use crate::linalg::decompose::svd;

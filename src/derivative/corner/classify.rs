@@ -10,16 +10,16 @@
 //! * [`sample`]: 64 directions, each passed in its own order through all its sets. An interaction
 //!   of three or more guards is detected in each order in which it does not cancel.
 
-use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
-use super::exit::Passed;
 use super::explorer::{Behind, Explorer, MOST_NUMBERS};
 use super::follow::Course;
+use super::graph::Passed;
 use super::map_scale::{Excess, MapScale, Sizes};
-use super::point::CornerPoint;
+use super::members::CornerPoint;
 use super::rounding;
 use crate::derivative::context::Context;
+use crate::random::{symmetric, word};
 use crate::{Guard, NoDerivative};
 
 /// Directions whose orders are compared at larger corners.

@@ -3,11 +3,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::exit::{Extremes, Passed};
-use super::graph::{CornerGraph, Edge, Mark};
+use super::graph::{CornerGraph, Edge, Extremes, Mark, Passed};
+use super::liveness::{Moved, check_others};
 use super::map_scale::{MapScale, Sizes};
-use super::moved::{Moved, check_others};
-use super::point::CornerPoint;
+use super::members::CornerPoint;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
 use crate::hybrid::evaluate::{self, Point};

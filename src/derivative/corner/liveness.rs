@@ -1,9 +1,17 @@
-//! Which guards of a node are crossed from it, and the refusals of a corner in which one is not, or
-//! which has no end.
+//! Which guards of a node are crossed from it, in what order displacements meet them, and which
+//! remain behind a crossing. Displacements shift the times at which guards are crossed by
+//! `τ = −D_x h δ / (dh/dt)`. A reset may move the state off some guards, across others, or back to
+//! those that were crossed before; where displacements may be carried across these, no derivative
+//! covers them. A corner in which a guard is not crossed, or which has no end, is refused.
 
-use super::graph::{CornerGraph, Node};
+use nalgebra::{DMatrix, DVector};
+
+use super::graph::{CornerGraph, Edge, Node};
 use super::members::Member;
-use crate::hybrid::{System, evaluate};
+use crate::derivative::context::Context;
+use crate::hybrid::System;
+use crate::hybrid::evaluate::{self, Point};
+use crate::linalg::dot;
 use crate::{Guard, NoDerivative, Stop};
 
 /// When more guards than this are met again at one instant, resets do not end.
@@ -101,4 +109,205 @@ impl CornerGraph {
             t: self.t(),
         }
     }
+}
+
+impl CornerGraph {
+    /// Gives the node behind an edge the members that are left after the crossing of member `m` of
+    /// the one before; their rows may be others there.
+    pub(super) fn hand_on_members(
+        &mut self,
+        context: Context<'_>,
+        (from, edge): (usize, usize),
+        m: usize,
+        moved: bool,
+        scratch: &mut [f64],
+    ) -> Result<(), NoDerivative> {
+        let to = self.edge(edge).to;
+        for other in 0..self.members(from).len() {
+            let guard = self.members(from)[other].guard;
+            // Carried across by the reset, or retired: crossed already.
+            let crossed = self.mode(to).contains(guard.event) == guard.side_after();
+            if other == m || crossed || (moved && self.is_off(context, to, guard, scratch)) {
+                continue;
+            }
+            self.add_member(context, to, guard, scratch)?;
+        }
+        if moved {
+            for first in 0..self.members(0).len() {
+                let event = self.members(0)[first].guard.event;
+                self.add_again(context, to, event, scratch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// True when the state of a node lies before the surface of `guard` by more than the tolerance
+    /// of one instant: a reset moved it off.
+    fn is_off(&self, context: Context<'_>, node: usize, guard: Guard, scratch: &mut [f64]) -> bool {
+        let (system, k, t) = (context.system, guard.event, self.t());
+        let Node { x, mode, field, .. } = self.node(node);
+        let rate = evaluate::rate(system, k, Point { t, x, mode }, field, scratch);
+        let zero = context.zero(k, t, rate) + self.residual(k);
+        guard.sign() * system.event(k, t, x, mode) < -zero
+    }
+
+    /// After a reset a guard of the corner may be met again at the same instant: thrown back over
+    /// its surface, or thrown at it by the reset of another.
+    fn add_again(
+        &mut self,
+        context: Context<'_>,
+        to: usize,
+        k: usize,
+        scratch: &mut [f64],
+    ) -> Result<(), NoDerivative> {
+        let (system, t) = (context.system, self.t());
+        let node = self.node(to);
+        let (x, mode) = (node.x, node.mode);
+        let guard = Guard::ahead(k, mode.contains(k));
+        let waits = node.members.iter().any(|m| m.guard.event == k);
+        if waits || !node.arming[k].is_armed() {
+            return Ok(());
+        }
+        let rate = evaluate::rate(system, k, Point { t, x, mode }, node.field, scratch);
+        let zero = context.zero(k, t, rate) + self.residual(k);
+        let off = system.event(k, t, x, mode).abs() > zero;
+        if off || guard.sign() * rate.value < self.min_rate(system, k) {
+            return Ok(());
+        }
+        self.add_member(context, to, guard, scratch)
+    }
+}
+
+impl CornerGraph {
+    /// Shift of the time at which member `m` of a node is crossed, for a perturbation `delta`
+    /// there (s).
+    pub(crate) fn shift(&self, node: usize, m: usize, delta: &[f64]) -> f64 {
+        self.shift_of(&self.members(node)[m], delta)
+    }
+
+    #[inline]
+    fn shift_of(&self, member: &Member, delta: &[f64]) -> f64 {
+        -dot(self.row_of(member), delta) / member.rate
+    }
+
+    /// The time shift as a row on displacements before the corner, which `map` carries to the node.
+    pub(crate) fn shift_row(&self, node: usize, m: usize, map: &DMatrix<f64>) -> DVector<f64> {
+        let mut row = DVector::zeros(map.ncols());
+        self.write_shift_row(node, m, map, &mut row);
+        row
+    }
+
+    /// Writes that row.
+    pub(crate) fn write_shift_row(
+        &self,
+        node: usize,
+        m: usize,
+        map: &DMatrix<f64>,
+        row: &mut DVector<f64>,
+    ) {
+        let member = &self.members(node)[m];
+        let columns = map.as_slice().chunks_exact(self.dim());
+        for (shift, column) in row.iter_mut().zip(columns) {
+            *shift = self.shift_of(member, column);
+        }
+    }
+
+    /// From perturbations at fixed time to those at the event that ends the run, whose time shifts
+    /// by `tau`.
+    pub(crate) fn to_event(&self, node: usize, tau: &[f64], deltas: &mut [f64]) {
+        let field = self.field(node);
+        for (delta, tau) in deltas.chunks_exact_mut(field.len()).zip(tau) {
+            for i in 0..field.len() {
+                delta[i] += tau * field[i];
+            }
+        }
+    }
+
+    /// The member of a node that `delta` meets first, with the shift of its time (s); none when all
+    /// are crossed, or no other is reached after a reset. Refuses a node as
+    /// [`check_live`](Self::check_live) does.
+    pub(crate) fn first_met(
+        &self,
+        system: &dyn System,
+        node: usize,
+        delta: &[f64],
+    ) -> Result<Option<(usize, f64)>, NoDerivative> {
+        let Node { members, moved, .. } = self.node(node);
+        let mut first: Option<(usize, f64)> = None;
+        for (m, member) in members.iter().enumerate() {
+            if !self.crosses(system, member) {
+                if !moved {
+                    return Err(self.not_live(system, (node, member)));
+                }
+                continue;
+            }
+            let tau = self.shift_of(member, delta);
+            if first.is_none_or(|(_, least)| tau < least) {
+                first = Some((m, tau));
+            }
+        }
+        Ok(first)
+    }
+}
+
+/// Moves of event functions within this part of their terms are rounding of derivatives of resets.
+const LEFT_ALONE: f64 = 1e-6;
+
+/// How far a displacement moves an event function at a crossing, whose time it shifts by `tau`, and
+/// the size of the terms of that.
+pub(super) struct Moved {
+    by: f64,
+    size: f64,
+}
+
+impl Moved {
+    /// True when that is more than the rounding of derivatives of resets.
+    pub(super) fn is_moved(&self) -> bool {
+        self.by.abs() > LEFT_ALONE * self.size
+    }
+
+    pub(super) fn of(row: &[f64], rate: f64, delta: &[f64], tau: f64) -> Self {
+        let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
+        // The rounding of derivatives of resets is that of their largest entry.
+        let row_size: f64 = row.iter().map(|a| a.abs()).sum();
+        let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+        Self {
+            by: dot(row, delta) + rate * tau,
+            size: size + (rate * tau).abs() + 1e-3 * row_size * largest,
+        }
+    }
+}
+
+/// Refuses a reset that moves the state, to first order, towards or away from a guard that is still
+/// to be crossed: such a guard may be carried across or met again, depending on the displacement.
+pub(super) fn check_others(
+    graph: &CornerGraph,
+    (from, edge): (usize, usize),
+    tau: &[f64],
+    [before, deltas]: [&[f64]; 2],
+) -> Result<(), NoDerivative> {
+    let Edge { guard, to, .. } = *graph.edge(edge);
+    let dim = graph.dim();
+    for (m, after) in graph.members(to).iter().enumerate() {
+        let Some(n) = graph.member(from, after.guard) else {
+            continue;
+        };
+        for (i, tau) in tau.iter().enumerate() {
+            let column = i * dim..(i + 1) * dim;
+            let moved = |node: usize, m: usize, delta: &[f64]| {
+                let (row, rate) = (graph.row(node, m), graph.members(node)[m].rate);
+                Moved::of(row, rate, delta, *tau)
+            };
+            let old = moved(from, n, &before[column.clone()]);
+            let new = moved(to, m, &deltas[column]);
+            if (old.by - new.by).abs() > LEFT_ALONE * (old.size + new.size) {
+                return Err(NoDerivative::MovedGuard {
+                    guard: after.guard,
+                    by: guard,
+                    t: graph.t(),
+                });
+            }
+        }
+    }
+    Ok(())
 }

@@ -6,7 +6,7 @@
 //! error of the time between two guards is `(τ_k − τ_j) δ`. Guards that shift together keep their
 //! order, however large the error is.
 
-use super::point::CornerPoint;
+use super::members::CornerPoint;
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate::{self, Point};
 use crate::linalg::dot;

@@ -16,7 +16,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::explorer::Explorer;
 use super::graph::Node;
-use super::point::CornerPoint;
+use super::members::CornerPoint;
 use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
 use crate::{Guard, NoDerivative};
