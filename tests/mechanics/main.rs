@@ -8,6 +8,7 @@ mod box_in_a_corner;
 #[cfg(feature = "dual")]
 mod by_differences;
 mod check_mechanics;
+mod constant_contacts;
 mod contact_frames;
 mod contacts;
 mod continued_runs;
