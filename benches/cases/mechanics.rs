@@ -75,6 +75,72 @@ pub(crate) fn strides() -> Vec<Case> {
     cases
 }
 
+/// Masses at rest on floors of their own.
+#[derive(Clone, Copy)]
+struct Masses {
+    count: usize,
+    constant_rows: bool,
+}
+
+impl MechanicalSystem for Masses {
+    fn dof(&self) -> usize {
+        self.count
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        mass.iter_mut()
+            .step_by(self.count + 1)
+            .for_each(|m| *m = 1.0);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(-9.81);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+}
+
+impl UnilateralConstraints for Masses {
+    fn contacts(&self) -> usize {
+        self.count
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j]
+    }
+    fn gap_row(&self, j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.fill(0.0);
+        row[j] = 1.0;
+        true
+    }
+    fn constant_row(&self, _j: usize) -> bool {
+        self.constant_rows
+    }
+    fn curvature(&self, _j: usize, _q: &[f64], _v: &[f64]) -> Option<f64> {
+        Some(0.0)
+    }
+}
+
+/// Fifty steps of one length at rest, where rows are constant and where they are not known to be.
+pub(crate) fn resting() -> Vec<Case> {
+    let case = |count: usize, constant_rows: bool| {
+        let model = ContactModel::new(Masses {
+            count,
+            constant_rows,
+        });
+        let mode = model.mode(&(0..count).collect::<Vec<_>>());
+        let mut resting = Integrator::new(model).expect("a system").fixed_step(1e-2);
+        let x = vec![0.0; 2 * count];
+        let rows = if constant_rows { "constant" } else { "varying" };
+        Case::new(format!("{count} at rest, {rows} rows"), move || {
+            let start = Start::at(0.0).x(&x).mode(&mode);
+            let summary = resting.observe(&start, 0.5, &mut ());
+            summary.expect("good input").statistics.steps
+        })
+    };
+    let constant = [1, 4, 15, 30].map(|count| case(count, true));
+    constant.into_iter().chain([case(30, false)]).collect()
+}
+
 /// Runs over an event, the same time without it, and 40 smooth steps.
 pub(crate) struct Event {
     pub(crate) name: &'static str,

@@ -59,11 +59,16 @@ fn cases() -> Vec<Case> {
             add(format!("{}-{way}", group.name), run);
         }
     }
-    for mut case in mechanics::strides() {
-        add(
-            format!("trot-{}", case.name),
-            Box::new(move || _ = black_box((case.run)())),
-        );
+    for (group, runs) in [
+        ("trot", mechanics::strides()),
+        ("masses", mechanics::resting()),
+    ] {
+        for mut case in runs {
+            add(
+                format!("{group}-{}", case.name),
+                Box::new(move || _ = black_box((case.run)())),
+            );
+        }
     }
     all
 }

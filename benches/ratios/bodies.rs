@@ -39,9 +39,10 @@ pub(crate) fn impact(rounds: usize) {
 
 /// Strides, and events beside smooth steps.
 pub(crate) fn mechanics(rounds: usize) {
-    println!("strides of 0.65 s on soft legs, tolerance 1e-9");
+    println!("strides of 0.65 s on soft legs, tolerance 1e-9; half a second at rest");
     println!("{:>28}{:>9}{:>12}{:>9}", "", "steps", "time[µs]", "ratio");
     let mut cases = bodies::strides();
+    cases.extend(bodies::resting());
     let counts: Vec<usize> = cases.iter_mut().map(|case| (case.run)()).collect();
     let mut runs: Vec<_> = cases.iter_mut().map(|case| &mut case.run).collect();
     let strides = fastest_of(&mut runs, rounds);
