@@ -33,8 +33,9 @@ use crate::{
 /// ends of steps. A contact opens when it needs no impulse. Efforts that depend on which contacts
 /// are closed are those of the contacts closed at the start of a part of a step.
 ///
-/// The order is two, through impacts and where slips turn in space too; it is one where friction
-/// reverses within a step. Steps must be short beside the fastest motion: some ten a period, more
+/// The order is two, through impacts, where a body turns about a corner that sticks in the plane, and
+/// where slips turn in space; it is one where friction reverses within a step, and where a body
+/// turns about a contact that sticks in space. Steps must be short beside the fastest motion: some ten a period, more
 /// for large swings. Then energy stays within `O(h²)` between impacts for any time. The kinetic
 /// energy of an elastic impact is kept to rounding. Steps without closed contacts and impacts
 /// allocate nothing but the log.

@@ -52,6 +52,9 @@ const SHORT: f64 = 1e-3;
 pub(super) struct Held {
     contacts: Contacts,
     rows: Vec<f64>,
+    /// Those in the middle of the step.
+    middle: Contacts,
+    middle_rows: Vec<f64>,
     /// `y⁻`: normals, then tangents.
     pub(super) before: Vec<f64>,
     /// `y⁺`.
@@ -141,7 +144,7 @@ impl Held {
             for ((end, q), v) in end.iter_mut().zip(q).zip(v) {
                 *end = q + h * v;
             }
-            let speeds = self.speeds(bodies, h, &end, v, closed);
+            let speeds = self.speeds(bodies, h, &end, v, closed)?;
             let state = State { t, q, v };
             let (problem, cone) = match &mut made {
                 Some(made) => made,
@@ -180,26 +183,41 @@ impl Held {
     }
 
     /// The speeds of the rows in a part of a step that ends at `end`: of gaps from its start to its
-    /// end, of slips at its start.
+    /// end; of slips in the plane by the tangents in its middle, since by those at its start a corner
+    /// that a body turns about creeps, to first order. In space they are those at its start, along
+    /// which the impulses act: the directions of slip and friction are compared.
     fn speeds(
-        &self,
+        &mut self,
         bodies: Bodies<'_>,
         h: f64,
         end: &[f64],
         v: &[f64],
         closed: &[usize],
-    ) -> DVector<f64> {
+    ) -> Result<DVector<f64>, VariationalFailure> {
         let (d, n) = (v.len(), closed.len());
+        let in_plane = self.contacts.tangents() == 1;
+        if in_plane {
+            let middle = end.iter().zip(v).map(|(end, v)| end - 0.5 * h * v);
+            let middle: Vec<f64> = middle.collect();
+            bodies.rows(&middle, closed, &mut self.middle, &mut self.middle_rows)?;
+        }
         let parameters = self.contacts.all_parameters();
         let speed = |row: usize| {
             if row < n && h >= SHORT * bodies.step {
                 let left = (1.0 - h / bodies.step) * parameters[row].gap;
                 return (bodies.system.gap(closed[row], end) - left) / h;
             }
+            let in_middle = in_plane && row >= n;
+            let at = if in_middle {
+                &self.middle_rows
+            } else {
+                &self.rows
+            };
             let made_up = parameters.get(row).map_or(0.0, |of| of.gap / bodies.step);
-            dot(&self.rows[row * d..(row + 1) * d], v) + made_up
+            let row = at.get(row * d..(row + 1) * d).unwrap_or_default();
+            dot(row, v) + made_up
         };
-        DVector::from_fn(self.contacts.rows(), |row, _| speed(row))
+        Ok(DVector::from_fn(self.contacts.rows(), |row, _| speed(row)))
     }
 
     /// A round: changes the impulses `y⁻` to those of the cone at these speeds. Gives by how much

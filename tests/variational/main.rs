@@ -23,5 +23,6 @@ mod orthogonal_contacts;
 mod parts_of_steps;
 mod redundant_feet;
 mod rest_in_space;
+mod sticking_corner;
 mod trex;
 mod whole_steps;
