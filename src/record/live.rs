@@ -225,7 +225,8 @@ impl<'a> Live<'a> {
     /// arming, contacts that pressed, momenta, counts). A driver of the same kind with the same
     /// system and settings takes it up by its `resume`, now or later and as often as one likes, to
     /// the same bits. Another kind, and a system of other sizes, are refused; other settings are
-    /// taken from there on.
+    /// taken from there on. A live run borrows its driver: to go on from a snapshot with the same
+    /// driver, drop the live run first.
     ///
     /// ```
     /// use saltation::{Integrator, Start, models::Hopper};
@@ -235,8 +236,8 @@ impl<'a> Live<'a> {
     /// let saved = live.snapshot();
     /// live.advance(2.0, &[])?;
     /// let uncut = live.state().to_vec();
-    /// let mut other = Integrator::new(Hopper::default())?;
-    /// let mut resumed = other.resume(&saved)?;
+    /// drop(live);
+    /// let mut resumed = driver.resume(&saved)?;
     /// resumed.advance(2.0, &[])?;
     /// assert_eq!(resumed.state(), uncut);
     /// # Ok::<(), saltation::Error>(())
