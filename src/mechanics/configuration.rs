@@ -1,4 +1,4 @@
-//! How coordinates change with velocities, `q̇ = N(q) v`
+//! Rates of coordinates by velocities, `q̇ = N(q) v`
 //! ([`MechanicalSystem::configuration_rate`]).
 
 use super::MechanicalSystem;

@@ -36,7 +36,7 @@ pub struct EnergyBalance {
     pub efforts: f64,
     /// Change of kinetic energy at impacts: wherever the run has two nodes at one time.
     pub impacts: f64,
-    /// What is left: work of contacts between impacts, negative for friction and dissipation. Work
+    /// The remainder: work of contacts between impacts, negative for friction and dissipation. Work
     /// of the efforts of a controller ([`Live`](crate::Live)), which are not the model's, is in it too. The
     /// errors of the steps are in it, and of runs in steps of one length those of the straight lines
     /// between nodes, along which efforts work.

@@ -1,4 +1,4 @@
-//! Which contacts that touch and do not part stay closed: the acceleration complementarity problem
+//! The choice of the touching contacts that stay closed: the acceleration complementarity problem
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
 use super::acceleration::{Bodies, Trouble, accelerate};

@@ -44,7 +44,7 @@ impl Runner<'_> {
     }
 
     /// The impact of the contacts that touch; `hit` is the one whose root was found. Decides which
-    /// of them are closed from here on, and gives what is to be told.
+    /// of them are closed from here on, and returns the event to be reported.
     pub(super) fn impact(
         &mut self,
         hit: Option<usize>,
