@@ -328,9 +328,11 @@ impl Runner<'_> {
             // A step that was interrupted behind an impact in it is gone on with.
             if self.on.state.t <= self.settings.end_of(self.on.start, self.on.log.told.steps) {
                 for touch in &mut self.on.touches.each {
+                    // Impacts are counted in each step, for the second test of chatter.
                     touch.impacts = 0;
                 }
             }
+            // Ends are counted from the start, t₀ + k h, so that rounding does not add up.
             let next = self.on.log.told.steps + 1;
             let end = if next == last {
                 tf
