@@ -142,7 +142,7 @@ pub enum InputError {
         "the snapshot was taken of another {of}: take it up by a driver of the same kind, with the same system"
     )]
     Snapshot {
-        /// What differs: `driver`, or `system`.
+        /// The part that differs: `driver`, or `system`.
         of: &'static str,
     },
 

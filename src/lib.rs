@@ -58,18 +58,21 @@
 //! ([`Run::state_at`], [`Run::every`]), its events by guard and by contact, its doubts, a table
 //! ([`Run::write_csv`]), where a later run goes on ([`Run::end`]).
 //!
-//! | the system | driver | contacts | friction | derivative |
-//! |---|---|---|---|---|
-//! | `x' = f(x, mode)` with guards: soft legs, relays, neurons | [`Integrator`] | many at one instant, by projection | as the model writes it | whole, with a verdict, through corners |
-//! | rigid bodies, impacts exact in time | [`EventDriven`] | rebound, rest, accumulate; the law of impact is a choice | at impacts, by laws that know it | as above |
-//! | rigid bodies in the plane that stick and slip | [`event_driven::Timeline`] | inelastic, with impacts without collision | Coulomb, exact | none |
-//! | rigid bodies over long times, where energy is to stay bounded | [`Variational`] | impacts within steps, rest | Coulomb, in space too | of runs with single impacts that rebound |
-//! | scenes with hundreds of contacts, control loops | [`Compliant`] | soft, or nearly rigid | Coulomb, with a small creep | of the steps as they are made |
+//! | the system | driver | takes | contacts | friction | restitution | derivative |
+//! |---|---|---|---|---|---|---|
+//! | `x' = f(t, x; mode)` with guards: soft legs, relays, neurons | [`Integrator`] | [`Flow`] and [`EventFunction`] | many guards at one instant, by projection | as the model writes it | by resets | whole, with a verdict, through corners |
+//! | rigid bodies, impacts exact in time | [`EventDriven`] | [`ContactModel`] | rebound, rest, accumulate; the impact law is a choice | at impacts, by laws that honour it; none between | by the law | as above |
+//! | rigid bodies in the plane that stick and slip | [`event_driven::Timeline`] | [`ContactModel`] | inelastic, with impacts without collision | Coulomb, exact | none | none |
+//! | rigid bodies over long times, where energy is to stay bounded; fixed rates | [`Variational`] | [`ContactModel`] with `q̇ = v` | impacts within steps, rest | Coulomb, in space too | by the law | of runs with single impacts that rebound |
+//! | scenes with hundreds of contacts, control loops | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, with a small creep | none | of the steps as they are made |
+//!
+//! What a driver or law cannot honour is refused by name when a run starts, unless you say that it
+//! does not matter ([`ContactModel::frictionless`], [`Compliant::inelastic`]).
 //!
 //! Each starts from a [`Start`] and has the same verbs, which the trait [`Driver`] holds: `integrate`
-//! keeps everything, `observe` tells an [`Observer`] and keeps nothing, `derivative` says how the end
-//! depends on the start, `live` goes on as it is told, with efforts of a controller, and can be saved
-//! and taken up again ([`Live`]). [`event_driven::Timeline`] has `integrate` alone.
+//! keeps everything, `observe` reports to an [`Observer`] and keeps nothing, `derivative` says how the
+//! end depends on the start, `live` runs in parts with an effort for each, for controllers, and can be
+//! saved and resumed ([`Live`]). [`event_driven::Timeline`] has `integrate` alone.
 //!
 //! ```
 //! use saltation::models::BouncingBall;
@@ -87,10 +90,13 @@
 //! # Ok::<(), saltation::Error>(())
 //! ```
 //!
-//! # The rooms
+//! Programs of thirty lines to copy, one idea each (a control loop, an observer that stops a run, a
+//! gradient step), are in `examples/quick` of the repository.
 //!
-//! * [`model`]: what the user of the core writes, and the words it speaks of; [`record`]: what all
-//!   drivers write, and the run; [`driver`]: what they have in common.
+//! # Modules
+//!
+//! * [`model`]: traits that the user of the core writes, and their types; [`record`]: start, events,
+//!   observers and the run, the same for all drivers; [`driver`]: the trait of all drivers.
 //! * [`hybrid`]: the core, with its smooth and its crossing phase ([`Integrator`]); [`ode`]: the
 //!   stepper under it, of Tsitouras, which knows no guards.
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`],
@@ -106,10 +112,10 @@
 //!   friction solved as one convex problem ([`Compliant`]), and derivatives of rollouts.
 //! * [`bodies`]: rigid bodies with shapes as a mechanical system ([`bodies::Scene`]): spheres, boxes,
 //!   capsules, planes, and the contacts between them.
-//! * [`impact`]: what happens to velocities at one instant when several contacts close at once:
-//!   laws that return sets of outcomes.
-//! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts; beside the
-//!   others.
+//! * [`impact`]: velocities before and after, when several contacts close at once: laws that return
+//!   sets of outcomes.
+//! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts and on
+//!   their own.
 //! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
 //!
 //! The names that almost every program needs are in [`prelude`].
@@ -128,10 +134,10 @@
 //! # What is guaranteed
 //!
 //! For an event-selected system (every guard live in every mode near its surface) all crossings are
-//! found and reported in order, guards at one instant (to rounding, which is known best where the
+//! found and reported in order, guards at one instant (to rounding, which is least where the
 //! gradient is written) cross together, and the final state does not depend on the numbering of the
 //! guards. Event functions may oscillate within a step: what can hide between samples is said at
-//! [`Resolution`]. What the errors of a run may turn is a [`Doubt`], and
+//! [`Resolution`]. A decision that the errors of a run might reverse is a [`Doubt`], and
 //! [`Run::is_guaranteed`] is false then. [`Projection::Auto`] keeps the tolerance of the
 //! smooth phase. The same input gives the same bits. A run that ends early says why and keeps what
 //! it has.
@@ -141,12 +147,12 @@
 //!
 //! # When something goes wrong
 //!
-//! Bad input is refused before any work begins, with an [`InputError`]. What a run meets on its way
-//! ends it with [`Status::Refused`] and a [`Stop`], which says where, and the run keeps all that was
-//! computed; a reset may refuse with a reason of its own ([`Stop::model`]). Each room has one error of
-//! its own beside these, which [`Status::reason`] gives back:
+//! Bad input is refused before any work begins, with an [`InputError`]. A failure during a run ends it
+//! with [`Status::Refused`] and a [`Stop`], which says where, and the run keeps all that was computed;
+//! [`Run::completed`] makes an error of it, for `?`. A reset may refuse with a reason of its own
+//! ([`Stop::model`]). Each module has one error of its own beside these, which [`Status::reason`] gives back:
 //! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::VariationalFailure`], [`compliant::CompliantFailure`],
-//! [`impact::ImpactFailure`], [`lcp::LcpFailure`]. [`Error`] is over all of them, for `?`.
+//! [`impact::ImpactFailure`], [`lcp::LcpFailure`]. [`Error`] takes all of them, for `?`.
 //!
 //! # When not to use it
 //!

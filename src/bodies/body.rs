@@ -6,7 +6,7 @@ use crate::{InputError, validate};
 
 /// A body of a [`Scene`](super::Scene): shape, mass, start and material.
 ///
-/// It starts at the origin at rest, unturned, unless told otherwise. What makes no sense is refused
+/// It starts at the origin at rest, unturned, unless set otherwise. What makes no sense is refused
 /// when the body enters a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {

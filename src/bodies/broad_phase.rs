@@ -1,4 +1,4 @@
-//! Which bodies may touch: a uniform grid over balls.
+//! Pairs of bodies that may touch: a uniform grid over balls.
 //!
 //! Every moving body has a ball that holds all points it can touch; two bodies are candidates where
 //! their balls meet. The cells are as wide as the largest ball but for a few: balls more than twice

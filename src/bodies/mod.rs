@@ -6,6 +6,12 @@
 //! driver runs it as it is; for drivers that need a fixed list of contacts
 //! [`fixed_contacts`](Scene::fixed_contacts) gives one, where it exists.
 //!
+//! * [`Body`], [`Shape`]: mass, material, start and form of a body; [`contact_points`]: contact points
+//!   of two shapes.
+//! * [`FixedContacts`]: a scene for drivers that need a fixed list of contacts; [`FreeContact`]: a
+//!   contact that other software found.
+//! * [`BallJoint`], [`Weld`], [`DistanceJoint`]: joints, as terms of steps of the compliant driver.
+//!
 //! ```
 //! use saltation::bodies::{Body, Scene, Shape};
 //! use saltation::{Compliant, Start};
@@ -31,17 +37,11 @@
 //!
 //! Points are found for overlap too, by the shortest way out of it. Bodies that pass each other by
 //! more than their size in a step are not seen.
-//!
-//! # Files
-//!
-//! * `shapes`: [`Shape`], sphere, box, capsule, plane; `pose`: where a body is.
-//! * `broad_phase`: which bodies may touch; `narrow_phase`: contact points of two shapes,
-//!   [`contact_points`]; `parry_shape`: shapes of parry (feature `parry`).
-//! * `body`: [`Body`], what a scene is told of one; `scene`: [`Scene`], its bodies; `motion`: the
-//!   scene as a mechanical system; `contacts`: the scene as a source of contacts;
-//!   `fixed_contacts`: [`FixedContacts`], a scene for drivers that need a fixed list;
-//!   `free_contact`: [`FreeContact`], a contact of free bodies that other software found;
-//!   `joints`: [`BallJoint`], [`Weld`], [`DistanceJoint`], terms of steps of the compliant driver.
+
+// Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
+// (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
+// bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
+// parry), `fixed_contacts`, `free_contact`, `joints`.
 
 mod body;
 mod broad_phase;

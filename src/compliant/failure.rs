@@ -1,4 +1,4 @@
-//! Why a compliant step could not be made.
+//! Reasons for which a compliant step could not be made.
 
 use crate::interrupt::Interrupted;
 use crate::{InputError, Stop};

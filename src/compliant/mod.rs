@@ -1,21 +1,10 @@
-//! The compliant driver: implicit time steps with a convex contact problem in each.
-//!
-//! Serves Castro, Permenter & Han, "An unconstrained convex formulation of compliant contact"
-//! (IEEE T-RO 2022), with its errors mended.
-//!
-//! * `law`: impulses as functions of velocities; `regularisation`: how soft a contact is in a step.
-//! * `problem`: [`Problem`], trees, contacts and further terms; `solver`: [`Solver`]; `newton`: one
-//!   island.
-//! * `solution`: what was found; `metrics`: what the contact model gets wrong in it; `settings`;
-//!   `failure`: why there is no solution.
-//! * `implicit`: the derivative of the solution and its transpose; `gradient`: for one island;
-//!   `variation`: what they act on.
-//! * `stepping`: [`Compliant`], the driver; `terms`: limits, motors, friction and gears of
-//!   coordinates.
-//!
-//! The page below is `guide.md`.
-#![doc = ""]
 #![doc = include_str!("guide.md")]
+
+// Inside: `law` (impulses as functions of velocities), `regularisation` (softness of a contact in a
+// step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`,
+// `metrics` (errors of the contact model), `settings`, `failure`; `implicit`, `gradient`, `variation`
+// (the derivative of the solution and its transpose); `stepping` (the driver), `terms` (limits,
+// motors, friction and gears of coordinates).
 
 mod failure;
 mod gradient;

@@ -1,4 +1,4 @@
-//! How soft a contact is in one step: `R_n`, `R_t` and `v̂_n` from stiffness, dissipation time, the
+//! Softness of a contact in one step: `R_n`, `R_t` and `v̂_n` from stiffness, dissipation time, the
 //! step and the effective mass of the contact (Castro et al., equations 29 and 30).
 
 use std::f64::consts::PI;

@@ -159,7 +159,7 @@ pub(crate) fn pass(
     })
 }
 
-/// The map of a corner that has only one, as far as is known.
+/// The map of a corner where one was found for all its orders.
 pub(crate) fn only_map(corner: &CornerDerivative) -> Result<DMatrix<f64>, NoDerivative> {
     let map = corner.linear().cloned();
     map.ok_or_else(|| not_linear(Some(corner)))

@@ -1,23 +1,39 @@
 //! Derivatives: of a run with respect to its start, through any number of corners, with a verdict;
 //! and of a system at a point.
 //!
-//! Serves Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004),
-//! Burden et al. (SIADS 15 (2016) 1227).
+//! Every driver has a method `derivative`; [`RunDerivative`] is what all of them return. That of the
+//! core and of the event-driven driver is a [`Derivative`].
 //!
-//! * `run_derivative`: the derivative of a run of any driver; `of_run`: that of a run of the core;
-//!   `pieces`: piece by piece; `chain_rule`: the links that they read, left by `recorder`;
-//!   `sensitivities`: a few directions carried along a run.
-//! * `variational`: smooth parts; `defect`: the error of the run.
-//! * `context`: the system and settings that all of these use; `repeat`, `saltation`: one crossing
-//!   with its reset; `corner`: several guards at one instant.
-//! * `verdict`: which kind of derivative it is, or why there is none; `parameters`: parameters as
+//! ```
+//! use saltation::{Integrator, Start, Verdict, models::Hopper};
+//! let mut integrator = Integrator::new(Hopper::default())?.rtol(1e-10);
+//! let d = integrator.derivative(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)?;
+//! assert_eq!(*d.verdict(), Verdict::Classical); // one matrix for all displacements
+//! let by_height = d.apply(&[1.0, 0.0])?; // d(final state)/d(height at the start)
+//! assert!((by_height - d.matrix()?.column(0)).norm() < 1e-9);
+//! let gradient = d.vjp(&[1.0, 0.0])?; // of the final height, by the start
+//! assert!((gradient[0] - d.matrix()?[(0, 0)]).abs() < 1e-12);
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! * [`Verdict`]: the kind of the derivative; [`NoDerivative`]: why there is none.
+//! * [`Derivative`]: [`apply`](Derivative::apply), [`matrix`](Derivative::matrix),
+//!   [`pieces`](Derivative::pieces) ([`Piece`], [`Cone`]), [`vjp`](Derivative::vjp), shifts of event
+//!   times, [`corners`](Derivative::corners).
+//! * [`Sensitivities`]: a few directions carried along a run; [`WithParameters`]: parameters as
 //!   states.
-//! * `check`: derivatives at a point, written, by dual numbers or by differences, and their
-//!   comparison.
+//! * [`check_derivatives`], [`flow_jacobian`], [`gradient_row`], [`saltation_matrix`]: a system at a
+//!   point.
 //!
-//! The page below is `guide.md`.
+//! Sources: Pace & Burden (arXiv 1609.04056), Council, Revzen & Burden (JCND 17 (2022) 091004),
+//! Burden et al. (SIADS 15 (2016) 1227).
 #![doc = ""]
 #![doc = include_str!("guide.md")]
+
+// Inside: `run_derivative` (of any driver), `of_run` (of the core), `pieces`; `chain_rule` (the links
+// that they read, left by `recorder`), `sensitivities`; `variational` (smooth parts), `defect` (the
+// error of the run); `context` (system and settings); `repeat`, `saltation` (one crossing with its
+// reset), `corner` (several guards at one instant); `parameters`; `check` (derivatives at a point).
 
 mod chain_rule;
 mod check;

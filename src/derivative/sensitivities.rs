@@ -114,7 +114,7 @@ impl Sensitivities {
         ))
     }
 
-    /// The kind of derivative, as far as it is known. A corner of several guards counts as
+    /// The kind of derivative up to here. A corner of several guards counts as
     /// [`Verdict::Bouligand`] here, even when all its orders have the same map.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict

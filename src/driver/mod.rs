@@ -1,8 +1,7 @@
-//! What all drivers have in common: to integrate, to observe, to differentiate, and to go on as
-//! they are told.
+//! The trait of all drivers: integrate, observe, differentiate, run live.
 //!
 //! A program that is written against [`Driver`] runs with every one of them: a comparison, a search
-//! for a periodic gait, a controller.
+//! for a periodic gait, a controller. Which driver when: the [first page](crate#model-driver-run).
 //!
 //! ```
 //! use saltation::models::SlidingBlock;
@@ -30,7 +29,7 @@ use crate::{
     Run, Snapshot, Start, Summary, Variational,
 };
 
-/// A driver, whichever it is. Methods are those of the drivers themselves, which say more.
+/// Any driver, as a trait object. The methods of the same names on each driver say more.
 pub trait Driver {
     /// Integrates from a start to `tf` and keeps everything.
     ///
@@ -38,7 +37,7 @@ pub trait Driver {
     /// Bad input only. What the run meets on its way is in its [`status`](Run::status).
     fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError>;
 
-    /// Integrates from a start to `tf` and tells `observer` as it goes; keeps nothing.
+    /// Integrates from a start to `tf` and reports to `observer` as it goes; keeps nothing.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
@@ -60,7 +59,7 @@ pub trait Driver {
         tf: f64,
     ) -> Result<Box<dyn RunDerivative + '_>, Error>;
 
-    /// A run that goes on as it is told to, from a start.
+    /// A run in parts, each with an effort of its own, from a start: for control loops.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).

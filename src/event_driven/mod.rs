@@ -1,20 +1,38 @@
 //! The event-driven driver: mechanical systems with rigid contacts, carried from event to event.
 //!
-//! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
-//! 1609.04056), with its errors mended.
+//! [`EventDriven`] runs a [`ContactModel`](crate::ContactModel): impacts at their times, closed
+//! contacts with their forces until they vanish, several contacts at one instant as one event.
 //!
-//! * [`ContactModel`](crate::ContactModel) is the hybrid system that the core integrates: its `motion` with
-//!   closed contacts, its `guards`.
-//! * `impact`: what an event does; `settling`: which contacts are closed after it;
-//!   `impact_derivative`: the derivative of that; `impact_problem`: the impact of a state or an
-//!   event of a run, for a user; `projection`: back to the closed contacts.
-//! * `checks`: options, states, masses, before bodies move.
-//! * `erased`: the model with its system forgotten, so that the rest is compiled once.
-//! * `driver`: [`EventDriven`]; `drive`: its loop, with `initial` (the start), `recovery`
-//!   (between two runs of the core), `zeno`, `grazing`.
-//! * `recorder`: the events of contacts, and accumulations; `breakdown`: what ends a run.
-//! * `friction`: contacts that stick and slip in the plane, with time as a state: [`Timeline`].
-//! * `decoupling`: whether outcomes are smooth when contacts close at once.
+//! ```
+//! use saltation::event_driven::Zeno;
+//! use saltation::{ContactModel, EventDriven, Start, models::BouncingBall};
+//! let model = ContactModel::new(BouncingBall { restitution: 0.5, ..Default::default() });
+//! let mut driver = EventDriven::new(model)?.rtol(1e-9).zeno(Zeno::Absorb);
+//! let run = driver.integrate(&Start::at(0.0).q(&[1.0]).v(&[0.0]), 3.0)?.completed()?;
+//! let rest = run.phases().pop().map(|phase| phase.closed);
+//! assert_eq!(rest, Some(vec![0])); // infinitely many impacts, then rest
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! * [`Zeno`]: the policy for impacts that accumulate; [`Grazing`]: for touches without impact.
+//! * [`Breakdown`]: why the motion cannot go on, inside a run's [`Status`](crate::Status).
+//! * [`DecouplingReport`]: whether outcomes are smooth where contacts close at once
+//!   ([`ContactModel::decoupling`](crate::ContactModel::decoupling)); [`SettledStart`]: state and
+//!   mode of a start, for runs by the core; [`Multipliers`]: contact forces at a state.
+//! * [`Timeline`]: contacts that stick and slip in the plane, with time as a state.
+//!
+//! Which impact law when: [`impact`](crate::impact). Which driver when: the
+//! [first page](crate#model-driver-run).
+//!
+//! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
+//! 1609.04056), with its errors mended.
+
+// Inside. The hybrid system that the core integrates: `motion` (closed contacts), `guards`. Events:
+// `impact` (what an event does), `settling` (which contacts are closed after it),
+// `impact_derivative`, `impact_problem` (the impact of a state or an event, for users), `projection`
+// (back to the closed contacts). The driver: `driver`, `drive` (its loop), `initial` (the start),
+// `recovery` (between two runs of the core), `zeno`, `grazing`, `recorder` (the log of contacts),
+// `breakdown`, `checks`; `erased` (the model without its type, so that the rest is compiled once).
 
 mod breakdown;
 mod checks;

@@ -12,7 +12,7 @@ pub(crate) struct Point<'a> {
     pub(crate) mode: &'a Mode,
 }
 
-/// `dh_k/dt` along the flow, and how well `h_k` can be told from zero at this state.
+/// `dh_k/dt` along the flow, and how well `h_k` can be distinguished from zero at this state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     /// `D_x h_k · f + ∂h_k/∂t` (`u_k`/s).

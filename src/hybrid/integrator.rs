@@ -170,7 +170,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.driver.settings
     }
 
-    /// What a run moves and works with, as it stands.
+    /// State and workspace of a run.
     pub(crate) fn standing(&self) -> &Integration<B> {
         &self.driver.run
     }
@@ -180,7 +180,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     ///
     /// A [`derivative`](Self::derivative) takes them as met at once: it is that of all their
     /// orders. It decides nothing about crossings that are farther apart than this and nearer than
-    /// the errors of the run tell: these are
+    /// the errors of the run resolve: these are
     /// [`Verdict::PossibleCorner`](crate::derivative::Verdict::PossibleCorner) where their order
     /// matters, whatever the tolerance is.
     #[must_use]
@@ -203,7 +203,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// Chooses the step anew after each event, as solvers that are restarted at events do. Only to
+    /// Chooses a new first step after each event, as solvers that are restarted at events do. Only to
     /// measure what that costs.
     #[doc(hidden)]
     #[must_use]
@@ -223,7 +223,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         Ok(Run::new(path, summary, None))
     }
 
-    /// Integrates from a start to `tf` and tells `observer` as it goes; allocates nothing
+    /// Integrates from a start to `tf` and reports to `observer` as it goes; allocates nothing
     /// itself, unless it ends with a reason to report.
     ///
     /// # Errors

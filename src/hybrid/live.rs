@@ -1,4 +1,4 @@
-//! A run of the core that goes on as it is told to.
+//! A live run of the core.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ struct LiveIntegration<'a, S, B> {
     quiet: Interrupt,
 }
 
-/// What such a run goes on with.
+/// The saved state of a live run.
 struct Saved<B> {
     run: Integration<B>,
     stand: Stand,
@@ -42,7 +42,7 @@ struct Saved<B> {
 }
 
 impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
-    /// A run that goes on as it is told to, from a start.
+    /// A run in parts, from a start.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).

@@ -1,18 +1,24 @@
-//! The core: event-selected hybrid systems, `x' = f(t, x; mode)`, carried through many guards at
-//! once.
+//! The core driver: event-selected hybrid systems `x' = f(t, x; mode)`, carried through many guards
+//! at once.
 //!
-//! Serves Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv
+//! [`Integrator`] runs a system of [`model`](crate::model) and returns a [`Run`](crate::Run).
+//! [`Projection`] says how clusters of guards are crossed, [`Resolution`] how closely event
+//! functions are sampled within a step; both have good defaults.
+//!
+//! ```
+//! use saltation::{Guard, Integrator, Start, models::Hopper};
+//! let mut integrator = Integrator::new(Hopper::default())?.rtol(1e-9).atol(1e-12);
+//! let run = integrator.integrate(&Start::at(0.0).x(&[2.0, 0.0]), 2.0)?.completed()?;
+//! let landings: Vec<f64> = run.crossings_of(Guard::rising(0)).map(|crossing| crossing.t).collect();
+//! assert!((landings[0] - 0.451523640985731).abs() < 1e-9 && landings.len() == 2);
+//! assert!(run.is_guaranteed());
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! Source: Anderson & Revzen, "Rapid integrator for a class of multi-contact systems" (arXiv
 //! 2402.00279).
 //!
-//! * `run`: one integration: its start, smooth steps, and the crossing of many guards by
-//!   projection; on `search`: which guard a smooth step passes first; on `table`: what is known of
-//!   each guard.
-//! * `transition`: what a crossing does; `context`, `evaluate`: the user's functions, counted and
-//!   checked.
-//! * `integrator`, `options`: how runs begin, and their settings.
-//!
-//! What the user writes is in [`model`](crate::model), what comes out in
-//! [`record`](crate::record).
+//! # Limits
 //!
 //! Every search is bounded:
 //!
@@ -24,7 +30,7 @@
 //! | halvings of the step of a difference that stands in for a derivative | 50 | `DifferencesDisagree` |
 //! | states of a derivative | 8,192, and as `max_memory` allows | `DerivativeTooLarge` |
 //! | doubts of a kept trajectory, all of them are counted | 1,000 | counted |
-//! | doubts of one step that are told, all of them are counted | 16 | counted |
+//! | doubts of one step that are reported, all of them are counted | 16 | counted |
 //! | windows of a step | 64 | a shorter step |
 //! | windows of a step of fixed length | 4,096 | unresolved |
 //! | narrowings of a window at one place | 8 | unresolved |
@@ -35,7 +41,11 @@
 //! | shortest step | 8 units in the last place of `t` | `StepTooSmall`, `NotFinite` |
 //! | crossings of one guard at one instant | 1 (1,000 with [`Integrator::corner_order`]) | `NoProgress` |
 //! | states, event functions | 1,000,000 each | `BadSetting` |
-//!
+
+// Inside: `run` (one integration: start, smooth steps, crossings by projection), on `search` (which
+// guard a smooth step passes first), on `table` (rates and errors of each guard); `transition` (the
+// effect of a crossing); `context`, `evaluate` (the user's functions, counted and checked);
+// `integrator`, `options`, `driver`, `live` (how runs begin and go on).
 
 pub(crate) mod context;
 mod driver;

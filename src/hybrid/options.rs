@@ -14,7 +14,7 @@ use crate::{Guard, InputError, PerEntry, validate};
 /// [`Run::is_guaranteed`](crate::Run::is_guaranteed) says nothing of humps that begin
 /// and end there. `Auto` keeps projections shorter than half the distance of samples in smooth
 /// steps, and their errors within the tolerance. Those by `Eps` and `Horizon` are as good as their
-/// width lets them be; their errors are estimated, and [doubts](crate::Doubt) told by them. Where
+/// width lets them be; their errors are estimated, and [doubts](crate::Doubt) follow from them. Where
 /// less than half of the speed of approach is left at the landing, a smooth step decides whether
 /// the guard is reached.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -96,7 +96,7 @@ impl Projection {
 /// and comes back in a shorter time than the distance of two samples, and is flat on both sides.
 /// Whatever is beyond zero for at least that time, by default a hundredth of the run, is found,
 /// with both its crossings. A shorter spike may leave no trace, or one so small that a cubic
-/// through the samples explains it; then nothing tells of it, and the run counts as guaranteed. A
+/// through the samples explains it; then it is not detected, and the run counts as guaranteed. A
 /// time scale no longer than the time beyond zero finds it.
 ///
 /// Oscillations are followed at any rate, since windows grow too slowly to skip a period: in less
@@ -121,7 +121,7 @@ pub enum Resolution {
     Samples,
 }
 
-/// Everything the integrator can be told; see the methods of [`Integrator`](crate::Integrator) for
+/// All settings of the integrator; see the methods of [`Integrator`](crate::Integrator) for
 /// meaning and defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -171,7 +171,7 @@ impl Settings {
         Path::new(self.keep())
     }
 
-    /// What such an observer is to keep.
+    /// The data that such an observer is to keep.
     pub(crate) fn keep(&self) -> Keep {
         Keep {
             rtol: self.rtol.clone(),

@@ -1,4 +1,4 @@
-//! Why an impact has no outcome, or none that was found.
+//! Reasons for which an impact has no outcome, or none that was found.
 
 use crate::interrupt::Interrupted;
 use crate::{InputError, lcp};
@@ -34,7 +34,7 @@ pub enum ImpactFailure {
         restitution: f64,
     },
 
-    /// A contact would have to pull, and the law was told to refuse that.
+    /// A contact would have to pull, and the law is set to refuse that.
     #[error("contact {contact} would have to pull: its impulse is {impulse:e}")]
     Adhesion {
         /// The contact with the most negative scaled impulse.
@@ -105,7 +105,7 @@ pub enum ImpactFailure {
         count: usize,
     },
 
-    /// Samples were drawn and none finished: nothing is known of the set of outcomes.
+    /// Samples were drawn and none finished: the set of outcomes stays unknown.
     #[error(
         "none of {samples} samples has an outcome: {unfinished} still approach after their last step, of {failed} a step was not solved; allow more or larger steps"
     )]

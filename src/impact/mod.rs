@@ -1,23 +1,36 @@
-//! Impact: what happens to velocities when several contacts close at one instant.
+//! Impacts: velocities before and after, when several contacts close at one instant.
 //!
-//! Serves Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296), and
-//! the impacts of Pace & Burden (arXiv 1609.04056, eq. 3). With friction: Halm & Posa, "Set-valued
-//! rigid-body dynamics for simultaneous, inelastic, frictional impacts" (IJRR 2024).
+//! * [`ImpactLaw`]: a rule from an [`ImpactProblem`] to [`Outcomes`]; the laws are in the first table
+//!   below. A run takes one by [`ContactModel::with_law`](crate::ContactModel::with_law).
+//! * [`ImpactProblem`]: masses and speeds in contact space, of your model
+//!   ([`ContactModel::impact_at`](crate::ContactModel::impact_at), `impact_of` an event of a run) or
+//!   of matrices ([`ImpactProblem::new`]).
+//! * [`Outcome`]: speeds after, impulses, order, energy; [`Selection`]: which one a run takes.
+//! * [`ExactPlanar`], [`Sampler`]: every outcome of an inelastic impact with friction.
 //!
-//! * `problem`: the problem in contact space, and `normal_space`, its normal block with unit
-//!   normals.
-//! * `law`: what a law is; `outcome`: what it returns; `selection`: which outcome a run takes;
-//!   `failure`: why there is none; `velocity`: from contact speeds back to velocities.
-//! * `laws`: unilateral, projective, plastic, sequential, propagative, and with friction
-//!   `routh`, `anitescu_potra`, `in_order`,
-//!   `inclusion`.
-//! * `frictional`: every outcome of an inelastic impact with friction.
-//! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
-//!   number.
+//! ```
+//! use saltation::impact::{AllOutcomes, ImpactLaw, ImpactProblem, Unilateral};
+//! use saltation::nalgebra::{DMatrix, DVector};
+//! // Two contacts that approach at 1 m/s each; the mass matrix couples them.
+//! let delassus = DMatrix::from_row_slice(2, 2, &[1.0, -0.6, -0.6, 1.0]);
+//! let problem = ImpactProblem::new(delassus, DVector::from_element(2, -1.0))?;
+//! assert_eq!(Unilateral.resolve(&problem)?.list.len(), 1);
+//! for outcome in AllOutcomes::new().resolve(&problem)?.list {
+//!     println!("{outcome}"); // 0-1: speeds …, impulses …, energy …
+//! }
+//! # Ok::<(), saltation::Error>(())
+//! ```
 //!
-//! The page below is `guide.md`.
+//! Sources: Seghete & Murphey, "A propagative model of simultaneous impact" (arXiv 1709.02296); Pace
+//! & Burden (arXiv 1609.04056, eq. 3); with friction Halm & Posa, "Set-valued rigid-body dynamics for
+//! simultaneous, inelastic, frictional impacts" (IJRR 2024).
 #![doc = ""]
 #![doc = include_str!("guide.md")]
+
+// Inside: `problem` (in contact space) and `normal_space` (its normal block with unit normals); `law`,
+// `outcome`, `selection`, `failure`, `velocity` (from contact speeds back to velocities); `laws`;
+// `frictional` (every outcome with friction); `sets` (all outcomes of a propagative impact, the
+// minimal ones, bounds of their number).
 
 mod failure;
 pub(crate) mod frictional;

@@ -31,7 +31,7 @@ const CLEARLY: f64 = 1e-8;
 const INCONSISTENT: f64 = 1e-8;
 
 /// Rounding of the eigenvalues of `C`, over the number of contacts and the greatest eigenvalue:
-/// nothing is known of smaller ones.
+/// smaller ones are rounding.
 const NOISE: f64 = 4.0 * f64::EPSILON;
 
 /// Where contact speeds come from.

@@ -1,4 +1,4 @@
-//! Which outcome a run takes where a law has several.
+//! The selection of one outcome where a law has several.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Why a linear complementarity problem has no solution, or none that was found.
+//! Reasons for which a linear complementarity problem has no solution, or none that was found.
 
 use crate::InputError;
 use crate::interrupt::Interrupted;

@@ -59,7 +59,7 @@ pub(super) struct Lemke {
     /// Rows of `B⁻¹` to be compared.
     first_row: Vec<Block>,
     other_row: Vec<Block>,
-    /// The basis as it is made anew, `usize::MAX` where free.
+    /// The basis as it is rebuilt, `usize::MAX` where free.
     anew: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The problem, its residual, and why a solve fails.
+//! The problem and its residual.
 
 use nalgebra::DMatrixView;
 

@@ -17,7 +17,7 @@ pub(super) struct Product {
     rows: Vec<usize>,
 }
 
-/// Pivots kept for size `n` before they are made anew.
+/// Pivots kept for size `n` before the inverse is rebuilt.
 const fn most(n: usize) -> usize {
     n.saturating_add(24)
 }
@@ -38,7 +38,7 @@ impl Product {
         self.rows.clear();
     }
 
-    /// So many pivots that making them anew pays, in time and in digits.
+    /// So many pivots that a rebuild pays, in time and in digits.
     pub(super) fn is_long(&self, n: usize) -> bool {
         self.rows.len() >= most(n)
     }

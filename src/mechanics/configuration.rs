@@ -1,4 +1,4 @@
-//! How coordinates change with velocities, `q̇ = N(q) v`
+//! Rates of coordinates by velocities, `q̇ = N(q) v`
 //! ([`MechanicalSystem::configuration_rate`]).
 
 use super::MechanicalSystem;
@@ -54,6 +54,7 @@ pub(crate) fn rate_along<S: MechanicalSystem + ?Sized>(
     }
     let mut cut = Cut(work);
     let (point, ahead, behind) = (cut.take(q.len()), cut.take(q.len()), cut.take(q.len()));
+    // N(q) dv is in `out`; now (∂N(q)/∂q dq) v, with v held.
     let step = step_along(0.0, q, 0.0, dq);
     for (step, rate) in [(step, &mut *ahead), (-step, &mut *behind)] {
         for ((point, q), dq) in point.iter_mut().zip(q).zip(dq) {

@@ -128,6 +128,7 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
         let size = 1 + contacts.tangents();
         let mut seen: Option<ShiftRows> = None;
         for block in contacts.blocks(i) {
+            // The mass block must be m I in the first velocities: only then are they shifts of a body.
             if !self.has_shifts(&block, size) {
                 continue;
             }
@@ -165,6 +166,7 @@ where
     let mut shifts = Shifts::new(system, q);
     for i in rubbing {
         let seen = shifts.rows(contacts, i);
+        // J Jᵀ = s² I fails: friction would act with another coefficient than the one stated.
         let wrong = seen.filter(|rows| !rows.is_conformal());
         if let (Some(rows), Some(of)) = (wrong, contacts.parameters(i)) {
             return Err(InputError::ContactFrame {

@@ -3,7 +3,7 @@
 //!
 //! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it
 //! is closed; both are positive until they fall through zero: activation, or release (Pace &
-//! Burden, sections 2 and 3.4). Which contacts are closed is told by the flags of the mode: flag
+//! Burden, sections 2 and 3.4). The flags of the mode hold which contacts are closed: flag
 //! `j` is on while contact `j` is closed. No motion changes it, only `on_crossing`.
 
 use std::ops::RangeInclusive;

@@ -234,6 +234,7 @@ where
     let (d, r) = (contacts.dof(), 1 + contacts.tangents());
     let (rows, scratch) = scratch.split_at_mut(r * d);
     let (block, work) = scratch.split_at_mut(r * d);
+    // Rows in all velocities: the normal Da_j, then the tangents.
     let (normal, slips) = rows.split_at_mut(d);
     gap_row(system, j, q, normal, work);
     if r > 1 {
@@ -252,6 +253,7 @@ where
             }
         }
         let block = &block[..r * width];
+        // Only trees that the contact moves have a block: the compliant driver finds islands by them.
         if trees == 1 || block.iter().any(|&entry| entry != 0.0) {
             contacts.push_block(i, tree, block)?;
         }

@@ -353,6 +353,7 @@ impl Contacts {
         for i in 0..n {
             for block in self.blocks(i).filter(|block| block.width > 0) {
                 for (r, entries) in block.rows.chunks_exact(block.width).enumerate() {
+                    // Order of rows in contact space: all normals, then the tangents contact by contact.
                     let row = if r == 0 { i } else { n + i * k + r - 1 };
                     let row = &mut rows[row * d + block.start..][..block.width];
                     for (sum, entry) in row.iter_mut().zip(entries) {

@@ -1,4 +1,7 @@
 //! From rows to contact space: `G = J M⁻¹ Jᵀ`, and the impact problem of [`Contacts`].
+//!
+//! Without tangents `G = Da M⁻¹ Daᵀ` is the matrix whose inverse stands in equations 2 and 4 of Pace
+//! & Burden, and the metric (5a) of Seghete & Murphey between normals.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -41,12 +44,14 @@ pub(crate) fn delassus(
 ) {
     let m = rows.len() / d.max(1);
     let each = rows.chunks_exact(d.max(1));
+    // Column i of M⁻¹ Jᵀ: the velocities by a unit impulse on row i.
     for (row, response) in each.zip(response.chunks_exact_mut(d.max(1))) {
         mass.solve(row, response);
     }
     for (i, response) in response.chunks_exact(d.max(1)).enumerate() {
         let upper = &mut gram[i * m..][..=i];
         rows_times(&rows[..(i + 1) * d], response, upper);
+        // G is symmetric: one half is computed, so that both have the same bits.
         for k in 0..i {
             gram[k * m + i] = gram[i * m + k];
         }
@@ -91,6 +96,7 @@ pub(crate) fn impact_problem(
         contacts.add_rows(rows);
         let mut gram = DMatrix::zeros(m, m);
         delassus(mass, d, rows, response, gram.as_mut_slice());
+        // u⁻ = J v⁻: approach is negative.
         let speeds = rows.chunks_exact(d.max(1)).map(|row| dot(row, v));
         let speeds = DVector::from_iterator(m, speeds);
         let friction = parameters.iter().map(|of| of.friction).collect();
@@ -145,6 +151,7 @@ impl ImpactProblem {
         validate::length("velocity", d, v.len())?;
         validate::length("velocities of the contacts", d, contacts.dof())?;
         validate::finite("velocity", v)?;
+        // √(vᵀ M v): speeds are rounding below a part of it.
         let momentum = norm_in(mass.as_slice(), v);
         let mut l = mass.as_slice().to_vec();
         if factor(&mut l, d).is_none() {

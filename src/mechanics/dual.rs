@@ -147,7 +147,7 @@ pub trait SmoothMechanics {
 }
 
 /// Gaps, written once for any real scalar; [`Dual`] makes [`UnilateralConstraints`] of them and of
-/// [`SmoothMechanics`], which tells how coordinates change, with exact rows and curvatures.
+/// [`SmoothMechanics`], which gives the rates of coordinates, with exact rows and curvatures.
 ///
 /// All methods but [`gap`](Self::gap) are those of [`UnilateralConstraints`].
 pub trait SmoothConstraints {

@@ -36,7 +36,7 @@ pub struct EnergyBalance {
     pub efforts: f64,
     /// Change of kinetic energy at impacts: wherever the run has two nodes at one time.
     pub impacts: f64,
-    /// What is left: work of contacts between impacts, negative for friction and dissipation. Work
+    /// The remainder: work of contacts between impacts, negative for friction and dissipation. Work
     /// of the efforts of a controller ([`Live`](crate::Live)), which are not the model's, is in it too. The
     /// errors of the steps are in it, and of runs in steps of one length those of the straight lines
     /// between nodes, along which efforts work.
@@ -61,11 +61,13 @@ impl EnergyBalance {
         let [before, after] = ends.map(&mut kinetic_of);
         let mut impacts = 0.0;
         for (k, times) in run.times().windows(2).enumerate() {
+            // Two nodes at one time are the states before and after an impact.
             if times[1] <= times[0] {
                 let [before, after] = [k, k + 1].map(|k| run.states().column(k).into_owned());
                 impacts += kinetic_of(after.as_slice()) - kinetic_of(before.as_slice());
             }
         }
+        // T₁ − T₀ = impacts + efforts + contacts: the last is what is left.
         let efforts = work_of_efforts(system, run)?;
         let potentials = ends.map(|state| system.potential(&state[..nq]));
         let potential = match potentials {
@@ -100,6 +102,7 @@ fn work_of_efforts<S: MechanicalSystem + ?Sized>(system: &S, run: &Run) -> Resul
             closed.extend(run.mode_at(t)?.flags());
             system.effort(t, q, v, &mut effort);
             system.contact_effort(State { t, q, v }, &closed, &mut effort);
+            // f · v at a point of Gauss's rule; contact forces are not in it.
             let power: f64 = effort.iter().zip(v).map(|(f, v)| f * v).sum();
             work += weight * length * power;
         }

@@ -59,6 +59,7 @@ fn row_by_differences<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         axis[i] = 1.0;
         system.configuration_rate(q, axis, rate);
         axis[i] = 0.0;
+        // Entry i: the derivative of the gap along N(q) e_i.
         row[i] = dot(gradient, rate);
     }
 }
@@ -102,6 +103,7 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
             dot(row, v)
         };
         let line = Line::at_time(0.0, q, along);
+        // κ = d/ds Da(q + s N v) v, one first difference where the row is written.
         let bent = difference::scalar_along(rate, line, moved);
         let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
         let rounding = ROUNDING * terms / difference::step_along(0.0, q, 0.0, along);
@@ -125,6 +127,7 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         system.gap(j, point)
     };
     let (ahead, here, behind) = (at(s), at(0.0), at(-s));
+    // κ = (a(s) − 2 a(0) + a(−s))/s².
     let bent = ahead - 2.0 * here + behind;
     // A gap that is linear has no curvature; rounding of values and coordinates is not one.
     let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));

@@ -1,9 +1,12 @@
-//! Forces of inertia by differences of the mass matrix: the Coriolis force and the derivative of
-//! the kinetic energy,
+//! Forces of inertia by differences of the mass matrix: the Coriolis force of equation 1 of Pace &
+//! Burden and the derivative of the kinetic energy,
 //!
 //! ```text
 //!     c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q        Ṁ v = Σ_k v_k ∂_k M v
 //! ```
+//!
+//! which is `c_lm = −½ Σ_k (∂_k M_lm + ∂_m M_lk − ∂_l M_km) v_k` summed over `m`; the paper's footnote
+//! lacks the factor `v_k`. It does no work beyond the change of the metric: `½ vᵀ Ṁ v + vᵀ c v = 0`.
 //!
 //! Cost: two mass matrices for `Ṁ v` and two a coordinate for the other term. The error is that of
 //! central differences, about 1e-10 of the terms.
@@ -61,6 +64,7 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
         return;
     }
     force.fill(0.0);
+    // Quadratic in v.
     if v.iter().all(|&v| v == 0.0) {
         return;
     }
@@ -79,6 +83,7 @@ fn subtract_mass_rate<S: MechanicalSystem + ?Sized>(
     let d = q.len();
     let mut cut = Cut(work);
     let (mass, point) = (cut.take(d * d), cut.take(d));
+    // Ṁ v = (M(q + s v) − M(q − s v)) v / 2s: one direction, whatever the number of coordinates.
     let s = difference::step_along(0.0, q, 0.0, v);
     for sign in [1.0, -1.0] {
         for i in 0..d {
@@ -118,6 +123,7 @@ fn add_kinetic_gradient<S: MechanicalSystem + ?Sized>(
             point[i] = at;
             system.mass(point, mass);
             for (k, v_k) in v.iter().enumerate() {
+                // ½ vᵀ M v at q ± step e_i, with v held.
                 *value += 0.5 * v_k * dot(&mass[k * d..(k + 1) * d], v);
             }
         }

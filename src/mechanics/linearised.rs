@@ -7,7 +7,9 @@
 //!     r(q, v) = f + c v − M a + Daᵀ λ        s(q, v) = Da a + κ
 //! ```
 //!
-//! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Daᵀ δλ)` with
+//! both zero there (equation 1 of Pace & Burden, and `d²a_J/dt² = 0`, from which their equation 2
+//! follows with the curvature `κ` that it lacks), the derivative of the acceleration is
+//! `M⁻¹ (δr + Daᵀ δλ)` with
 //! `G δλ = −(Da M⁻¹ δr + δs)`. One factorisation serves all directions. Differences are taken only
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
@@ -66,6 +68,7 @@ where
                 Err(changed @ Trouble::Sizes { .. }) => return Err(changed),
                 Err(_) => return Ok(false),
             };
+            // The a and λ that are held in r and s.
             let moved = accelerate(system, &mut frame, state, acceleration, forces, redundant);
             if moved != Ok(true) {
                 return Ok(false);
@@ -83,9 +86,11 @@ where
             for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
                 let (rate, bent) = out.split_at_mut(nq);
                 let (dq, dv) = along.split_at(nq);
+                // δq̇ = N δv + (∂N δq) v.
                 rate_along(system, q, v, dq, dv, rate, residuals.work);
                 let effort = written.then_some(&efforts[i * d..(i + 1) * d]);
                 residuals.along(system, &base, along, effort);
+                // M⁻¹ δr, then δλ from G δλ = −(Da M⁻¹ δr + δs), then the sum M⁻¹ (δr + Daᵀ δλ).
                 frame.solve_mass(residuals.r, bent);
                 for i in 0..m {
                     residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
@@ -168,6 +173,7 @@ impl<'a> Residuals<'a> {
         effort: Option<&[f64]>,
     ) {
         let (t, x, d) = (base.t, base.x, self.r.len());
+        // Central difference of r and s along (dq, dv).
         let step = base.coarse * step_along(0.0, x, 0.0, along);
         let ends = [
             (step, &mut *self.r, &mut *self.s),
@@ -243,6 +249,7 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         let mass = &mut work[..d * d];
         system.mass(q, mass);
         for i in 0..d {
+            // c v − M a, with the acceleration of the base.
             let inertial: f64 = (0..d).map(|k| mass[k * d + i] * a[k]).sum();
             r[i] += row[i] - inertial;
         }
@@ -254,6 +261,7 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         }
         gap_row(system, j, q, row, work);
         for k in 0..d {
+            // Daᵀ λ, with the multipliers of the base.
             r[k] += base.forces[i] * row[k];
         }
         let (bent, _) = curvature(system, j, q, v, work);

@@ -1,29 +1,57 @@
-//! Mechanical systems subject to unilateral constraints: bodies that touch.
+//! Mechanical systems with unilateral constraints: bodies that touch.
 //!
-//! Serves Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
-//! 1609.04056), with its errors mended.
+//! Write [`MechanicalSystem`] (masses, forces) and [`UnilateralConstraints`] (gaps, restitution,
+//! friction, stiffness) for one type. [`ContactModel`] joins it with an impact law, for
+//! [`EventDriven`](crate::EventDriven) and [`Variational`](crate::Variational);
+//! [`Compliant`](crate::Compliant) takes it too, and reads no law. Bodies with shapes are ready made in
+//! [`bodies`](crate::bodies).
 //!
-//! * `system`, `constraints`: what the user writes, [`MechanicalSystem`] and
-//!   [`UnilateralConstraints`]; `mechanism`: both, as drivers see them; `dual`: the same, once for
-//!   any scalar; `forward`: references and smart pointers; `measured`: a system with its sizes read
-//!   once.
-//! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `contact_source`: what
-//!   fills them; `contact_frames`: their normals and tangents as seen in space; `delassus`: these in
-//!   contact space, the impact problem.
-//! * `gaps`: rows and curvatures, written or by differences.
-//! * `acceleration`: the equations of closed contacts at a configuration (eq. 1 and 2); `motion`:
-//!   accelerations and multipliers at a state; `redundant`: what to do with contacts that depend on
-//!   each other; `rates`: velocities with given rates of gaps.
-//! * `state`: a time, a configuration and velocities, [`State`]; `configuration`: `q̇ = N(q) v`.
-//! * `kinetic`: the Coriolis force, and the derivative of the kinetic energy on its own; `trees`:
-//!   blocks of the mass matrix.
-//! * `linearised`: the derivative of the motion with closed contacts.
-//! * `mode_problem`: which contacts stay closed; `mode_choice`: as one complementarity problem.
-//! * `contact_model`: the model that drivers run; `energy_balance`: where the energy of a run went.
-//! * `check`: what the user wrote against differences.
+//! ```
+//! use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
 //!
-//! Who runs it: [`event_driven`](crate::event_driven), [`variational`](crate::variational) and
-//! [`compliant`](crate::compliant).
+//! struct Pendulum; // 1 kg on a rod of 1 m, against a wall; q: the angle from the vertical
+//! impl MechanicalSystem for Pendulum {
+//!     fn dof(&self) -> usize { 1 }
+//!     fn mass(&self, _q: &[f64], mass: &mut [f64]) { mass[0] = 1.0 }
+//!     fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+//!         effort[0] = -9.81 * q[0].sin();
+//!     }
+//! }
+//! impl UnilateralConstraints for Pendulum {
+//!     fn contacts(&self) -> usize { 1 }
+//!     fn gap(&self, _j: usize, q: &[f64]) -> f64 { 0.2 + q[0].sin() }
+//!     fn gap_row(&self, _j: usize, q: &[f64], row: &mut [f64]) -> bool {
+//!         row[0] = q[0].cos();
+//!         true
+//!     }
+//! }
+//! // What is written is compared with differences; what is not written is taken by differences.
+//! assert!(check_mechanics(&Pendulum, 0.0, &[0.3], &[1.0])?.agrees(1e-6));
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! * [`State`]: time, configuration and velocities as the traits see them.
+//! * [`ContactSource`]: contacts found at each configuration in place of a fixed list, as those of a
+//!   [`Scene`](crate::bodies::Scene); it fills [`Contacts`] ([`ContactSet`], [`Wanted`]).
+//! * [`Redundant`]: the policy for closed contacts that depend on each other.
+//! * [`EnergyBalance`]: where the energy of a run went.
+//!
+//! Equations 1 and 2 of Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes"
+//! (arXiv 1609.04056), with its errors mended:
+//!
+//! ```text
+//!     M(q) q̈ = f(t, q, q̇) + c(q, q̇) q̇ + Da_J(q)ᵀ λ_J        Da_J q̈ + κ_J = 0   for the closed contacts J
+//! ```
+
+// Inside. The system: `mechanism` (both traits, as drivers see them), `forward` (references and
+// smart pointers), `measured` (sizes read once), `configuration` (`q̇ = N(q) v`), `trees` (blocks of
+// the mass matrix), `kinetic` (Coriolis force). Contacts: `contacts` (at one configuration, as
+// values), `contact_source` (what fills them), `contact_frames` (normals and tangents in space),
+// `gaps` (rows and curvatures), `rates` (velocities with given rates of gaps), `delassus` (the
+// problem in contact space). Motion: `acceleration` (equations of closed contacts),
+// `constant_contacts` (two matrices where rows and mass are constant), `motion` (accelerations and
+// multipliers), `linearised` (their derivative), `redundant`, `mode_problem` and
+// `mode_choice` (which contacts stay closed). `contact_model`: the model that drivers run.
 
 pub(crate) mod acceleration;
 mod check;

@@ -1,5 +1,8 @@
 //! The acceleration complementarity problem of contacts whose efforts do not depend on which of them
-//! are closed: who pushes, who parts, and who of those that share a load stays closed.
+//! are closed: which of them push, which part, and which of those that share a load stay closed.
+//!
+//! Pace & Burden say when single contacts close and open (equations 7 and 8) and leave open which of
+//! several stay closed after an event. This problem decides it.
 
 use nalgebra::DMatrixView;
 
@@ -80,6 +83,7 @@ pub(super) fn choose(
         return Settled::Trouble(Trouble::Dependent(0.0), dead);
     }
     let unit = |i: usize| gram[i * m + i].sqrt();
+    // λ and the accelerations of the gaps w = G λ + b.
     let (z, w) = match forces(problem, interrupt) {
         Ok(found) => found,
         Err(lcp::LcpFailure::Interrupted) => return Settled::Interrupted,
@@ -96,6 +100,7 @@ pub(super) fn choose(
     let is_small = |value: f64| value <= small;
     // The contacts that do not open: w = 0 where λ > 0.
     let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
+    // λ = w = 0 for some: the next moment decides, with the forces found here.
     if set.iter().any(|&i| is_small(z[i] * unit(i))) {
         let later = ahead(&z).map_or_else(Vec::new, |later| {
             let later = Complementarity {
@@ -111,6 +116,7 @@ pub(super) fn choose(
         }
         set.retain(|i| !(is_small(z[*i] * unit(*i)) && later.contains(i)));
     }
+    // Whether the contacts that stay closed have unique forces.
     let rcond = factor(&mut part(gram, m, &set), set.len()).unwrap_or(0.0);
     let least = match redundant {
         Redundant::Refuse => NEARLY_DEPENDENT,
@@ -169,6 +175,7 @@ fn share(
             return Shared::Interrupted;
         }
         let size = set.len();
+        // The least forces with G λ = −b on the set: none of its gaps accelerates.
         let mut force: Vec<f64> = set.iter().map(|&i| -b[i]).collect();
         let mut scratch = vec![0.0; least_norm_size(size)];
         least_norm(&part(gram, m, &set), size, &mut force, &mut scratch);
@@ -187,6 +194,7 @@ fn share(
             }
             return Shared::NotHeld(set);
         }
+        // The most negative force, in the metric of the mass matrix.
         let pull = |k: &usize| force[*k] * unit(set[*k]);
         let Some(worst) = (0..size).min_by(|a, b| pull(a).total_cmp(&pull(b))) else {
             break;

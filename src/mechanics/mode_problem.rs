@@ -1,4 +1,4 @@
-//! Which contacts that touch and do not part stay closed: the acceleration complementarity problem
+//! The choice of the touching contacts that stay closed: the acceleration complementarity problem
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
 use super::acceleration::{Bodies, Trouble, accelerate};
@@ -31,6 +31,7 @@ where
     with_zeros(bodies.frame_size(m) + d + m, |scratch| {
         let (own, scratch) = scratch.split_at_mut(d + m);
         let (free, gaps) = own.split_at_mut(d);
+        // Efforts that depend on the set make one problem for each set: no complementarity problem.
         if bodies.system.contact_effort(state, &[], free) {
             return try_all(bodies, state, candidates, redundant, interrupt);
         }
@@ -38,6 +39,7 @@ where
             Ok(frame) => frame,
             Err(trouble) => return Settled::Trouble(trouble, candidates.to_vec()),
         };
+        // b = Da M⁻¹ (f + c v) + κ: accelerations of the gaps without contact forces.
         frame.free_acceleration(&bodies.system, state, &[], free);
         if let Some(component) = free.iter().position(|a| !a.is_finite()) {
             return Settled::NotFinite(component);
@@ -52,6 +54,7 @@ where
         };
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
+                // The accelerations with the forces found: M⁻¹ (f + c v + Daᵀ λ).
                 frame.push(i, force, free);
             }
             a_moment_later(bodies, state, free, candidates, rate_tolerance)
@@ -88,6 +91,7 @@ where
     let moved = |x: &[f64], rate: &[f64]| -> Vec<f64> {
         x.iter().zip(rate).map(|(x, r)| x + step * r).collect()
     };
+    // One Euler step along the motion: enough to see which way degenerate contacts turn.
     let (q, v) = (moved(q, &rate), moved(v, a));
     let (mut free, mut gaps) = (vec![0.0; d], vec![0.0; m]);
     with_zeros(bodies.frame_size(m), |scratch| {
@@ -217,6 +221,7 @@ where
     };
     let open = || (0..m).filter(|&i| !closes(i));
     let pushing = || (0..m).filter(|&i| closes(i)).zip(&forces);
+    // λ ≥ 0 for closed contacts and ä ≥ 0 for open ones, both in the metric of the mass matrix.
     let scale = (open().map(|i| (gaps[i] / units[i]).abs()))
         .chain(pushing().map(|(i, force)| (force * units[i]).abs()))
         .fold(size, f64::max);

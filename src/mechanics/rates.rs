@@ -10,8 +10,12 @@ const COMBINATION: f64 = 1e-12;
 /// Changes velocities by the least amount, in the metric of kinetic energy, that changes the rates
 /// of the contacts of a frame as `wanted`. It uses orthonormal rows, since the Gram matrix resolves
 /// rows only to the root of rounding. Rows that are combinations of others are skipped.
+///
+/// With `wanted = −Da v` it is the plastic projection `I − P_J` of Pace & Burden (equations 3 and 4
+/// with `γ = 0`).
 pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
     let (d, m) = (frame.d, wanted.len());
+    // Rows Da and lifts M⁻¹ Daᵀ are orthogonalised together: ⟨row, lift⟩ is the metric.
     let (mut rows, mut lifts) = (frame.rows.rows.to_vec(), frame.lift.to_vec());
     let mut wanted = wanted.to_vec();
     let mut left: Vec<usize> = (0..m).collect();
@@ -25,6 +29,7 @@ pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
         else {
             return;
         };
+        // Pivoting: the row with the largest part that is orthogonal to those before.
         let i = left.swap_remove(k);
         let share = part(i);
         if share.is_nan() || share <= COMBINATION * COMBINATION {
@@ -33,6 +38,7 @@ pub(crate) fn change_rates(frame: &Frame<'_>, wanted: &[f64], v: &mut [f64]) {
         let norm = size(i).sqrt();
         let row: Vec<f64> = rows[i * d..(i + 1) * d].iter().map(|r| r / norm).collect();
         let lift: Vec<f64> = lifts[i * d..(i + 1) * d].iter().map(|l| l / norm).collect();
+        // The rate along the unit row; the lift changes no rate of the rows before.
         let change = wanted[i] / norm;
         for (v, l) in v.iter_mut().zip(&lift) {
             *v += change * l;

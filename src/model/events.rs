@@ -108,8 +108,8 @@ pub trait EventFunction {
     /// never farther apart in time, so that nothing that lasts as long can hide between them.
     /// `INFINITY` for a function that changes its course only where the motion does, such as a height
     /// over flat ground; the provided `None` takes that of the integrator
-    /// ([`Integrator::time_scale`](crate::Integrator::time_scale)), a hundredth of the run unless it
-    /// is told, and none at all where [`is_affine`](Self::is_affine) says so.
+    /// ([`Integrator::time_scale`](crate::Integrator::time_scale)), a hundredth of the run unless
+    /// set, and none at all where [`is_affine`](Self::is_affine) says so.
     ///
     /// An excursion that hides is narrower than the distance of samples and leaves no trace at
     /// them; oscillations are followed at any rate.

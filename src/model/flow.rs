@@ -70,7 +70,7 @@ pub trait Flow {
 
     /// Turns `dx = f(t, x; mode without k's change)` into `f(t, x; mode)` after side `k` flipped,
     /// and returns `true`; the provided method returns `false`, and the crate evaluates
-    /// [`flow`](Self::flow) anew.
+    /// [`flow`](Self::flow) again.
     ///
     /// `mode` is the mode after the flip. Worth writing when contacts add up: the cost of a
     /// crossing becomes O(1) in their number.
@@ -89,7 +89,7 @@ pub trait Flow {
     /// Brings a state that has drifted off a manifold that `mode` prescribes (closed contacts) back
     /// to it, and returns `true` when it changed the state; the provided method does nothing.
     /// Called at the end of each smooth step that passes its error test, before guards are looked
-    /// for in it: the step may still be cut at a guard, or made anew.
+    /// for in it: the step may still be cut at a guard, or made again.
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
         let _ = (t, x, mode);
         false

@@ -1,14 +1,46 @@
-//! Traits of a model, which the user writes, and the types that they speak of.
+//! What the user of the core writes: the right-hand side `f(t, x; mode)`, event functions
+//! `h_k(t, x; mode)` and resets.
 //!
-//! * `flow`: the right-hand side `f(t, x; mode)`; `events`: the event functions `h_k(t, x; mode)`
-//!   and resets.
-//! * `crossing`: what a crossing gives the model, along what it is derived, and what it leaves in
-//!   its record.
-//! * `guard`: an event function with a direction; `mode`: on which side of each guard the state is,
-//!   and flags of the model (`bits`); `watch`: which directions count;
-//!   `stop`: why a run ends early.
-//! * `rearm`: which guards a crossing arms; `closures`: systems from closures; `forward`: from
-//!   references and smart pointers.
+//! Write a [`Flow`] and an [`EventFunction`] for one type, or make both of closures with
+//! [`flow_fn`]; [`Integrator`](crate::Integrator) runs it. Bodies that touch are written as in
+//! [`mechanics`](crate::mechanics) instead.
+//!
+//! ```
+//! use saltation::{Crossing, EventFunction, Flow, Integrator, Mode, Start, Stop, Watch};
+//!
+//! struct Ball; // height (m) and velocity (m/s); loses a tenth of its speed at each bounce
+//! impl Flow for Ball {
+//!     fn dim(&self) -> usize { 2 }
+//!     fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+//!         dx.copy_from_slice(&[x[1], -9.81]);
+//!     }
+//! }
+//! impl EventFunction for Ball {
+//!     fn count(&self) -> usize { 1 }
+//!     fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 { x[0] }
+//!     fn watch(&self, _k: usize) -> Watch { Watch::FALLING } // the reset is not for the way up
+//!     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+//!         crossing.x[1] *= -0.9;
+//!         Ok(())
+//!     }
+//! }
+//! let run = Integrator::new(Ball)?.integrate(&Start::at(0.0).x(&[1.0, 0.0]), 1.5)?.completed()?;
+//! assert_eq!(run.crossings().len(), 2);
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! * [`Mode`]: on which side of each surface the state is, and flags of the model; [`Guard`]: an
+//!   event function with a direction; [`Watch`]: which directions count, and which end the run.
+//! * [`Crossing`]: the guards that cross together, and the state to reset; [`Record`]: notes of a
+//!   reset for observers; [`Displacement`]: along what a reset is differentiated.
+//! * [`Stop`]: why a run ends early, also by a reset's own choice ([`ModelError`]).
+//! * [`Rearm`], [`RearmMatrix`]: which guards a crossing arms again.
+//!
+//! Derivatives need not be written; `check_derivatives` compares written ones with differences
+//! ([`derivative`](crate::derivative)).
+
+// Inside: `bits` (rows of bits of a mode), `closures` (systems from closures), `forward` (traits
+// for references and smart pointers).
 
 mod bits;
 mod closures;

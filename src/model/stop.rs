@@ -1,4 +1,4 @@
-//! Why a run ends early, and where it was.
+//! Reasons for which a run ends early, with time, state and mode.
 
 use std::error::Error;
 use std::fmt;

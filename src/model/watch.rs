@@ -1,4 +1,4 @@
-//! Which crossings count, and the set of guards that cross at one instant.
+//! Watched directions of event functions, and the set of guards that cross at one instant.
 
 use crate::{Direction, Guard};
 

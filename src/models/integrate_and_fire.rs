@@ -10,7 +10,7 @@ use crate::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch, valida
 /// State: all `v_i`, without unit; event functions `h_i = v_i − threshold`, watched rising. When
 /// cells fire, they are reset to 0 and each of them adds `coupling` to every other cell; cells so
 /// carried across the threshold fire at the same instant. A cell that fired takes no pulse in that
-/// instant; it is known by standing at exactly 0. (So does a cell without drive that was started at
+/// instant; it stands at exactly 0. (So does a cell without drive that was started at
 /// 0: give it a drive.) Source: Mirollo & Strogatz, SIAM J. Appl. Math. 50 (1990) 1645 (Peskin's
 /// model with absorption).
 ///

@@ -7,7 +7,7 @@ use crate::{EventFunction, Flow, Mode};
 /// The motion of [`VerticalPlate`], written without any of its short cuts.
 ///
 /// The flow visits every spring in contact, event functions are evaluated one by one, a crossing
-/// evaluates the flow anew, and products with the Jacobian are left to differences. What a first
+/// evaluates the flow again, and products with the Jacobian are left to differences. What a first
 /// draft of a model costs, and what [`flip`](Flow::flip) and [`events`](EventFunction::events)
 /// save. Source: as [`VerticalPlate`].
 ///

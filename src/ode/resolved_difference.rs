@@ -7,7 +7,7 @@ use super::difference::{CENTRAL, Line, gradient, largest, step_along, vector_wit
 const ENOUGH: f64 = 1e-7;
 /// Entries of a derivative smaller than this part of the largest are held to its size.
 const SMALL: f64 = 1e-3;
-/// A derivative that is known less well than this is not known.
+/// A derivative with a relative error above this counts as unresolved.
 const KNOWN: f64 = 1e-2;
 /// A shorter step is taken where it brings the error below this part of what it was.
 const BETTER: f64 = 0.125;
@@ -22,7 +22,7 @@ const BESIDE: f64 = 1.0 / 64.0;
 /// The gradient of the scalar `g` at `(t, x)` into `row`, and its derivative in time, with steps
 /// that are shortened until `g` is straight along them; none where it is along none. Six
 /// evaluations an entry where no step is shortened. `size(i)` is what is small in coordinate `i`,
-/// one where nothing is known of it.
+/// one where it is not given.
 pub(crate) fn resolved_gradient(
     mut g: impl FnMut(f64, &[f64]) -> f64,
     t: f64,
@@ -91,7 +91,7 @@ fn along_axis(
     (at(ahead) - at(behind)) / (ahead - behind)
 }
 
-/// The step with which a derivative is known best.
+/// The step with the least error of the derivative.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resolved {
     /// In parts of the usual step.

@@ -28,7 +28,7 @@ pub enum Doubt {
     },
     /// The crossing of another guard turned the motion away from this one, which was closer to its
     /// surface than the error: neighbours cross it first. A run that is interrupted behind such a
-    /// crossing tells it of every guard that was as close, wherever that moves then.
+    /// crossing reports it for every guard that was as close, wherever that moves then.
     TurnedAway {
         /// The guard, which was not crossed.
         guard: Guard,

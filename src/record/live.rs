@@ -1,4 +1,4 @@
-//! A run that goes on as it is told to: for control loops, and for runs that are cut and resumed.
+//! A live run: in parts, for control loops, and to be cut and resumed.
 
 use std::any::Any;
 use std::fmt;
@@ -23,10 +23,10 @@ pub(crate) struct Now<'a> {
     pub(crate) mode: &'a Mode,
 }
 
-/// What a driver does for a [`Live`].
+/// A driver's part of a [`Live`].
 pub(crate) trait Advance {
-    /// Goes on to `t`, with a generalised effort beside that of the model (empty: none), and tells
-    /// `observer` from its start on. Time and effort are finite, and `t` is not in the past.
+    /// Goes on to `t`, with a generalised effort beside that of the model (empty: none), and reports
+    /// to `observer` from its start on. Time and effort are finite, and `t` is not in the past.
     fn advance(
         &mut self,
         t: f64,
@@ -44,12 +44,12 @@ pub(crate) trait Advance {
     fn save(&self) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// A run that stands, goes on to wherever it is told, with an effort of one's choice, and stands
-/// again. Every driver has one: [`Integrator::live`](crate::Integrator::live),
+/// A run in parts: each goes on to a chosen time with a chosen effort, and the run waits there for
+/// the next. Every driver has one: [`Integrator::live`](crate::Integrator::live),
 /// [`EventDriven::live`](crate::EventDriven::live), [`Variational::live`](crate::Variational::live),
 /// [`Compliant::live`](crate::Compliant::live).
 ///
-/// Drivers with adaptive steps end a step at the time they are told. Those in steps of one length
+/// Drivers with adaptive steps end a step at the chosen time. Those in steps of one length
 /// make whole steps only, as many as end by then, up to rounding: [`t`](Self::t) says how far they
 /// came. Limits of steps and events hold for each call;
 /// statistics are those since the start, doubts those of the part.
@@ -134,15 +134,15 @@ impl<'a> Live<'a> {
     ///
     /// # Errors
     /// [`Stop::Input`] for a time in the past and an effort of another length, or not finite. What
-    /// the run meets on its way; it then stands at the last state before, and goes on from there
-    /// when it is told to after an interrupt or a limit, but not after other reasons, nor
-    /// where it could not begin. Where an
-    /// interrupt ended a step of one length, or the search of an impact law, that is begun again.
+    /// the run meets on its way; it then stands at the last state before. After an interrupt or a
+    /// limit the next call goes on from there; after other reasons, and where the run could not
+    /// begin, it does not. Where an interrupt ended a step of one length, or the search of an impact
+    /// law, that is begun again.
     pub fn advance(&mut self, t: f64, effort: &[f64]) -> Result<(), Stop> {
         self.observe(t, effort, &mut ())
     }
 
-    /// Goes on to `t`, as [`advance`](Self::advance), and tells `observer` as it goes.
+    /// Goes on to `t`, as [`advance`](Self::advance), and reports to `observer` as it goes.
     ///
     /// # Errors
     /// As [`advance`](Self::advance).
@@ -177,7 +177,7 @@ impl<'a> Live<'a> {
         let now = self.going.now();
         crate::validate::finite("t", &[t])?;
         crate::validate::finite("effort", effort)?;
-        // A step may end later than it was told by the rounding of times.
+        // Rounding of times may end a step a little later than asked.
         let rounding = 4.0 * f64::EPSILON * t.abs().max(now.t.abs());
         if t < now.t - rounding {
             return Err(InputError::TimeReversed { t0: now.t, tf: t });
@@ -225,7 +225,8 @@ impl<'a> Live<'a> {
     /// arming, contacts that pressed, momenta, counts). A driver of the same kind with the same
     /// system and settings takes it up by its `resume`, now or later and as often as one likes, to
     /// the same bits. Another kind, and a system of other sizes, are refused; other settings are
-    /// taken from there on.
+    /// taken from there on. A live run borrows its driver: to go on from a snapshot with the same
+    /// driver, drop the live run first.
     ///
     /// ```
     /// use saltation::{Integrator, Start, models::Hopper};
@@ -235,8 +236,8 @@ impl<'a> Live<'a> {
     /// let saved = live.snapshot();
     /// live.advance(2.0, &[])?;
     /// let uncut = live.state().to_vec();
-    /// let mut other = Integrator::new(Hopper::default())?;
-    /// let mut resumed = other.resume(&saved)?;
+    /// drop(live);
+    /// let mut resumed = driver.resume(&saved)?;
     /// resumed.advance(2.0, &[])?;
     /// assert_eq!(resumed.state(), uncut);
     /// # Ok::<(), saltation::Error>(())
@@ -270,7 +271,7 @@ impl Snapshot {
         self.t
     }
 
-    /// What a driver of this kind saved.
+    /// The data saved by a driver of this kind.
     pub(crate) fn saved<T: Any>(&self) -> Result<&T, InputError> {
         let found = self.saved.downcast_ref();
         found.ok_or(InputError::Snapshot { of: "driver" })
@@ -281,7 +282,7 @@ impl Snapshot {
 #[derive(Clone, Debug)]
 struct Kept {
     path: Path,
-    /// That of the last part.
+    /// End of the last part.
     summary: Summary,
 }
 

@@ -1,14 +1,41 @@
-//! What a driver writes while it runs, and what a run is when it is over: the same for every driver.
+//! Where a run starts, what it reports as it goes, and what is left when it is over: the same for
+//! every driver.
 //!
-//! * `start`: where a run starts; `status`: how it ended, and counts; `options`: limits, values for
-//!   each entry.
-//! * `observer`: what a driver tells as it goes: segments, transitions, crossings, events of
-//!   contacts, doubts (`doubt`).
-//! * `path`: the observer that keeps all of it, with `dense_output` between its nodes.
-//! * `corner`: crossings of one instant as one object.
-//! * `events`: the log of contacts, and what it says of an impact.
-//! * `run`: the run, and everything that can be done with it; `table`: its samples as numbers;
-//!   `live`: a run that goes on as it is told, `told`: what drivers in steps have told.
+//! * [`Start`]: time, and state (with mode) or positions and velocities.
+//! * [`Run`]: everything computed: states at any time, crossings, contact events, doubts, tables.
+//!   [`Status`]: how it ended; [`Statistics`]: what it cost.
+//! * [`GuardCrossing`], [`Corner`]: guards of the core that crossed, alone or at one instant;
+//!   [`ContactEvent`], [`Phase`]: contacts that closed or opened, and which were closed when;
+//!   [`Doubt`]: a decision that the error of the run might reverse.
+//! * [`Observer`]: callbacks of a run, for programs that keep little or stop early; [`Summary`]:
+//!   the end of such a run.
+//! * [`Live`]: a run in parts, with an effort for each: control loops; [`Snapshot`]: all that it
+//!   needs to go on later.
+//! * [`Table`]: states at chosen times, as numbers and as comma-separated values.
+//!
+//! ```
+//! use saltation::{Integrator, Observer, Segment, Start, models::Hopper};
+//!
+//! #[derive(Default)]
+//! struct Lowest(f64);
+//! impl Observer for Lowest {
+//!     fn segment(&mut self, segment: &Segment<'_>) {
+//!         self.0 = self.0.min(segment.state[1]);
+//!     }
+//!     fn is_done(&self) -> bool {
+//!         self.0 < -4.0 // the run ends after the first step that falls faster than 4 m/s
+//!     }
+//! }
+//! let mut lowest = Lowest::default();
+//! let mut integrator = Integrator::new(Hopper::default())?;
+//! let summary = integrator.observe(&Start::at(0.0).x(&[2.0, 0.0]), 2.0, &mut lowest)?;
+//! assert!(summary.t < 0.5 && lowest.0 < -4.0);
+//! # Ok::<(), saltation::Error>(())
+//! ```
+
+// Inside: `path` (the observer that keeps everything), `dense_output` (states between its nodes),
+// `options` (limits; a value for each entry), `told` (the last node reported by a driver in steps of
+// one length).
 
 pub(crate) mod corner;
 mod dense_output;

@@ -1,5 +1,5 @@
-//! Reports of a run as it goes: segments and crossings, borrowed, so that who keeps nothing
-//! allocates nothing.
+//! Callbacks of a run: segments and crossings as they come. All data is borrowed: an observer that
+//! keeps nothing allocates nothing.
 
 use nalgebra::DVector;
 
@@ -181,7 +181,7 @@ pub trait Observer {
         let _ = event;
     }
 
-    /// The run decided something that its error might turn. Told before the segment or the crossing
+    /// The run decided something that its error might reverse. Reported before the segment or the crossing
     /// in which the doubtful time lies; what concerns the whole run follows [`start`](Self::start),
     /// what concerns its end comes last.
     fn doubt(&mut self, doubt: &Doubt) {

@@ -19,7 +19,7 @@ pub struct ModeChange {
     pub mode: Mode,
 }
 
-/// What a path is to keep, and how exactly.
+/// The data that a path is to keep, and how exactly.
 #[derive(Clone, Debug)]
 pub(crate) struct Keep {
     /// Tolerances of the steps.
@@ -32,7 +32,7 @@ pub(crate) struct Keep {
 }
 
 impl Keep {
-    /// What drivers in steps of one length keep: nodes and events, up to so many bytes.
+    /// The data of drivers in steps of one length: nodes and events, up to so many bytes.
     pub(crate) fn of_steps(max_memory: usize) -> Self {
         Self {
             rtol: PerEntry::Same(0.0),

@@ -1,4 +1,4 @@
-//! A run: everything that a driver told, and everything that can be done with it.
+//! A run: everything that a driver reported, and everything that can be done with it.
 
 use std::io::{self, Write};
 
@@ -43,7 +43,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a path followed, and how that ended.
+    /// A run from the path that followed it and its end.
     pub(crate) fn new(path: Path, summary: Summary, coordinates: Option<usize>) -> Self {
         let state = DVector::from_column_slice(path.last_state());
         let corners = corner::corners(&path.crossings, &path.groups, path.corner_tolerance);
@@ -78,7 +78,7 @@ impl Run {
     /// True when the run met nothing that its error might turn, nothing that it could not resolve,
     /// and went on by no rule where the motion has no derivative
     /// ([`rulings`](Statistics::rulings)): every crossing is one of the system, and there are no
-    /// others, as far as [`Doubt`] tells. Errors are those of the steps, as they are made: where
+    /// others, as far as [`Doubt`] says. Errors are those of the steps, as they are made: where
     /// the motion spreads neighbours (many bounces, chaos) they grow beyond what is reckoned with,
     /// and a run at a tighter tolerance is the test. Of a run in chunks each chunk must say so, for
     /// its own errors: those of the state that a chunk starts from are not known to it. False under
@@ -132,7 +132,7 @@ impl Run {
     }
 
     /// Where a later run goes on: time, and state and mode or positions and velocities, as its
-    /// driver wants them. Contacts of bodies that are within the gap tolerance are decided anew;
+    /// driver wants them. Which contacts within the gap tolerance are closed is decided again;
     /// what a start cannot carry is in a snapshot ([`Live`](crate::Live)).
     ///
     /// ```
@@ -300,9 +300,9 @@ impl Run {
         })
     }
 
-    /// The events in clusters: each follows the one before within so many seconds. A cluster is no
-    /// corner: what is one instant to the run is told by
-    /// [`Integrator::corner_tolerance`](crate::Integrator::corner_tolerance).
+    /// The events in clusters: each follows the one before within so many seconds. Clusters only label
+    /// the log. [`Integrator::corner_tolerance`](crate::Integrator::corner_tolerance) decides which
+    /// crossings are one instant.
     pub fn clusters(&self, within: f64) -> impl Iterator<Item = &[ContactEvent]> {
         let follows = move |a: &ContactEvent, b: &ContactEvent| b.t - a.t <= within;
         self.events().chunk_by(follows)
@@ -342,7 +342,7 @@ impl Run {
     /// values](Table::write_csv).
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
         let columns = self.columns();
         columns.write_head(&mut out)?;

@@ -1,4 +1,4 @@
-//! How a run ended and what it cost.
+//! The end of a run, and its counts.
 
 use std::fmt;
 
@@ -96,7 +96,7 @@ pub struct Statistics {
     pub resets: usize,
     /// How often the run went on by a rule of the driver where the motion has no derivative, or is
     /// not that of its method: an accumulation absorbed, a touch taken as a contact, impacts too
-    /// close to be told apart taken as one, a step made in two halves.
+    /// close to be distinguished taken as one, a step made in two halves.
     pub rulings: usize,
 }
 

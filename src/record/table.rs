@@ -36,7 +36,7 @@ impl Table {
     /// have all their digits.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
         self.columns.write_head(&mut out)?;
         let rows = self.times.iter().zip(self.states.column_iter());
@@ -47,7 +47,7 @@ impl Table {
     }
 }
 
-/// What the columns of a table are.
+/// Meaning of the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Columns {
     /// Entries of a state.

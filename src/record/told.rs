@@ -1,9 +1,9 @@
-//! What a driver in steps of one length has told, and what ends it.
+//! The last node that a driver in steps of one length reported, and the limits that end its run.
 
 use super::{ContactEvent, Limits, Now, Observer, Segment, Status};
 use crate::model::{At, Guard, Mode, Stop};
 
-/// The last node that was told, as a run in steps of one length goes on from it.
+/// The last node that was reported; a run in steps of one length goes on from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     t: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Told {
     states: [Vec<f64>; 4],
     /// Flags are on for closed contacts.
     mode: Mode,
-    /// The impact that led to the start, until it is told.
+    /// The impact that led to the start, until it is reported.
     first: Option<ContactEvent>,
     /// Steps since the start.
     pub(crate) steps: usize,
@@ -67,7 +67,7 @@ impl Told {
         self.first = event;
     }
 
-    /// Tells of the last node as of a start, and of the impact that led there.
+    /// Reports the last node as a start, and the impact that led there.
     pub(crate) fn start(&mut self, observer: &mut dyn Observer) {
         self.part = Tally::default();
         observer.start(self.t, &self.states[0], &self.mode);
@@ -77,7 +77,7 @@ impl Told {
         }
     }
 
-    /// Tells of the motion to a node at `t`, whose state `write` gives.
+    /// Reports the motion to a node at `t`, whose state `write` gives.
     pub(crate) fn segment(
         &mut self,
         t: f64,
@@ -95,7 +95,7 @@ impl Told {
         self.states.swap(0, 2);
     }
 
-    /// Tells of an event at the last node, and of the state and the mode after it.
+    /// Reports an event at the last node, and the state and the mode after it.
     pub(crate) fn event(&mut self, event: &ContactEvent, observer: &mut dyn Observer) {
         self.count(event);
         observer.contacts(event);

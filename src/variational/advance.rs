@@ -1,7 +1,9 @@
 //! A step with the impacts inside it.
 //!
 //! Let `(q(h'), p(h'))` be the step map with the partial step `h'`. The first root of a gap in
-//! `(0, h]` is an impact; what is left of the step follows it. The gap of a contact that was just
+//! `(0, h]` is an impact at `t* = t + h'`. There the impact law changes the discrete momentum
+//! `p(h') = F⁺(t_k, t*)`, and the rest of the step, `h − h'`, starts from it: equation (30) of Seghete
+//! & Murphey, with any law for their reflections `∏ Γ(w_i)`. The gap of a contact that was just
 //! thrown off is zero at `h' = 0`: it is bracketed from the first `h'` at which it is positive. A
 //! gap that closes and opens again has its least value where its rate changes sign.
 
@@ -21,17 +23,20 @@ impl Runner<'_> {
     pub(super) fn step_to(&mut self, end: f64) -> Result<(), VariationalFailure> {
         self.settings.limits.interrupt.check()?;
         for _ in 0..=self.settings.max_impacts {
+            // What is left of the step, as if nothing closed in it.
             let h = end - self.on.state.t;
             self.map(h)?;
             let Some((first, contact)) = self.first_root(h)? else {
                 self.keep(h, None);
                 return self.accept(end);
             };
+            // The step up to the first root; its end is F⁺(t_k, t*) of equation (30).
             if first < h {
                 self.map(first)?;
             }
             self.keep(first, Some(contact));
             self.accept(self.on.state.t + first)?;
+            // The law acts at q(h'). The next round makes the rest of the step.
             if let Some(event) = self.impact(Some(contact))? {
                 self.tell_event(&event);
             }
@@ -76,6 +81,7 @@ impl Runner<'_> {
         self.on.stepper.newton.terms.closed.clone_from(closed);
         self.on.stepper.halved = false;
         let (q, p) = (&mut end.q, &mut end.p);
+        // Without closed contacts the midpoint rule, else the step with impulses at both ends.
         if closed.is_empty() {
             self.on.stepper.advance(self.system, step, q, p)
         } else {
@@ -120,6 +126,7 @@ impl Runner<'_> {
         if self.on.trial.ends.iter().any(|gap| gap.is_nan()) {
             return Err(self.no_number());
         }
+        // Gaps that are open at both ends may have been closed in between.
         self.find_dips()?;
         let mut first: Option<(f64, usize)> = None;
         let mut moved = false;
@@ -128,6 +135,7 @@ impl Runner<'_> {
             if self.on.touches.each[j].closed || end > 0.0 && !dips {
                 continue;
             }
+            // Roots behind the earliest so far do not matter: the search ends at `until`.
             let before = self.system.gap(j, &self.on.state.q);
             moved = true;
             let until = first.map_or(h, |(found, _)| found);
@@ -140,6 +148,7 @@ impl Runner<'_> {
                 first = Some((found, j));
             }
         }
+        // The search left another partial step in the trial.
         if moved {
             self.map(h)?;
         }
@@ -162,6 +171,7 @@ impl Runner<'_> {
         if !(0..touches.len()).any(open) {
             return Ok(());
         }
+        // v = M(q)⁻¹ p at both ends, for φ̇ = Dφ(q) v.
         for (v, at) in velocities.iter_mut().zip([start, end]) {
             self.on.stepper.velocity(system, at.t, &at.q, &at.p)?;
             v.copy_from_slice(&self.on.stepper.newton.terms.v);
@@ -173,6 +183,7 @@ impl Runner<'_> {
         let [first, last] = velocities;
         for (j, dips) in dips.iter_mut().enumerate().filter(|(j, _)| open(*j)) {
             self.settings.limits.interrupt.check()?;
+            // The gap falls first and rises at the end: it has its least value in between.
             *dips = rate(j, start, first) < 0.0 && rate(j, end, last) > 0.0;
         }
         Ok(())
@@ -195,6 +206,7 @@ impl Runner<'_> {
                 value: -before,
             },
         );
+        // Another gap was found at `until`: open there, this one closes later.
         if until < h {
             let gap = self.gap_after(contact, until)?;
             if gap > 0.0 {
@@ -236,6 +248,7 @@ impl Runner<'_> {
         until: f64,
     ) -> Result<Option<f64>, VariationalFailure> {
         let mut failure = None;
+        // The least value of the gap; where it is negative, the root lies before it.
         let lowest = peak(
             |at| match self.gap_after(contact, at) {
                 Ok(gap) => -gap,
@@ -272,6 +285,7 @@ impl Runner<'_> {
         low: Sample,
         high: Sample,
     ) -> Result<f64, VariationalFailure> {
+        // The time t + h' is no finer than this.
         let width = f64::EPSILON * self.on.state.t.abs().max(high.at);
         let mut failure = None;
         let found = root(
@@ -303,6 +317,7 @@ impl Runner<'_> {
     fn release(&mut self) {
         let mut released = Vec::new();
         for (i, &j) in self.on.touches.closed.iter().enumerate() {
+            // y⁻ = y⁺ = 0 and a gap beyond the tolerance. An impulse at either end keeps the contact.
             let idle = self.on.held.before[i] <= 0.0 && self.on.held.after[i] <= 0.0;
             if idle && self.system.gap(j, &self.on.state.q) > self.settings.gap_tolerance {
                 released.push(j);

@@ -38,6 +38,7 @@ impl Runner<'_> {
             }
             None => self.on.state.clone(),
         };
+        // The parts are maps of (q, p): begin with ∂(q, p)/∂(q, v), end with its inverse.
         let mut whole = self.momenta_by_velocities(&first)?;
         let mut shift = RowDVector::zeros(2 * d);
         for part in parts {
@@ -50,20 +51,25 @@ impl Runner<'_> {
                 }
                 Part::Free(state, h, hit) => {
                     let step = Step { t: state.t, h: *h };
+                    // S_x by the implicit function theorem, S_t and S_h by differences.
                     let map = self
                         .on
                         .stepper
                         .derivative(self.system, step, &state.q, &state.p)?;
                     let by_time = self.by_time(state, *h, 1.0, 0.0)?;
                     let by_length = self.by_time(state, *h, 0.0, 1.0)?;
+                    // The start of this part moves by τ₀ and its end, for now, does not:
+                    // dx₁ = S_x dx₀ + (S_t − S_h) τ₀.
                     whole = map * whole + (by_time - &by_length) * &shift;
                     shift.fill(0.0);
+                    // At a root the end moves by τ₁ too: + S_h τ₁, with Dφ(q₁) dq₁ = 0.
                     if let Some(contact) = hit {
                         shift = self.shift(state, *h, *contact, &whole, &by_length)?;
                         whole += by_length * &shift;
                     }
                 }
                 Part::Impact(state, blow, new) => {
+                    // The order of impacts at one instant may matter: no single matrix.
                     if *new > 1 {
                         return Err(VariationalFailure::NoDerivative {
                             t: state.t,
@@ -75,6 +81,7 @@ impl Runner<'_> {
             }
         }
         let end = self.on.state.clone();
+        // From (q, p) back to (q, v).
         let back = self.momenta_by_velocities(&end)?;
         let mut lu = Lu::new(2 * d);
         for k in 0..2 * d {
@@ -115,6 +122,7 @@ impl Runner<'_> {
             let (dq, dv) = direction.split_at(d);
             newton.terms.along(self.system, dq, dv, &mut newton.work);
             for i in 0..d {
+                // dp = M dv + Σ_k dq_k ∂_k M v.
                 whole[(d + i, k)] = newton.work.dmomentum[i];
             }
         }
@@ -166,6 +174,7 @@ impl Runner<'_> {
             .advance(self.system, Step { t: state.t, h }, &mut q, &mut p)?;
         let (mut row, mut work) = (vec![0.0; d], vec![0.0; work_size(d, d)]);
         gap_row(self.system, contact, &q, &mut row, &mut work);
+        // Dφ S_h, the speed of the gap along the partial step; τ₁ = −Dφ dq₁ / (Dφ S_h).
         let rate = dot(&row, &by_length.as_slice()[..d]);
         if rate > -self.settings.rate_tolerance {
             return Err(VariationalFailure::NoDerivative {
@@ -205,6 +214,7 @@ impl Runner<'_> {
                 moved[k] += sign * step;
                 let (q, p) = moved.split_at_mut(d);
                 let mut event = ContactEvent::new(state.t, ContactEventKind::Contact);
+                // The law at a configuration beside the impact, with the same contacts.
                 self.resolve(blow, state.t, q, p, &mut event)?;
                 for i in 0..d {
                     whole[(i, k)] += sign * q[i] / (2.0 * step);

@@ -1,9 +1,12 @@
-//! The discrete Lagrangian of the midpoint rule and its derivatives,
+//! The discrete Lagrangian of the midpoint rule (Seghete & Murphey, section VI) and its derivatives,
 //!
 //! ```text
 //!     L_d(q₀, q₁, h) = h L(m, v)        m = (q₀ + q₁)/2,  v = (q₁ − q₀)/h
 //!     D₁L_d = (h/2) ∂_q L − ∂_v L        D₂L_d = (h/2) ∂_q L + ∂_v L        ∂_v L = M(m) v
 //! ```
+//!
+//! The paper's momentum maps are `F⁻ = D₁L_d = −p₀` and `F⁺ = D₂L_d = p₁`, and its equations (28)
+//! and (29), `F⁺ + F⁻ = 0` at each node, say that `p₁` of one step is `p₀` of the next.
 //!
 //! Forces act for half of the step at each end. With all forces but contacts in one vector,
 //! `F = ½ ∂(vᵀ M v)/∂q + f(t + h/2, m, v)`, a step is
@@ -74,19 +77,24 @@ impl DiscreteLagrangian {
         work: &mut Work,
     ) -> Result<(), Interrupted> {
         self.interrupt.check()?;
+        // The midpoint: t + h/2 and m = q₀ + (h/2) v.
         self.t = t + 0.5 * h;
         for i in 0..q0.len() {
             self.q[i] = q0[i] + 0.5 * h * self.v[i];
         }
         self.sloped = false;
+        // ∂_v L = M(m) v.
         system.mass(&self.q, &mut self.mass);
         times(&self.mass, &self.v, &mut self.momentum);
+        // F begins with the efforts f(t + h/2, m, v), potential forces among them.
         system.effort(self.t, &self.q, &self.v, &mut self.force);
         let (t, q, v) = (self.t, &self.q, &self.v);
         system.contact_effort(State { t, q, v }, &self.closed, &mut self.force);
+        // The kinetic energy does not depend on m: F is complete.
         if system.constant_mass() {
             return Ok(());
         }
+        // The rest of ∂_q L: ½ ∂(vᵀ M v)/∂m, as written or by component k from ½ (∂_k M v) · v.
         if system.kinetic_gradient(&self.q, &self.v, &mut work.gradient) {
             for (force, gradient) in self.force.iter_mut().zip(&work.gradient) {
                 *force += gradient;
@@ -134,6 +142,7 @@ impl DiscreteLagrangian {
         work.point.copy_from_slice(&self.q);
         for (k, column) in self.slopes.chunks_exact_mut(d).enumerate() {
             self.interrupt.check()?;
+            // ∂_k M v = (M(m + s e_k) − M(m − s e_k)) v / 2s, with v held.
             let step = difference::step_along(0.0, &[self.q[k]], 0.0, &[1.0]);
             work.point[k] = self.q[k] + step;
             system.mass(&work.point, &mut work.mass);
@@ -171,6 +180,7 @@ impl DiscreteLagrangian {
         work: &mut Work,
     ) -> Result<(), Interrupted> {
         let (d, q, v) = (self.q.len(), &self.q, &self.v);
+        // A first call finds out whether the gradient is written.
         let written = system.kinetic_gradient(q, v, &mut work.gradient);
         work.point.copy_from_slice(q);
         for k in 0..d {
@@ -189,6 +199,7 @@ impl DiscreteLagrangian {
             }
             for i in 0..=k {
                 self.interrupt.check()?;
+                // Mixed second difference of the energy: (E₊₊ − E₊₋ − E₋₊ + E₋₋)/(4 s_i s_k).
                 let steps = [i, k].map(|j| SECOND * q[j].abs().max(1.0));
                 let mut second = 0.0;
                 for (a, b) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
@@ -225,6 +236,7 @@ impl DiscreteLagrangian {
         work: &mut Work,
     ) {
         let d = dm.len();
+        // M dv; the part A dm follows below, where the mass depends on m.
         times(&self.mass, dv, &mut work.dmomentum);
         self.effort_along(system, dm, dv, work);
         if system.constant_mass() {
@@ -238,6 +250,7 @@ impl DiscreteLagrangian {
             for (dmomentum, entry) in work.dmomentum.iter_mut().zip(slope) {
                 *dmomentum += dm[k] * entry;
             }
+            // Component k of Aᵀ dv + ½ ∂²(vᵀ M v)/∂q² dm, beside ∂f.
             work.dforce[k] += dot(slope, dv) + dot(curve, dm);
         }
     }

@@ -42,7 +42,7 @@ use crate::{
 ///
 /// A step, or a part of one before or after an impact, without closed contacts that Newton's method
 /// does not solve whole, or in which it meets what is not finite, is made in two halves, once, and
-/// told ([`Doubt::Halved`](crate::Doubt::Halved)). The run ends where that does not help, and where contacts are
+/// reported ([`Doubt::Halved`](crate::Doubt::Halved)). The run ends where that does not help, and where contacts are
 /// closed: with [`VariationalFailure::NewtonFailed`] or [`VariationalFailure::NotFinite`].
 ///
 /// ```
@@ -150,7 +150,7 @@ where
         ))
     }
 
-    /// Integrates to `tf` and tells `observer` as it goes; keeps nothing.
+    /// Integrates to `tf` and reports to `observer` as it goes; keeps nothing.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
@@ -166,7 +166,7 @@ where
         Ok(summary)
     }
 
-    /// A run that goes on as it is told to, from a start, in whole steps.
+    /// A run in parts, each with an effort of its own, from a start, in whole steps: for control loops.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
@@ -329,9 +329,11 @@ impl Runner<'_> {
             // A step that was interrupted behind an impact in it is gone on with.
             if self.on.state.t <= self.settings.end_of(self.on.start, self.on.log.told.steps) {
                 for touch in &mut self.on.touches.each {
+                    // Impacts are counted in each step, for the second test of chatter.
                     touch.impacts = 0;
                 }
             }
+            // Ends are counted from the start, t₀ + k h, so that rounding does not add up.
             let next = self.on.log.told.steps + 1;
             let end = if next == last {
                 tf
@@ -355,7 +357,7 @@ struct LiveRun<'a, S> {
     has_begun: bool,
 }
 
-/// What such a run goes on with.
+/// The saved state of a live run.
 struct Saved {
     on: Progress,
     status: Status,

@@ -1,4 +1,4 @@
-//! Why a variational run ends early.
+//! Reasons for which a variational run ends early.
 
 use crate::interrupt::Interrupted;
 use crate::{InputError, Stop, impact};

@@ -23,6 +23,10 @@
 //! `φ(q₁) ≥ (1 − h'/h) φ(q₀)`: a contact never moves faster than `φ(q₀)/h` to close it, however
 //! short the part is.
 //!
+//! The paper adds friction to the steps by maximum dissipation (section VII-B) and has no equations
+//! for contacts that stay closed. These two lines are ours for both: its equation (29), with
+//! impulses at the nodes.
+//!
 //! Both are the inelastic impact with the round cone of friction. The first one sees the system
 //! through the derivative `K` of the step's equations instead of the mass matrix, `G = J K⁻¹ Jᵀ`,
 //! and is solved again until the step agrees with it.
@@ -110,12 +114,16 @@ impl Held {
         closed: &[usize],
     ) -> Result<(), VariationalFailure> {
         stepper.velocity(bodies.system, step.t, q, p)?;
+        // First line above: y⁻ and the velocity of the step, with φ(q₁) ≥ 0.
         self.solve(stepper, bodies, step, q, p, closed)?;
+        // p₀ + J(q₀)ᵀ y⁻ is the momentum with which the step was made.
         for (p, loaded) in p.iter_mut().zip(&self.loaded) {
             *p = *loaded;
         }
         self.mean.clone_from(&stepper.newton.terms.v);
+        // q₁ = q₀ + h v and p₁ without y⁺.
         stepper.finish(step.h, q, p);
+        // Second line: y⁺ stops the contacts at q₁.
         self.stop(stepper, bodies, step.t + step.h, q, p, closed)
     }
 
@@ -139,13 +147,17 @@ impl Held {
         let (mut made, mut end) = (None, q.to_vec());
         for _ in 0..ROUNDS {
             bodies.interrupt.check()?;
+            // A round: the motion with the impulses so far, then the impulses for that motion.
             self.move_on(stepper, bodies, step, q)?;
             let v = &stepper.newton.terms.v;
             for ((end, q), v) in end.iter_mut().zip(q).zip(v) {
+                // q₁, where the gaps are looked at.
                 *end = q + h * v;
             }
             let speeds = self.speeds(bodies, h, &end, v, closed)?;
             let state = State { t, q, v };
+            // G = J K⁻¹ Jᵀ is that of the first round: a newer one would only change how fast the rounds
+            // settle.
             let (problem, cone) = match &mut made {
                 Some(made) => made,
                 none => {
@@ -156,6 +168,7 @@ impl Held {
             };
             let moved = self.settle(problem, cone, speeds, closed.len());
             let moved = moved.map_err(|reason| refused(reason, state, closed))?;
+            // Settled when the ends of the step no longer move.
             let enough = ENOUGH * (size(q) + h.abs() * size(v));
             if h.abs() * moved <= enough {
                 return self.move_on(stepper, bodies, step, q);
@@ -203,10 +216,12 @@ impl Held {
         }
         let parameters = self.contacts.all_parameters();
         let speed = |row: usize| {
+            // Mean speed of the gap above `left`: not negative when φ(q₁) ≥ (1 − h'/h) φ(q₀).
             if row < n && h >= SHORT * bodies.step {
                 let left = (1.0 - h / bodies.step) * parameters[row].gap;
                 return (bodies.system.gap(closed[row], end) - left) / h;
             }
+            // Dφ v + φ(q₀)/h in short parts, h the whole step; the slip alone for tangents.
             let in_middle = in_plane && row >= n;
             let at = if in_middle {
                 &self.middle_rows
@@ -234,10 +249,12 @@ impl Held {
         for (k, y) in self.before.iter().enumerate() {
             free.axpy(-y, &gram.column(k), 1.0);
         }
+        // 0 ≤ y_n ⊥ u_n ≥ 0, |y_t| ≤ μ y_n against u_t, for u = u_free + G y.
         let mut settled = self.before.clone();
         let bounds = (&vec![0.0; contacts][..], &vec![f64::INFINITY; contacts][..]);
         cone.solve(problem, free.as_slice(), bounds.0, bounds.1, &mut settled)?;
         let d = self.loaded.len();
+        // The momentum takes Jᵀ δy, and the speeds change by G δy.
         let mut moved = DVector::zeros(settled.len());
         for (k, (new, old)) in settled.iter().zip(&self.before).enumerate() {
             moved.axpy(new - old, &gram.column(k), 1.0);
@@ -260,6 +277,7 @@ impl Held {
                 .extend_from_slice(&self.rows[k * d..(k + 1) * d]);
             stepper.newton.response(&mut self.response);
             for i in 0..m {
+                // K is not symmetric in general: half of each entry to either side of the diagonal.
                 let entry = 0.5 * dot(&self.rows[i * d..(i + 1) * d], &self.response);
                 gram[(i, k)] += entry;
                 gram[(k, i)] += entry;
@@ -300,6 +318,7 @@ impl Held {
         if problem.tangents() < 2 {
             return Ok(());
         }
+        // u₁(y) = u_free + G y, the slips at the end by impulses y⁺.
         let ends = |y: &[f64]| speeds + problem.delassus() * DVector::from_column_slice(y);
         let end = ends(&self.after);
         let means = DVector::from_fn(m, |k, _| dot(&self.rows[k * d..(k + 1) * d], &self.mean));
@@ -310,6 +329,7 @@ impl Held {
             if sizes > 0.0 {
                 // The sine of the angle from the slip at the end to that of the step.
                 let sine = (end[0] * mean[1] - end[1] * mean[0]) / sizes;
+                // |u₁| (I − e₁ e₁ᵀ) e is u₁ turned by 90°, times the sine.
                 moved[row] -= sine * end[1];
                 moved[row + 1] += sine * end[0];
             }
@@ -325,6 +345,7 @@ impl Held {
             Err(_) => return Ok(()),
         }
         let end = ends(&turned);
+        // In sum y_t · u_t ≤ 0, or friction would add energy.
         let power: f64 = (n..m).map(|row| turned[row] * end[row]).sum();
         if power <= 0.0 {
             self.after = turned;
@@ -352,6 +373,7 @@ impl Held {
         let mass = crate::mechanics::delassus::Mass::Factor(&terms.mass);
         let out = gram.as_mut_slice();
         crate::mechanics::delassus::delassus(&mass, d, &self.rows, &mut response, out);
+        // Speeds J(q₁) M⁻¹ p₁ before y⁺; here G is J M⁻¹ Jᵀ, without K.
         let rows = self.rows.chunks_exact(d);
         let speeds = DVector::from_iterator(m, rows.map(|row| dot(row, &terms.v)));
         let momentum = dot(p, &terms.v).max(0.0).sqrt();
@@ -372,6 +394,7 @@ impl Held {
         found
             .and_then(|_| self.turn(&problem, &mut cone, &speeds))
             .map_err(|reason| refused(reason, state, closed))?;
+        // p₁ ← p₁ + J(q₁)ᵀ y⁺.
         for (y, row) in self.after.iter().zip(self.rows.chunks_exact(d)) {
             for (p, entry) in p.iter_mut().zip(row) {
                 *p += y * entry;

@@ -1,4 +1,6 @@
-//! The start of a run, and an impact inside a step.
+//! The start of a run, and an impact inside a step: the change of the discrete momentum in equation
+//! (30) of Seghete & Murphey, by the law of the model. Their laws are (14), elastic, (11), plastic, and
+//! (17) between these.
 
 use super::failure::VariationalFailure;
 use super::held::refused;
@@ -22,6 +24,7 @@ impl Runner<'_> {
         self.on.state.t = t;
         self.on.state.q.copy_from_slice(q);
         self.system.mass(q, &mut self.on.stepper.newton.terms.mass);
+        // p₀ = M(q₀) v₀, the momentum that the first step starts from.
         super::discrete_lagrangian::times(
             &self.on.stepper.newton.terms.mass,
             v,
@@ -38,13 +41,14 @@ impl Runner<'_> {
                 return Err(InputError::NegativeGap { contact: j, gap, t }.into());
             }
         }
+        // A start may lie on contacts: those that approach have an impact, others are closed or leave.
         let event = self.impact(None)?;
         self.on.log.told.begin_with(&self.on.touches.closed, event);
         Ok(())
     }
 
     /// The impact of the contacts that touch; `hit` is the one whose root was found. Decides which
-    /// of them are closed from here on, and gives what is to be told.
+    /// of them are closed from here on, and returns the event to be reported.
     pub(super) fn impact(
         &mut self,
         hit: Option<usize>,
@@ -54,11 +58,14 @@ impl Runner<'_> {
         event.mode_before.clone_from(&self.on.touches.closed);
         let approach;
         (event.state_before, approach) = self.rates(&touching)?;
+        // Infeasible momentum (eq. 6): open contacts that approach, Dφ v < 0. Slower ones only touch.
         let strikes = |(j, rate): (&usize, &f64)| {
             let open = !self.on.touches.each[*j].closed;
             (open && *rate < -self.settings.rate_tolerance).then_some(*j)
         };
         event.activated = touching.iter().zip(&approach).filter_map(strikes).collect();
+        // All touching contacts take part, closed ones too: leaving out neighbours at rest would press
+        // bodies into them.
         if !event.activated.is_empty() {
             self.strike(&touching, hit, &mut event)?;
         } else if hit.is_some() {
@@ -66,6 +73,7 @@ impl Runner<'_> {
             event.kind = ContactEventKind::Touch;
             self.on.log.statistics.rulings += 1;
         }
+        // Those that do not part are closed from here on.
         self.close(&touching, hit, &approach, &mut event)?;
         event.mode_after.clone_from(&self.on.touches.closed);
         self.on.log.last_impact.clone_from(&event.activated);
@@ -94,6 +102,7 @@ impl Runner<'_> {
                 .filter(|&i| !self.on.touches.each[touching[i]].closed)
                 .collect(),
             touching: touching.to_vec(),
+            // Impacts faster than the steps are plastic (paper: "faster than the time-step frequency").
             plastic: self.chatters(&event.activated),
             number: self.on.log.impacts,
         };
@@ -111,6 +120,7 @@ impl Runner<'_> {
                 let first = event.activated.first().copied();
                 parts.push(Part::Free(before.clone(), 0.0, first));
             }
+            // For the derivative: it passes the impact with the same contacts and the same choice.
             parts.push(Part::Impact(before, blow, event.activated.len()));
         }
         self.on.log.impacts += 1;
@@ -173,6 +183,7 @@ impl Runner<'_> {
         };
         let time = rule.time.unwrap_or(self.settings.step);
         let (q, v) = (&self.on.state.q, &self.on.stepper.newton.terms.v);
+        // Closer than `time` to the last impact of the contact, or more than so many in this step.
         let chatters = |j: &usize| {
             let touch = self.on.touches.each[*j];
             // Impacts of one contact without loss do not accumulate, however long the step is, and
@@ -198,6 +209,7 @@ impl Runner<'_> {
         self.on.stepper.velocity(system, t, q, p)?;
         let v = self.on.stepper.newton.terms.v.clone();
         let fail = |reason| refused(reason, State { t, q, v: &v }, &blow.touching);
+        // Chatter is resolved by the unilateral law, whatever the law of the model.
         let (law, selection): (&dyn ImpactLaw, _) = if blow.plastic.is_empty() {
             (&*settings.law, &settings.selection)
         } else {
@@ -239,6 +251,7 @@ impl Runner<'_> {
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
         let mass = Mass::Factor(&self.on.stepper.newton.terms.mass);
+        // Contact space: G = J M⁻¹ Jᵀ, u⁻ = J v⁻, coefficients; ‖p‖ = √(p·v) is the scale of speeds.
         let problem = impact_problem(&contacts, &mass, &v, momentum, &mut response)
             .and_then(|problem| problem.with_any_restitutions(&restitution))
             .and_then(|problem| problem.with_new_contacts(&blow.fresh))
@@ -250,6 +263,7 @@ impl Runner<'_> {
             t,
             number: blow.number,
         };
+        // Of several outcomes the run takes one; the event says how many there were.
         let outcome = selection.select(outcomes, occasion).map_err(fail)?;
         event.contacts.clone_from(&blow.touching);
         let speeds = problem.speeds().iter();
@@ -259,6 +273,7 @@ impl Runner<'_> {
         event.order = Some(outcome.order);
         let mut rows = vec![0.0; response.len()];
         contacts.add_rows(&mut rows);
+        // p⁺ = p⁻ + Jᵀ y.
         for (y, row) in event.impulses.iter().zip(rows.chunks_exact(v.len())) {
             for (p, entry) in p.iter_mut().zip(row) {
                 *p += y * entry;

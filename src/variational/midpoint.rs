@@ -19,7 +19,8 @@ use crate::{InputError, Interrupt, validate};
 ///     p₀ + D₁L_d(q₀, q₁) + f⁻ = 0        p₁ = D₂L_d(q₀, q₁) + f⁺
 /// ```
 ///
-/// It is of second order, symmetric in time, keeps the momenta of symmetries to rounding, and
+/// the paper's discrete Euler–Lagrange equations (28) and (29) in momentum form. It is of second
+/// order, symmetric in time, keeps the momenta of symmetries to rounding, and
 /// energy to `O(h²)` over any time when no force dissipates. Steps allocate nothing.
 ///
 /// ```
@@ -214,7 +215,9 @@ impl Stepper {
         p: &mut [f64],
     ) -> Result<(), VariationalFailure> {
         self.halved = false;
+        // The guess of Newton's method: the velocity of the momentum at the start.
         self.velocity(system, step.t, q, p)?;
+        // p₀ + D₁L_d + f⁻ = 0 for the velocity of the step.
         match self.newton.solve(system, Task { step, q, p }) {
             Ok(()) => {
                 self.finish(step.h, q, p);
@@ -249,6 +252,7 @@ impl Stepper {
             half.extend_from_slice(whole);
         }
         let mut made = Ok(());
+        // Two steps of h/2, each from a guess of its own. (q, p) change only when both are made.
         let length = 0.5 * step.h;
         for start in [step.t, step.t + length] {
             made = self.velocity(system, start, &at, &with).and_then(|()| {
@@ -290,6 +294,7 @@ impl Stepper {
         self.velocity(system, step.t, q, p)?;
         let (h, task) = (step.h, Task { step, q, p });
         let newton = &mut self.newton;
+        // At the solution, with all second derivatives in K.
         let solved = newton.solve(system, task);
         let factored = solved.and_then(|()| newton.factorise(system, task, true));
         factored.map_err(|fault| self.explain(fault, step, q))?;
@@ -307,16 +312,19 @@ impl Stepper {
             }
             // ∂R/∂v dv = dp₀ − ∂R/∂q₀ dq₀
             dv.fill(0.0);
+            // ∂R/∂q₀ dq₀ = δ(M v) − (h/2) δF for a midpoint that moves by dq₀, with v held.
             newton.terms.along(system, &dq, &dv, &mut newton.work);
             for i in 0..d {
                 dv[i] = dp[i] - newton.work.dmomentum[i] + 0.5 * h * newton.work.dforce[i];
             }
             newton.response(&mut dv);
             for i in 0..d {
+                // The midpoint moves by dm = dq₀ + (h/2) dv.
                 dm[i] = dq[i] + 0.5 * h * dv[i];
             }
             newton.terms.along(system, &dm, &dv, &mut newton.work);
             for i in 0..d {
+                // dq₁ = dq₀ + h dv and dp₁ = dp₀ + h dF.
                 whole[(i, k)] = dq[i] + h * dv[i];
                 whole[(d + i, k)] = dp[i] + h * newton.work.dforce[i];
             }

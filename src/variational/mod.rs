@@ -1,6 +1,22 @@
 //! The variational driver: mechanical systems in steps of the midpoint rule, with impacts inside
 //! the steps.
 //!
+//! [`Variational`] runs a [`ContactModel`](crate::ContactModel) with a [`time_step`](Variational::time_step);
+//! [`Chatter`] is its rule for impacts closer than a step. [`Midpoint`] makes single steps without
+//! contacts. [`Orthogonality`] searches postures and designs whose landings have one outcome.
+//!
+//! ```
+//! use saltation::models::DoublePendulum;
+//! use saltation::{ContactModel, Start, Variational};
+//! let model = ContactModel::new(DoublePendulum::default()); // swings against an elastic wall
+//! let mut driver = Variational::new(model.clone())?.time_step(1e-3);
+//! let run = driver.integrate(&Start::at(0.0).q(&[1.0, 0.5]).v(&[0.0, 0.0]), 5.0)?.completed()?;
+//! let energy = |k| model.energy(run.states().column(k).as_slice());
+//! let drift = energy(run.times().len() - 1).zip(energy(0)).map(|(last, first)| last - first);
+//! assert!(drift.is_some_and(|drift| drift.abs() < 1e-3));
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
 //! # Which driver
 //!
 //! | | [`event_driven`](crate::event_driven) | `variational` |
@@ -33,25 +49,20 @@
 //! ([`Chatter`]); the paper says only "faster than the time-step frequency".
 //!
 //! Each step solves these equations to the rounding of its forces. One without closed contacts that
-//! Newton's method does not solve, or in which it meets what is not finite, is made in two halves: a
-//! run tells it ([`Doubt::Halved`](crate::Doubt::Halved)) and has no guarantee, a [`Midpoint`]
-//! counts it.
+//! Newton's method does not solve, or in which a value is not finite, is made in two halves: a run
+//! reports it ([`Doubt::Halved`](crate::Doubt::Halved)) and has no guarantee, a [`Midpoint`] counts
+//! it.
 //!
 //! The paper says that the integrator conserves energy: it does at elastic impacts; along the
 //! motion the error stays bounded. A step that is cut by an impact is not symplectic as a whole.
 //!
-//! Serves Seghete & Murphey, "A propagative model of simultaneous impact: existence, uniqueness,
+//! Source: Seghete & Murphey, "A propagative model of simultaneous impact: existence, uniqueness,
 //! and design consequences" (arXiv 1709.02296), with its errors mended.
-//!
-//! * `discrete_lagrangian`: the derivatives of the discrete Lagrangian; `newton`: the equations of
-//!   a step; `midpoint`: a step without contacts, [`Midpoint`], and its derivative.
-//! * `settings`, `state`: what a run reads, what it changes and the step to be made; `runner`: a run
-//!   under way.
-//! * `held`: a step with closed contacts; `impact`: an impact; `advance`: a step with the impacts
-//!   inside it; `driver`: [`Variational`] and its loop.
-//! * `derivative`: the derivative of a run.
-//! * `orthogonality`: postures and designs whose landings have one outcome.
-//! * `failure`: why a run ended early.
+
+// Inside: `discrete_lagrangian` (its derivatives), `newton` (the equations of a step), `midpoint` (a
+// step without contacts, and its derivative); `held` (a step with closed contacts), `impact`,
+// `advance` (a step with the impacts inside it), `driver` (its loop), `runner` (a run under way),
+// `settings`, `state`; `derivative` (of a run), `orthogonality`, `failure`.
 
 mod advance;
 mod derivative;

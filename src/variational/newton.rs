@@ -4,6 +4,10 @@
 //!     R(v) = M(m) v − (h/2) F(m, v) − p₀ = 0        m = q₀ + (h/2) v,  q₁ = q₀ + h v,  p₁ = p₀ + h F
 //! ```
 //!
+//! which is `p₀ + D₁L_d(q₀, q₁) + f⁻ = 0`, the equation (29) of Seghete & Murphey with the momentum
+//! `p₀` that the last step left. The unknown is `v = (q₁ − q₀)/h`: `q₁` itself would lose digits in
+//! short parts of a step.
+//!
 //! The factors of its derivative are kept as long as they contract, over steps too, and leave the
 //! second derivatives of the kinetic energy out: their part is `(h |v|)²/8` of the mass, and they
 //! cost four mass matrices a pair of coordinates. What these factors do not solve is begun again with
@@ -141,6 +145,7 @@ impl Newton {
         if self.terms.mass.iter().any(|entry| !entry.is_finite()) {
             return Err(Fault::NotFinite);
         }
+        // v = M(q₀)⁻¹ p₀ is off by O(h): the first correction is of the size of the forces.
         cholesky::factor(&mut self.terms.mass, d).ok_or(Fault::Singular)?;
         self.terms.v.copy_from_slice(p);
         cholesky::solve(&self.terms.mass, d, &mut self.terms.v);
@@ -161,6 +166,8 @@ impl Newton {
         // With a constant mass new factors are whole.
         let may_improve = self.fits(task.step.h) || !system.constant_mass();
         self.start.copy_from_slice(&self.terms.v);
+        // First with factors that may be old and leave second derivatives out, then from the same guess
+        // with whole ones.
         match self.iterate(system, task, false) {
             Err(Fault::Diverged(_) | Fault::NotFinite) if may_improve => {
                 self.forget();
@@ -190,19 +197,25 @@ impl Newton {
         let whole_when_new = whole || system.constant_mass();
         let mut good = whole_when_new;
         for k in 0..ITERATIONS {
+            // −R(v), at the midpoint of this velocity.
             self.residual(system, task)?;
+            // Factors K = ∂R/∂v of another length of the step do not serve.
             let fresh = !self.fits(h);
             if fresh {
                 self.factorise(system, task, whole)?;
             }
+            // The rounding of R, carried to the coordinates: once a step, and by each new K.
             if fresh || k == 0 {
                 self.measure(task);
             }
+            // δv = −K⁻¹ R, and v ← v + δv.
             self.factors.solve(&mut self.delta);
             let correction = self.correct(task);
             if !correction.moved.is_finite() {
                 return Err(Fault::NotFinite);
             }
+            // With new factors Newton's method contracts fast. A correction that does not shrink then is
+            // rounding, or the step is too long for the iteration.
             let stalls = (fresh || was_fresh) && correction.exceeds(TOO_SLOW, last);
             let is_rounding = stalls
                 && (good && correction.is_small || whole_when_new && self.is_noise(system, h));
@@ -213,10 +226,13 @@ impl Newton {
                 self.check()?;
                 return self.check_end(task);
             }
+            // Not rounding, and the factors are new: no root near the motion.
             if was_fresh && stalls {
                 break;
             }
+            // Once it contracted well, the factors are good: a later stall is rounding.
             good |= last.is_finite() && correction.part <= CONTRACTS * correction.part_before;
+            // Slow contraction: the next iteration makes new factors.
             if correction.exceeds(CONTRACTS, last) {
                 self.step = None;
             }
@@ -236,6 +252,7 @@ impl Newton {
             .evaluate(system, task.step, task.q, &mut self.work)?;
         self.check()?;
         let (momentum, force) = (&self.terms.momentum, &self.terms.force);
+        // −R = p₀ − M(m) v + (h/2) F.
         for i in 0..task.p.len() {
             self.delta[i] = task.p[i] - momentum[i] + 0.5 * task.step.h * force[i];
         }
@@ -346,12 +363,14 @@ impl Newton {
             self.terms.interrupt.check()?;
             self.unit.fill(0.0);
             self.half.fill(0.0);
+            // Column k of K: v moves by e_k, and the midpoint m by (h/2) e_k.
             self.unit[k] = 1.0;
             self.half[k] = 0.5 * h;
             self.terms
                 .along(system, &self.half, &self.unit, &mut self.work);
             let column = self.factors.column(k);
             for i in 0..column.len() {
+                // K e_k = δ(M v) − (h/2) δF.
                 column[i] = self.work.dmomentum[i] - 0.5 * h * self.work.dforce[i];
             }
         }
@@ -359,6 +378,7 @@ impl Newton {
         if !self.factors.factor() {
             return Err(Fault::Diverged(f64::INFINITY));
         }
+        // |K⁻¹| bounds what rounding of forces and sums moves a coordinate by.
         for (k, column) in self.inverse.chunks_exact_mut(task.p.len()).enumerate() {
             self.terms.interrupt.check()?;
             column.fill(0.0);

@@ -149,6 +149,7 @@ where
         let size = sizes.fold(f64::MIN_POSITIVE, f64::max);
         let (mut z, mut at) = (start, before);
         for iterations in 0..=ITERATIONS {
+            // (φ_a, φ_b, C_ab), gaps as parts of the largest variable.
             let residual = residual_of(&at, size);
             if residual.amax() <= ENOUGH {
                 return Ok(finish(&z, d, before, at, iterations));
@@ -159,6 +160,7 @@ where
                 .and_then(|delta| {
                     let length = self.length(&delta);
                     (0..HALVINGS).find_map(|halving| {
+                        // The longest part after which the next correction is shorter by a quarter of that part.
                         let part = 0.5f64.powi(halving);
                         let moved: Vec<f64> =
                             z.iter().zip(&delta).map(|(z, d)| z + part * d).collect();
@@ -256,6 +258,7 @@ where
         system.fill(q, set, Wanted::default(), &mut contacts)?;
         let mut mass = DMatrix::zeros(dof, dof);
         system.mass(q, mass.as_mut_slice());
+        // ⟨u_a, u_b⟩ = Dφ_a M⁻¹ Dφ_bᵀ (eq. 5a) is an entry of the Delassus matrix, C_ab its cosine.
         let problem = ImpactProblem::from_contacts(&contacts, &mass, &DVector::zeros(dof));
         let posture = State { t: 0.0, q, v: &[] };
         let problem = problem.map_err(|reason| refused(reason, posture, &self.contacts))?;
@@ -313,6 +316,7 @@ where
         let (mut free, mut delta) = (free.to_vec(), vec![0.0; z.len()]);
         // Each round holds one variable more on its bound.
         for _ in 0..=z.len() {
+            // δ = S² Aᵀ w with (A S² Aᵀ) w = −r, S the scales: of all δ with A δ = −r the least Σ (δ/s)².
             let mut gram = Matrix3::zeros();
             let mut left = -residual;
             for i in 0..z.len() {

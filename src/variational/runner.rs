@@ -46,7 +46,7 @@ pub(super) struct Trial {
     pub(super) work: Vec<f64>,
 }
 
-/// What was told, and what is left to be told.
+/// The record of a run: reports made, and those still to be made.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     pub(super) statistics: Statistics,
@@ -124,7 +124,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Tells of the motion since the last node.
+    /// Reports the motion since the last node.
     pub(super) fn tell_segment(&mut self) -> Result<(), VariationalFailure> {
         let Progress {
             state: PhasePoint { t, q, p },
@@ -141,12 +141,12 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Tells of an event at the last node.
+    /// Reports an event at the last node.
     pub(super) fn tell_event(&mut self, event: &ContactEvent) {
         self.on.log.told.event(event, self.observer);
     }
 
-    /// Tells that the part of a step from `t` on was made in two halves.
+    /// Reports that the part of a step from `t` on was made in two halves.
     pub(super) fn tell_halves(&mut self, t: f64) {
         let log = &mut self.on.log;
         log.halved = log.halved.or(Some(t));

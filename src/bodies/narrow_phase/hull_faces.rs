@@ -67,7 +67,7 @@ pub(super) fn corners(
 }
 
 /// The unit normal from B into A along which two convex parts, one at least a hull, have the largest
-/// gap, where that of parry is not the `gap` that it tells. That happens where faces touch exactly:
+/// gap, where that of parry is not the `gap` that it returns. That happens where faces touch exactly:
 /// parry then takes the normal of any face. Normals of faces are tried, not those of two edges.
 pub(super) fn better_normal(
     a: &Part<'_>,

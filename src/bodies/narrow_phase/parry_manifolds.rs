@@ -70,7 +70,7 @@ pub(super) fn add(
     for manifold in &manifolds(a, b, reach)? {
         add_manifold(a, b, manifold, &mut points)?;
     }
-    // parry tells of points beyond the margin too.
+    // parry returns points beyond the margin too.
     points.retain(|found| found.point.gap <= margin);
     if points.is_empty()
         && let Some(closest) = ball_on_surface(a, b)?

@@ -1,4 +1,4 @@
-//! A point of Newton's method and a direction from it, with all that is known of them.
+//! A point of Newton's method and a direction from it, with their values.
 
 use super::island::Island;
 use crate::compliant::law::{ContactPoint, Region};

@@ -1,4 +1,4 @@
-//! How a run is divided into steps.
+//! Division of a run into steps.
 
 use crate::InputError;
 use crate::record::{Limits, slack, step_count};

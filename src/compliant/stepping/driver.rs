@@ -389,7 +389,7 @@ where
         self.core.keep(&self.system, start, tf, None)
     }
 
-    /// Integrates to `tf` and tells `observer` as it goes; keeps nothing.
+    /// Integrates to `tf` and reports to `observer` as it goes; keeps nothing.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).

@@ -4,7 +4,7 @@
 //!   contacts, the inertia that contacts meet, and coordinates; `free_newton`: its equations.
 //! * `step`: one step; `driver`: [`Compliant`] and its settings; `runs`: its runs; `model`: what it asks
 //!   of a system; `terms`: [`StepTerm`], joints, limits and motors.
-//! * `division`: how a run is divided into steps; `told`: what it tells, `statistics`: what it counts; `sensitivities`:
+//! * `division`: how a run is divided into steps; `told`: its reports, `statistics`: its counts; `sensitivities`:
 //!   derivatives of steps and runs, `columns` their memory.
 
 mod columns;

@@ -1,4 +1,4 @@
-//! Runs of the compliant driver: from a start to an end, and as they are told to.
+//! Runs of the compliant driver: from a start to an end, and live.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl<S> Compliant<S>
 where
     S: MechanicalSystem + ContactSource,
 {
-    /// A run that goes on as it is told to, from a start, in whole steps.
+    /// A run in parts, each with an effort of its own, from a start, in whole steps: for control loops.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
@@ -153,7 +153,7 @@ pub(super) struct LiveRun<'a, S> {
     pub(super) stand: Stand,
 }
 
-/// What such a run goes on with.
+/// The saved state of a live run.
 pub(super) struct Saved {
     pub(super) core: Core,
     pub(super) stand: Stand,

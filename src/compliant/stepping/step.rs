@@ -281,7 +281,7 @@ impl Core {
         made
     }
 
-    /// Begins a step; its memory is made anew where the system panicked in the last one.
+    /// Begins a step; its memory is rebuilt where the system panicked in the last one.
     pub(super) fn begin_step(&mut self, system: &dyn SteppedSystem) {
         if std::mem::replace(&mut self.is_stepping, true) {
             self.motion.prepare(system, &self.q);

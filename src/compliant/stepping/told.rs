@@ -1,4 +1,4 @@
-//! What a run of the compliant driver tells: its steps, and which contacts press.
+//! Reports of a run of the compliant driver: its steps, and which contacts press.
 
 use super::step::Core;
 use crate::Observer;
@@ -22,7 +22,7 @@ impl Core {
             q.copy_from_slice(&self.q);
             v.copy_from_slice(&self.v);
         });
-        // Numbers that the model has no contact of are not told.
+        // Numbers beyond the contacts of the model are not reported.
         let pressing = || self.pressing.iter().copied().filter(|j| *j < self.numbered);
         let before = told.now().mode;
         if before.flags().eq(pressing()) {

@@ -1,4 +1,4 @@
-//! How hard a constraint is held in one step.
+//! Stiffness of a constraint in one step.
 
 use crate::compliant::{RowLaw, Softness};
 use crate::{InputError, validate};

@@ -117,7 +117,7 @@ impl<M: SmoothEvents> EventFunction for Dual<M> {
                 point[i] = Dual64::new(x[i], dx[i]);
             }
             let (time, set) = (Dual64::new(t, dt), GuardSet::new(*crossed));
-            // A refusal by the model here is one in `on_crossing` too, which tells why.
+            // A refusal by the model here is one in `on_crossing` too, which gives the reason.
             let done = self.0.on_crossing(time, &set, point, &mut mode).is_ok();
             for i in 0..x.len() {
                 out[i] = point[i].eps;

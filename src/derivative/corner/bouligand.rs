@@ -66,7 +66,7 @@ pub enum CornerKind {
 /// Which orders of the guards of a corner were compared and found to have one map.
 ///
 /// The field after a corner may depend on the sides of all its guards in any way. With `n` guards
-/// there are `2^n` modes, and nothing is known of modes that were not evaluated.
+/// there are `2^n` modes, and modes that were not evaluated may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compared {
@@ -128,7 +128,7 @@ impl CornerDerivative {
         }
     }
 
-    /// Its map, where all orders have it as far as pairs tell.
+    /// Its map, where all orders have it as far as pairs show.
     pub(crate) fn linear(&self) -> Option<&DMatrix<f64>> {
         match &self.kind {
             CornerKind::Linear {

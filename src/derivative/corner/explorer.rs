@@ -331,8 +331,8 @@ impl Explorer {
     }
 
     /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose
-    /// time is shifted by the row `tau`; gives the edge. An edge that is found now leads to a node of
-    /// which so much is known as `behind` says.
+    /// time is shifted by the row `tau`; gives the edge. An edge that is found now leads to a node
+    /// that is evaluated as far as `behind` says.
     pub(crate) fn carry_map(
         &mut self,
         context: Context<'_>,

@@ -1,9 +1,9 @@
-//! How a displacement passes a corner: across the guard that it meets first, then the next, at a
-//! cost of `O(n² d)` and `n + 1` fields, never of `n!` orders. A single crossing without a reset takes
-//! the saltation matrix `Ξ = 1 + (F⁻ − F⁺) τ` alone, with the row `τ = −D_x h / (dh/dt)` of its time
-//! shift (Aizerman & Gantmakher 1958; Pace & Burden, item 10 of the proof). Where no crossing of a
-//! model changes more than its side and the field, it needs no graph; where a model may reset the
-//! state, a graph of two nodes says whether this crossing does.
+//! The passage of a displacement through a corner: across the guard that it meets first, then the
+//! next, at a cost of `O(n² d)` and `n + 1` fields, never of `n!` orders. A single crossing without a
+//! reset takes the saltation matrix `Ξ = 1 + (F⁻ − F⁺) τ` alone, with the row `τ = −D_x h / (dh/dt)`
+//! of its time shift (Aizerman & Gantmakher 1958; Pace & Burden, item 10 of the proof). Where no
+//! crossing of a model changes more than its side and the field, it needs no graph; where a model may
+//! reset the state, a graph of two nodes says whether this crossing does.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -126,7 +126,7 @@ impl Course {
     }
 
     /// The matrix of the piece that the direction passed: the product of the saltation matrices
-    /// along its order. `tell` is told the row of the time shift of each guard.
+    /// along its order. `tell` receives the row of the time shift of each guard.
     pub(crate) fn map(
         &self,
         context: Context<'_>,

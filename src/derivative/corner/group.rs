@@ -1,5 +1,5 @@
-//! The corner that a run is in, as far as it is known, and its common point: a state close to the one at which the run met its first guard, at which all of them are
-//! zero.
+//! The corner that a run is in, with the crossings so far, and its common point: a state close to the
+//! one at which the run met its first guard, at which all of them are zero.
 //!
 //! A run meets the guards of a corner one after the other, within the corner tolerance. At the first
 //! crossing the others are still ahead, each by a time of its own, and resets behave otherwise there

@@ -1,4 +1,4 @@
-//! Which guards of a node are crossed from it, in what order displacements meet them, and which
+//! Guards that are crossed from a node, the order in which displacements meet them, and guards that
 //! remain behind a crossing. Displacements shift the times at which guards are crossed by
 //! `τ = −D_x h δ / (dh/dt)`. A reset may move the state off some guards, across others, or back to
 //! those that were crossed before; where displacements may be carried across these, no derivative

@@ -1,4 +1,4 @@
-//! When two maps of a corner are equal: the scale of their entries.
+//! The scale of the entries of a map of a corner, by which two maps are compared.
 //!
 //! An entry `(i, j)` of a map is made of jumps of component `i` times time shifts by component `j`.
 //! Differences small beside the largest such product are rounding, whatever the units. Where rows

@@ -1,5 +1,5 @@
-//! Where guards are crossed at one instant, and those that may still be crossed from each node of a
-//! corner, with their rows `D_x h` and their rates.
+//! The point at which guards are crossed at one instant, and the guards that may still be crossed
+//! from each node of a corner, with their rows `D_x h` and their rates.
 
 use std::ops::Range;
 

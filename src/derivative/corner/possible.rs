@@ -1,4 +1,4 @@
-//! Which crossings the errors of a run do not resolve: guards that may have been met at the instant
+//! Crossings whose order the errors of a run do not resolve: guards that may have been met at the instant
 //! of others, or before them.
 //!
 //! A true corner is met by a run with errors as crossings that follow each other closely. An error

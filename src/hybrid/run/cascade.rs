@@ -1,4 +1,4 @@
-//! The transitions of one instant: what is known of the guards behind each, and what it must fulfil.
+//! The transitions of one instant: rates of the guards after each, and the conditions that it must fulfil.
 
 use super::cluster::Cluster;
 use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
@@ -36,7 +36,7 @@ pub(crate) struct Cascade<B> {
     pub(crate) stopping: Vec<Guard>,
     /// Transitions made so far.
     pub(super) index: usize,
-    /// A crossing as observers are told of it.
+    /// A crossing as it is reported to observers.
     pub(super) told: GuardCrossing,
     /// Scratch: another mode, and the field in it.
     mode: Mode,

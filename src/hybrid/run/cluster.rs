@@ -32,8 +32,8 @@ pub(crate) struct Cluster {
     pub(crate) reach: f64,
     /// The event function whose neighbourhood the last smooth step ended on.
     pub(crate) entered: Option<usize>,
-    /// The guard that the last step ended on, and `d²h/dt²` of it, counted in its direction, as far
-    /// as the step tells (`u_k`/s²); else 0.
+    /// The guard that the last step ended on, and `d²h/dt²` of it, counted in its direction, where
+    /// the step resolves it (`u_k`/s²); else 0.
     pub(crate) bend: (usize, f64),
 }
 
@@ -86,9 +86,8 @@ impl Cluster {
     /// The armed, ready and live guard that is predicted to be crossed first, and the time to it by
     /// the tangent (s).
     ///
-    /// Stale rates say who comes into question; only those that win within reach are evaluated
-    /// anew. Whoever is missed in this way is found beyond its surface at the landing, or by the
-    /// next smooth step.
+    /// Old rates select candidates; only the earliest within reach are evaluated again. A guard
+    /// missed this way is detected beyond its surface at the landing, or by the next smooth step.
     #[inline]
     pub(crate) fn earliest<S: System + ?Sized, B: Buffer>(
         &mut self,
@@ -293,8 +292,8 @@ impl Cluster {
         false
     }
 
-    /// Who is beyond its surface at the landing on `j`, where event functions are `landing`, and so
-    /// was crossed before it.
+    /// The guard that was crossed before the landing on `j`: it is beyond its surface there, where
+    /// event functions are `landing`.
     #[inline]
     fn late<S: System + ?Sized, B: Buffer>(
         &self,
@@ -337,7 +336,7 @@ impl Cluster {
     }
 }
 
-/// Who was crossed before the guard projected onto.
+/// A guard that was crossed before the one projected onto.
 enum Late {
     Nobody,
     /// A guard that is not predicted to be crossed at all: only a smooth step can tell.

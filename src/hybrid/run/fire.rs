@@ -1,5 +1,5 @@
 //! The crossings of one instant: transitions one after another, as long as resets carry guards
-//! across; their doubts, and what observers are told.
+//! across; their doubts, and reports to observers.
 
 use super::Integration;
 use super::cascade::undo;
@@ -101,7 +101,7 @@ fn cross<S: System + ?Sized, B: Buffer>(
         .carried_across(&run.guards, &mut run.cluster.set, reset)
 }
 
-/// Makes the transition, and checks it; nobody is told. What it reset, and the error of its time
+/// Makes the transition, and checks it; reports nothing. What it reset, and the error of its time
 /// (s).
 #[inline]
 fn make<S: System + ?Sized, B: Buffer>(

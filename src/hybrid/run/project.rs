@@ -72,7 +72,7 @@ fn combine<const M: usize>(out: &mut [f64], x: &[f64], terms: [(f64, &[f64]); M]
     }
 }
 
-/// A step in the event variable, and what is known at its start.
+/// A step in the event variable, with values at its start.
 struct EventStep<'a> {
     /// How long it is (`u_k`).
     length: f64,
@@ -157,7 +157,7 @@ pub(crate) struct Trial<B> {
     field: B,
     /// Event functions where it lands; once the run has moved there, those where it came from.
     pub(crate) h: Vec<f64>,
-    /// When the projection began that led the run there, of which the observer was not told yet (s).
+    /// When the projection began that led the run there and is not reported yet (s).
     pub(super) pending: Option<f64>,
 }
 
@@ -172,7 +172,7 @@ impl<B: Buffer> Trial<B> {
         }
     }
 
-    /// True when the run has moved there, and the observer was not told yet.
+    /// True when the run has moved there and has not reported it yet.
     pub(crate) fn is_pending(&self) -> bool {
         self.pending.is_some()
     }
@@ -328,7 +328,7 @@ impl<B: Buffer> Trial<B> {
         std::mem::swap(&mut guards.h, &mut self.h);
     }
 
-    /// The landing stands: tells the observer of the projection, if there was one. `place` holds
+    /// The landing stands: reports the projection, if there was one. `place` holds
     /// the state before the crossing that it led to.
     #[inline]
     pub(crate) fn commit(

@@ -1,4 +1,4 @@
-//! How long smooth steps are: steps are tried until one passes the error test, and made anew where
+//! Lengths of smooth steps: steps are tried until one passes the error test, and repeated where
 //! they stop at a guard with too large an error.
 
 use crate::hybrid::context::{Context, System};
@@ -20,7 +20,7 @@ const MOST_ERROR: f64 = 4.0;
 const MOST_ROUNDING: f64 = 16.0;
 /// Rounding below this part of the tolerance is let be.
 const NEGLIGIBLE: f64 = 1e-6;
-/// A step that is made anew goes this much farther than the guard it was to end on.
+/// A repeated step goes this much farther than the guard it was to end on.
 const BEYOND: f64 = 1.02;
 /// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`]
 /// times longer than wished.
@@ -70,7 +70,7 @@ impl<B: Buffer> Steps<B> {
             .map(|step| lesser(step, settings.max_step));
     }
 
-    /// Chooses the step anew: fixed, given, or by an Euler step.
+    /// Chooses a first step: fixed, given, or by an Euler step.
     pub(crate) fn choose<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -210,7 +210,7 @@ impl<B: Buffer> Steps<B> {
     }
 
     /// Estimates the error where the step stops. If it is too large, gives the part of the step
-    /// that is to be made anew: up to the stop and little more. The error test used the size of the
+    /// that is to be repeated: up to the stop and little more. The error test used the size of the
     /// state beyond the stop, which the run never reaches; the terms of the interpolant have the
     /// size of the whole step, and cancel at a stop near its start.
     pub(crate) fn shorter_before(

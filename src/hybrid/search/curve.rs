@@ -1,7 +1,7 @@
 //! The function of one guard in one window, as its samples show it, and what these settle: that
 //! the guard is not passed, where it is passed, or neither.
 //!
-//! The samples are held against their cubic, and the cubic against what else is known: the rate at
+//! The samples are held against their cubic, and the cubic against other data: the rate at
 //! the start of the step, a further sample at its maximum. A guard counts as not passed only when
 //! the cubic stays away from zero by more than the doubt about it.
 

@@ -32,7 +32,7 @@ impl Reach {
 
 impl<B: Buffer> Samples<B> {
     /// True when all event functions that are watched declare how they change, so that steps may be
-    /// passed over. Where samples are told to be taken at four places of each step, none is.
+    /// passed over. With [`Resolution::Samples`](crate::Resolution::Samples) none is.
     pub(super) fn are_declared<S: EventFunction + ?Sized>(
         &mut self,
         system: &S,

@@ -12,15 +12,15 @@ use crate::{Arrival, CrossedGuard, Doubt, Observer, Stop};
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
 
-/// Doubts of one step that are told, at most.
+/// Doubts of one step that are reported, at most.
 const MOST_TOLD: usize = 16;
 
 /// A maximum within this part of the guard's variation in a step counts as a touch, however small
 /// the error is.
 const CLOSE: f64 = 1e-8;
 
-/// The doubts of a run: all are counted, a few of a step are kept until it is accepted, when they
-/// are told.
+/// The doubts of a run: all are counted. A few of each step are kept, and reported when it is
+/// accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Doubts {
     kept: Vec<Doubt>,
@@ -66,7 +66,7 @@ impl Doubts {
         if self.kept.len() < MOST_TOLD {
             self.kept.push(doubt);
         } else if let (Doubt::Unresolved { .. }, Some(last)) = (doubt, self.kept.last_mut()) {
-            // A place that was not searched tells more than one that was close.
+            // A place that was not searched matters more than one that was close.
             *last = doubt;
         }
     }

@@ -9,10 +9,10 @@ pub(super) const ROUNDING: f64 = 8.0;
 /// A value within so many zeros is on the surface: two roundings each of the value and of the
 /// crossing that led there.
 pub(super) const ON_SURFACE: f64 = 4.0;
-/// Values that differ by up to so many zeros do not tell motion: each may be off the surface by
+/// Values that differ by up to so many zeros do not show motion: each may be off the surface by
 /// [`ON_SURFACE`], on either side.
 pub(super) const UNMOVED: f64 = 8.0;
-/// Steps of up to so many of the shortest do not tell motion from rounding, nor do values of up to
+/// Steps of up to so many of the shortest do not distinguish motion from rounding, nor do values of up to
 /// so many zeros beside a window that is long beside the way to the surface.
 pub(super) const UNTOLD: f64 = 64.0;
 
@@ -38,7 +38,7 @@ pub(super) const OPEN_PART: f64 = 0.25;
 pub(super) const AS_ITS_RATE: f64 = 0.5;
 
 /// Where the error of a guard may have grown by more than this since it was evaluated, it is evaluated
-/// anew: below it, closer looks at guards that only this brings near cost less.
+/// again: below it, closer looks at guards that only this brings near cost less.
 pub(super) const MUCH_GROWN: f64 = 16.0;
 /// A declaration about a guard holds at the end of a step but for this rounding, in units of its
 /// terms, or it is not believed.
@@ -50,7 +50,7 @@ pub(super) const DECLARED: f64 = 1e-9;
 pub(super) const NOISE_SAMPLES: u32 = 8;
 /// How far apart they are, as a part of the window: nothing smooth moves in that.
 pub(super) const NOISE_APART: f64 = 1e-7;
-/// Beyond this the samples of the test are so far apart that it tells nothing.
+/// Beyond this the samples of the test are so far apart that it shows nothing.
 pub(super) const NOISE_TOO_WIDE: f64 = 0.01;
 /// A function is noise where it varies there by this part of what its samples leave open.
 pub(super) const NOISE_PART: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! Where a smooth step stops: the root of the guard that a window passes, or of another that is
+//! The place where a smooth step stops: the root of the guard that a window passes, or of another that is
 //! passed before.
 
 use super::curve::{Origin, Passage};

@@ -10,7 +10,7 @@ use crate::ode::root::Sample;
 use crate::ode::{Buffer, greater};
 use crate::{Quantity, Stop};
 
-/// A window, and what is known of the guards in it.
+/// A window, and bounds on the guards in it.
 pub(super) struct Look<'a, S: ?Sized, B> {
     pub(super) context: &'a Context<'a, S>,
     pub(super) state: &'a State<B>,

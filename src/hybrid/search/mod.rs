@@ -1,7 +1,8 @@
-//! Which guard a smooth step passes first (Anderson & Revzen, section 3; located, not projected).
+//! The search for the guard that a smooth step passes first (Anderson & Revzen, section 3; located,
+//! not projected).
 //!
-//! * `window`: a part of the step, its samples, and who stays far in it; `pace`: how long windows
-//!   are.
+//! * `window`: a part of the step, its samples, and the guards far from zero in it; `pace`: lengths of
+//!   windows.
 //! * `classify`: what the samples of a window say of one guard, by the `curve` through them and
 //!   their `cubic`; `surface`: of one that starts on its surface; `look`: what they look at.
 //! * `declared`: steps that no guard can be passed in, by what is declared of it.

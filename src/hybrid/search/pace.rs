@@ -1,5 +1,5 @@
-//! How long the windows are in which a smooth step is searched for guards: each as long as the one
-//! before allows, and narrower where its samples do not settle what happens.
+//! Lengths of the windows in which a smooth step is searched for guards: each as long as the one
+//! before allows, and narrower where its samples do not decide whether a guard is passed.
 
 use super::cubic::WIDEST;
 use super::factors::{
@@ -79,7 +79,7 @@ impl Pace {
         }
     }
 
-    /// How long the next window is (s), if times tell windows apart that are `least` long.
+    /// Length of the next window (s), no less than `least`, which times resolve.
     #[inline]
     fn length(&self, least: f64) -> f64 {
         greater(least, lesser(self.next, greater(self.longest, least)))
@@ -92,8 +92,8 @@ impl Pace {
         self.next = greater(free, SHORTEST_FIRST * step);
     }
 
-    /// A reset changed the speed of the motion, in tolerances a second. What a window told of the
-    /// guards before, it told of a shorter way where that is greater.
+    /// A reset changed the speed of the motion (tolerances a second): where it is faster, windows
+    /// become shorter by as much.
     pub(super) fn follow(&mut self, before: f64, after: f64) {
         if after > FASTER * before && before > 0.0 {
             self.next *= before / after;
@@ -135,7 +135,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Windows of a step of length `step`, where times are told apart by `least` (s).
+    /// Windows of a step of length `step`, where times resolve `least` (s).
     #[inline]
     pub(super) fn new<S: ?Sized>(
         context: &Context<'_, S>,

@@ -28,7 +28,7 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
         look.need_rate(k)?;
         let way = look.guards.own_rate(k) * seconds;
         if own.iter().all(|v| v.abs() <= UNMOVED * zero) {
-            // So short a window tells nothing.
+            // So short a window shows nothing.
             return Ok(Class::Clear(None));
         }
         if way > 0.0 && own[0] <= ON_SURFACE * zero {

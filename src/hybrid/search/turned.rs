@@ -12,7 +12,7 @@ use crate::ode::Buffer;
 use crate::{Arrival, CrossedGuard, Doubt, Mode, Stop};
 
 /// The error of a guard is evaluated only if its gap is within its approach plus this many times
-/// the largest error that is known of it.
+/// the largest error found for it so far.
 const GREATER: f64 = 10.0;
 
 /// When the flow crossed guards last, at one instant and without a reset.
@@ -81,7 +81,7 @@ impl<B: Buffer> Turned<B> {
     }
 
     /// Start of the search as [`approach_in_step`](Self::approach_in_step), where a step that found
-    /// no guard ended on one; the rates before the crossing tell how event functions changed.
+    /// no guard ended on one; the rates before the crossing show how event functions changed.
     pub(crate) fn approach_by_rates(&mut self, state: &State<B>, guards: &GuardTable<B>) {
         if self.cluster_start < f64::INFINITY {
             return;

@@ -19,7 +19,8 @@ const OFF: f64 = 1e4;
 /// projected over, and its way to the surface so many numerical zeros.
 pub(crate) const NOT_NEAR: f64 = 16.0;
 
-/// Table of event functions: what is known of each at the present state, and how it is armed.
+/// Table of event functions: value, rate and error of each at the present state, and how it is
+/// armed.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardTable<B> {
     /// `h_k(t, x)`.
@@ -32,7 +33,7 @@ pub(crate) struct GuardTable<B> {
     /// Numerical zero `z_k` (`u_k`); kept for armed guards only.
     pub(crate) zero: Vec<f64>,
     /// Rate and zero are those of an earlier state or mode. Most guards are far when one is
-    /// crossed: their rows are evaluated anew only when they come into question.
+    /// crossed: their rows are evaluated again only when they may cross next.
     pub(crate) stale: Vec<bool>,
     /// Whether the crossing of the guard ahead of the present side is looked for.
     pub(crate) arming: Vec<Arming>,
@@ -169,7 +170,7 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// The crossing of event function `k` in the direction ahead, at the rate that is known.
+    /// The crossing of event function `k` in the direction ahead, at the last rate.
     #[inline]
     pub(crate) fn crossing(&self, k: usize) -> CrossedGuard {
         CrossedGuard {
@@ -178,7 +179,7 @@ impl<B: Buffer> GuardTable<B> {
         }
     }
 
-    /// Takes back that the guards of a set fired; rates are to be evaluated anew.
+    /// Takes back that the guards of a set fired; rates are to be evaluated again.
     pub(crate) fn unfire(&mut self, set: &[CrossedGuard], arming: &[Arming]) {
         self.arming.copy_from_slice(arming);
         self.some_wait = true;

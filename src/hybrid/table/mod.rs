@@ -1,7 +1,7 @@
 //! Knowledge of a run at the present instant (Anderson & Revzen, section 3).
 //!
 //! * `state`: what moves: time, state, mode, and the field in the stepper.
-//! * `guard_table`: what is known of each event function, with its `rates` (differences `beside` the
+//! * `guard_table`: values of each event function, with its `rates` (differences `beside` the
 //!   state stand in for rows), its `spread` by errors and its `ranking` by the time to its surface.
 
 mod beside;

@@ -3,7 +3,7 @@
 
 use crate::model::rearm::Arming;
 
-/// Who is predicted to be crossed first, by the tangent.
+/// Guards that are predicted to be crossed first, by the tangent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranking {
     pub(crate) first: Option<usize>,

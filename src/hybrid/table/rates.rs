@@ -1,4 +1,4 @@
-//! Rates of event functions, `dh_k/dt = D_x h_k · f + ∂h_k/∂t`, and how well each is told from zero:
+//! Rates of event functions, `dh_k/dt = D_x h_k · f + ∂h_k/∂t`, and how well each is distinguished from zero:
 //! by its row where it is written, else by a difference along the motion.
 
 use super::guard_table::GuardTable;
@@ -91,8 +91,8 @@ impl<B: Buffer> GuardTable<B> {
     }
 
     /// Evaluates how the errors of armed guards that are close to zero depend on the state, where
-    /// that is not known for states of this size: doubts of a run that is interrupted behind a
-    /// crossing are told by what is known.
+    /// that was not done for states of this size: a run that is interrupted after a crossing reports
+    /// its doubts without further evaluations.
     #[inline]
     pub(crate) fn know_errors_of_close<S: System + ?Sized>(
         &mut self,

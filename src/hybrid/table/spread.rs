@@ -1,5 +1,5 @@
-//! How far the errors that the tolerances allow in the state move each event function: what its
-//! rounding and its error are made of.
+//! Rounding and error of each event function: how far the errors that the tolerances allow in the
+//! state move it.
 
 use super::state::State;
 use crate::Stop;
@@ -9,8 +9,8 @@ use crate::hybrid::room_for;
 use crate::interrupt::Interrupted;
 use crate::ode::Buffer;
 
-/// How an event function depends on the state is known for this part of the last step after it was
-/// evaluated.
+/// The dependence of an event function on the state is kept for this part of the last step after it
+/// was evaluated.
 const RECENT: f64 = 0.1;
 
 /// Growth of the error allowed in a variable, beyond which spreads may be much greater than they
@@ -38,7 +38,7 @@ pub(crate) struct Spreads<B> {
     sides: Vec<f64>,
 }
 
-/// Spread of one event function, as far as it is known.
+/// Spread of one event function, as far as it was evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
     /// Its value (`u_k`); 0 where it is not known.
@@ -331,7 +331,7 @@ impl<B: Buffer> Spreads<B> {
         Ok(())
     }
 
-    /// Evaluates the terms of one anew: those that were kept may be of another place.
+    /// Evaluates the terms of one again: kept ones may belong to another state.
     fn evaluate_terms<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,

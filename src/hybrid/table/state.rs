@@ -165,7 +165,7 @@ impl<B: Buffer> State<B> {
     }
 
     /// True when slopes of event functions over so many seconds are no rounding of times, so that
-    /// they tell of rates.
+    /// they give rates.
     #[inline]
     pub(crate) fn tells_rates(&self, seconds: f64) -> bool {
         seconds >= 1e6 * f64::EPSILON * self.size_of_time()

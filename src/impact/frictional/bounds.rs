@@ -57,7 +57,7 @@ impl BoundDraws {
     }
 }
 
-/// Speeds and stored energies, which tell which contacts can push.
+/// Speeds and stored energies, which show which contacts can push.
 #[derive(Clone, Copy)]
 pub(super) struct Pushing<'s> {
     /// Speeds before the step, normals first.

@@ -21,7 +21,7 @@ const EVENTS: usize = 64;
 /// rate, so that it would spend a drawn part of `bound` (N s) over the whole leg; it does not push
 /// while it separates, and only as much as keeps it closed where more would open it. Friction
 /// follows from the normal rates by Coulomb's law. At each normal speed or slip that becomes zero
-/// the rates are found anew; where several are possible, one is drawn. A path ends when no contact
+/// the rates are computed again; where several are possible, one is drawn. A path ends when no contact
 /// approaches.
 ///
 /// Every point of a path is in the exact set, to the rounding of the impulses between two events:

@@ -188,7 +188,7 @@ impl<'p> LcpStep<'p> {
         Ok(solution.residual())
     }
 
-    /// Makes contacts push with the whole of their bounds: of their normal rows, which tell nothing
+    /// Makes contacts push with the whole of their bounds: of their normal rows, which say nothing
     /// else than whether they push, the speed is so low that nothing raises it to zero.
     fn press(&mut self, pressed: &[bool], speeds: &[f64], most: &[f64]) {
         let m = most.len();

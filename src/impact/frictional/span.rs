@@ -1,4 +1,4 @@
-//! Which rows of the Jacobian of a planar impact depend on others.
+//! Linear dependence of the rows of the Jacobian of a planar impact.
 
 use nalgebra::DMatrix;
 

@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 1000;
 ///
 /// The reach is that of the finished samples along the axes and along the diagonals of two axes, in
 /// both senses: 2 n² directions for n rows. The coverage is the number of cubes of contact space
-/// with a finished sample. A list has covered the set, as far as cubes of this side tell, when the
+/// with a finished sample. A list has covered the set, as far as cubes of this side show, when the
 /// number no longer grows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleStatistics {

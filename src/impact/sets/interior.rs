@@ -1,4 +1,4 @@
-//! Whether some motion opens all contacts at once; asked only when reflections do not end.
+//! The search for a motion that opens all contacts at once; used only when reflections do not end.
 
 use nalgebra::DVector;
 

@@ -1,4 +1,4 @@
-//! Which violated contact is reflected next.
+//! Rules for the violated contact that is reflected next.
 
 use crate::random::below;
 

@@ -1,5 +1,5 @@
-//! When the outcome of a propagative impact is independent of the order, and by how much it varies
-//! otherwise.
+//! Criteria under which the outcome of a propagative impact does not depend on the order, and bounds
+//! of how far outcomes are apart otherwise.
 //!
 //! Two contacts have one outcome for every momentum exactly when `⟨u, v⟩ = −cos(π/k)`, `k` = 2, 3,
 //! 4, …, and the word then has length `k` (`k` = 2, 3 are Theorems 2 and 3 of Seghete & Murphey).
@@ -15,7 +15,7 @@ use crate::impact::ImpactFailure;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem};
 
-/// Why the outcome of a propagative impact is unique for every momentum, if it is known to be.
+/// Why the outcome of a propagative impact is unique for every momentum, where a criterion proves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Uniqueness {

@@ -1,4 +1,4 @@
-//! The state of a contact in a mode, and what is known of it before.
+//! The state of a contact in a mode, and the states that are possible beforehand.
 
 use crate::impact::Contacting;
 
