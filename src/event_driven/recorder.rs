@@ -117,6 +117,11 @@ impl Observer for ContactRecorder<'_> {
         if activated.is_empty() && released.is_empty() {
             return;
         }
+        // Others that an impact opened.
+        let was_opened = |j: &usize| !set.mode.flag(*j) && !released.contains(j);
+        let opened: Vec<usize> = set.mode_before.flags().filter(was_opened).collect();
+        released.extend(opened);
+        released.sort_unstable();
         for &j in &activated {
             let found = self.memory.detector.activation(j, set.t);
             self.memory.accumulation = self.memory.accumulation.take().or(found);

@@ -14,7 +14,7 @@ use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::scratch::with_zeros;
 
 /// The set of contacts that was asked for last. Models are shared by reference, so it stands behind
-/// a lock; who finds it taken computes his own, to the same bits. A clone begins without.
+/// a lock; where that is taken, another is computed, to the same bits. A clone begins without.
 #[derive(Debug, Default)]
 pub(crate) struct LastContacts(Mutex<ConstantContacts>);
 

@@ -26,8 +26,8 @@ pub struct ContactEvent {
     pub kind: ContactEventKind,
     /// Contacts that became active: their gaps reached zero.
     pub activated: Vec<usize>,
-    /// Contacts that were closed and whose force reached zero. A contact that an impact
-    /// opens is in `mode_before` and not in `mode_after`; not every driver lists it here.
+    /// Contacts that were closed and are not after, by an impact or since their force reached zero;
+    /// and those whose force reached zero and which closed again at once.
     pub released: Vec<usize>,
     /// Closed contacts before: the contact mode `J`.
     pub mode_before: Vec<usize>,
