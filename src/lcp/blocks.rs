@@ -9,13 +9,24 @@ pub(super) const fn blocks_of(n: usize) -> usize {
     n.div_ceil(4)
 }
 
+/// The first `N` blocks, so that loops over them are unrolled; all of them where `N` is 0.
+#[inline(always)]
+pub(super) fn known<const N: usize>(v: &[Block]) -> &[Block] {
+    if N == 0 { v } else { &v[..N] }
+}
+
+/// [`known`], to be changed.
+#[inline(always)]
+pub(super) fn known_mut<const N: usize>(v: &mut [Block]) -> &mut [Block] {
+    if N == 0 { v } else { &mut v[..N] }
+}
+
 /// `v ← v + factor · other`.
 #[inline]
 pub(super) fn add_multiple(v: &mut [Block], factor: f64, other: &[Block]) {
     for (v, other) in v.iter_mut().zip(other) {
-        for lane in 0..4 {
-            v[lane] += factor * other[lane];
-        }
+        // All is read before any is written: the two could overlap for all the compiler knows.
+        *v = std::array::from_fn(|lane| v[lane] + factor * other[lane]);
     }
 }
 
@@ -38,10 +49,28 @@ pub(super) fn largest(v: &[Block]) -> f64 {
     for v in v {
         for lane in 0..4 {
             let size = v[lane].abs();
-            most[lane] = if size > most[lane] { size } else { most[lane] };
+            most[lane] = greater(size, most[lane]);
         }
     }
-    most[0].max(most[1]).max(most[2].max(most[3]))
+    reduce(most, greater)
+}
+
+/// The greater of two numbers, of which none is NaN: one instruction, which `f64::max` is not.
+#[inline]
+pub(super) const fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers, of which none is NaN.
+#[inline]
+pub(super) const fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// Four entries made one.
+#[inline]
+pub(super) fn reduce([a, b, c, d]: Block, by: impl Fn(f64, f64) -> f64) -> f64 {
+    by(by(a, b), by(c, d))
 }
 
 /// Sets the length to `n` blocks of zeros; allocates only beyond the capacity.

@@ -2,7 +2,8 @@
 
 use nalgebra::DMatrixView;
 
-use super::problem::{form_slack, largest, worst};
+use super::blocks::{greater, smaller};
+use super::problem::{form_slack, worst};
 use super::scaled::Scaled;
 
 /// A candidate in the units of the problem given, and its `W z + q`.
@@ -49,24 +50,27 @@ impl Candidate {
         tolerance: f64,
     ) -> Check {
         self.set_zero(q);
-        for (i, (to, &z)) in self.z.iter_mut().zip(scaled_z).enumerate() {
+        for ((to, &z), column) in self.z.iter_mut().zip(scaled_z).zip(&problem.column) {
             // NaN stays.
             let z = if z < 0.0 { 0.0 } else { z };
-            *to = z * problem.column[i] * problem.unit;
+            *to = z * column * problem.unit;
         }
         form_slack(w, q, &self.z, &mut self.slack);
         let residual = worst(&self.z, &self.slack);
-        let allowed = tolerance * largest(q) + tolerance * largest(&self.z);
 
+        // What is not finite has been found.
         let per_unit = problem.unit.recip();
-        let (mut gap, mut size) = (0.0f64, 0.0f64);
-        for (i, &z) in scaled_z.iter().enumerate() {
-            let z = z.max(0.0);
-            let slack = self.slack[i] * problem.row[i] * per_unit;
-            gap = gap.max(z.min(slack).abs());
-            size = size.max(z);
+        let (mut most, mut gap, mut size) = (0.0, 0.0, 0.0);
+        let scaled = scaled_z.iter().zip(&problem.row);
+        for ((&z, &slack), (&scaled_z, row)) in self.z.iter().zip(&self.slack).zip(scaled) {
+            let scaled_z = greater(scaled_z, 0.0);
+            let slack = slack * row * per_unit;
+            most = greater(z, most);
+            gap = greater(smaller(scaled_z, slack).abs(), gap);
+            size = greater(scaled_z, size);
         }
-        let scaled_allowed = tolerance * (largest(problem.q.as_flattened()) + size);
+        let allowed = tolerance * problem.size + tolerance * most;
+        let scaled_allowed = tolerance * (problem.scaled_size + size);
         Check {
             passed: residual.is_finite() && residual <= allowed && gap <= scaled_allowed,
             residual,

@@ -1,7 +1,7 @@
 //! The linear system of a complementary basis, `W_BB z_B = −q_B`, by LU with row exchanges and one
 //! refinement.
 
-use super::blocks::{Block, add_multiple, blocks_of, reset};
+use super::blocks::{Block, add_multiple, blocks_of, known_mut, reset};
 use super::scaled::Scaled;
 
 /// Workspace; buffers are kept from one system to the next.
@@ -9,11 +9,9 @@ use super::scaled::Scaled;
 pub(super) struct Principal {
     /// `B`, ascending.
     pub(super) set: Vec<usize>,
-    /// Blocks of a row of the factors.
-    blocks: usize,
-    /// Rows of L (below the diagonal) and U.
+    /// `−W'_BB`, then the rows of its L (below the diagonal) and U.
     factors: Vec<Block>,
-    /// Where row i of the factors came from.
+    /// The index of the row of each pivot.
     order: Vec<usize>,
     /// The row of the present pivot, from the diagonal on.
     pivot_row: Vec<Block>,
@@ -31,9 +29,9 @@ impl Principal {
         let blocks = blocks_of(n);
         let _ = self.set.try_reserve(n);
         let _ = self.order.try_reserve(n);
-        let _ = self.factors.try_reserve(n.saturating_mul(blocks));
+        let _ = self.factors.try_reserve(blocks.saturating_mul(4 * blocks));
         let _ = self.pivot_row.try_reserve(blocks);
-        let _ = self.right.try_reserve(n);
+        let _ = self.right.try_reserve(4 * blocks);
         let _ = self.slack.try_reserve(blocks);
         let _ = self.z.try_reserve(n);
     }
@@ -41,51 +39,66 @@ impl Principal {
     /// Solves for the `B` in `set`: `z'` with zeros outside. False when a pivot is not larger than
     /// `least_pivot`, or not a number.
     pub(super) fn solve(&mut self, problem: &Scaled, least_pivot: f64) -> bool {
-        if !self.factor(problem, least_pivot) {
+        // Loops over few blocks are compiled for their number.
+        match blocks_of(self.set.len()) {
+            1 => self.solve_in::<1>(problem, least_pivot),
+            2 => self.solve_in::<2>(problem, least_pivot),
+            3 => self.solve_in::<3>(problem, least_pivot),
+            4 => self.solve_in::<4>(problem, least_pivot),
+            _ => self.solve_in::<0>(problem, least_pivot),
+        }
+    }
+
+    /// [`solve`](Self::solve) with rows of `N` blocks, of any number if that is 0.
+    fn solve_in<const N: usize>(&mut self, problem: &Scaled, least_pivot: f64) -> bool {
+        self.gather::<N>(problem);
+        if !self.factor::<N>(least_pivot) {
             return false;
         }
         self.z.clear();
         self.z.resize(problem.n, 0.0);
-        for refinement in [false, true] {
-            // The residual of q for the z so far.
-            self.slack.clone_from(&problem.q);
-            if refinement {
-                for &j in &self.set {
-                    add_multiple(&mut self.slack, -self.z[j], problem.column(j));
-                }
-            }
-            let slack = self.slack.as_flattened();
-            self.right.clear();
-            self.right
-                .extend(self.order.iter().map(|&k| -slack[self.set[k]]));
-            self.substitute();
-            for (&j, dz) in self.set.iter().zip(&self.right) {
-                self.z[j] += dz;
-            }
+        self.slack.clone_from(&problem.q);
+        self.add_correction::<N>();
+        // What is left of q for this z, and what z lacks by it.
+        for &j in &self.set {
+            add_multiple(&mut self.slack, -self.z[j], problem.column(j));
         }
+        self.add_correction::<N>();
         true
     }
 
-    fn factor(&mut self, problem: &Scaled, least_pivot: f64) -> bool {
+    /// `factors = −W'_BB`, one row after the other. Few are filled up by the identity, so that loops
+    /// over them have one length.
+    fn gather<const N: usize>(&mut self, problem: &Scaled) {
         let size = self.set.len();
-        let blocks = blocks_of(size);
-        self.blocks = blocks;
-        reset(&mut self.factors, size * blocks);
-        reset(&mut self.pivot_row, blocks);
-        self.order.clear();
-        self.order.extend(0..size);
-        let entries = self.factors.as_flattened_mut();
+        let blocks = if N > 0 { N } else { blocks_of(size) };
+        let rows = if N > 0 { 4 * N } else { size };
+        reset(&mut self.factors, rows * blocks);
+        let factors = self.factors.as_flattened_mut();
         for (k, &j) in self.set.iter().enumerate() {
             let column = problem.column(j).as_flattened();
-            for (i, &row) in self.set.iter().enumerate() {
-                entries[4 * blocks * i + k] = -column[row];
+            let rows = factors.chunks_exact_mut(4 * blocks);
+            for (row, &i) in rows.zip(&self.set) {
+                row[k] = column[i];
             }
         }
+        for k in size..rows {
+            factors[k * (4 * blocks + 1)] = 1.0;
+        }
+        self.order.clear();
+        self.order.extend_from_slice(&self.set);
+    }
+
+    /// LU with row exchanges, in place.
+    fn factor<const N: usize>(&mut self, least_pivot: f64) -> bool {
+        let size = self.order.len();
+        let blocks = if N > 0 { N } else { blocks_of(size) };
+        let factors = &mut self.factors[..size * blocks];
         for k in 0..size {
-            let entries = self.factors.as_flattened_mut();
+            let (place, lane) = (k / 4, k % 4);
             let (mut pivot, mut most) = (k, 0.0);
-            for i in k..size {
-                let entry = entries[4 * blocks * i + k].abs();
+            for (i, row) in factors.chunks_exact(blocks).enumerate().skip(k) {
+                let entry = row[place][lane].abs();
                 if entry > most {
                     (pivot, most) = (i, entry);
                 }
@@ -95,44 +108,59 @@ impl Principal {
             }
             if pivot != k {
                 self.order.swap(pivot, k);
-                for j in 0..4 * blocks {
-                    entries.swap(4 * blocks * pivot + j, 4 * blocks * k + j);
+                for j in 0..blocks {
+                    factors.swap(pivot * blocks + j, k * blocks + j);
                 }
             }
-            let start = k / 4;
-            let (above, below) = self.factors.split_at_mut((k + 1) * blocks);
-            let pivot_row = &mut self.pivot_row[start..];
-            pivot_row.copy_from_slice(&above[k * blocks + start..]);
-            let inverse = pivot_row[0][k % 4].recip();
+            // Short rows are taken as a whole: what the pivot's has before it becomes zero.
+            let start = if N > 0 { 0 } else { place };
+            let (above, below) = factors.split_at_mut((k + 1) * blocks);
+            self.pivot_row.clear();
+            self.pivot_row
+                .extend_from_slice(&above[k * blocks + start..]);
+            let pivot_row = known_mut::<N>(&mut self.pivot_row);
+            let inverse = pivot_row[place - start][lane].recip();
             // The multipliers of earlier pivots stay as they are.
-            pivot_row[0][..k % 4].fill(0.0);
+            pivot_row.as_flattened_mut()[..k - 4 * start].fill(0.0);
             for row in below.chunks_exact_mut(blocks) {
                 let row = &mut row[start..];
-                let factor = row[0][k % 4] * inverse;
+                let factor = row[place - start][lane] * inverse;
                 if factor != 0.0 {
                     add_multiple(row, -factor, pivot_row);
                 }
-                row[0][k % 4] = factor;
+                row[place - start][lane] = factor;
             }
         }
         true
     }
 
-    /// `right ← (L U)⁻¹ right`.
-    fn substitute(&mut self) {
-        let (size, stride) = (self.set.len(), 4 * self.blocks);
-        let entries = self.factors.as_flattened();
-        for i in 0..size {
-            let row = &entries[stride * i..stride * i + size];
-            let (known, rest) = self.right.split_at_mut(i);
-            let sum: f64 = row.iter().zip(known).map(|(l, x)| l * *x).sum();
-            rest[0] -= sum;
+    /// `z_B ← z_B + (L U)⁻¹ slack_B`.
+    fn add_correction<const N: usize>(&mut self) {
+        let size = self.order.len();
+        let stride = 4 * if N > 0 { N } else { blocks_of(size) };
+        let rows = if N > 0 { 4 * N } else { size };
+        let slack = self.slack.as_flattened();
+        self.right.clear();
+        self.right.extend(self.order.iter().map(|&i| slack[i]));
+        self.right.resize(rows, 0.0);
+        let x = &mut self.right[..rows];
+        let factors = &self.factors.as_flattened()[..rows * stride];
+        for i in 0..rows {
+            let mut sum = 0.0;
+            for j in 0..i {
+                sum += factors[i * stride + j] * x[j];
+            }
+            x[i] -= sum;
         }
-        for i in (0..size).rev() {
-            let row = &entries[stride * i..stride * i + size];
-            let (rest, known) = self.right.split_at_mut(i + 1);
-            let sum: f64 = row[i + 1..].iter().zip(known).map(|(u, x)| u * *x).sum();
-            rest[i] = (rest[i] - sum) / row[i];
+        for i in (0..rows).rev() {
+            let mut sum = 0.0;
+            for j in i + 1..rows {
+                sum += factors[i * stride + j] * x[j];
+            }
+            x[i] = (x[i] - sum) / factors[i * stride + i];
+        }
+        for (&j, x) in self.set.iter().zip(x) {
+            self.z[j] += *x;
         }
     }
 }

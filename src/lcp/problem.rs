@@ -3,6 +3,7 @@
 use nalgebra::DMatrixView;
 
 use super::LcpFailure;
+use super::blocks::{greater, smaller};
 use crate::validate;
 
 /// `max_i |min(z_i, (W z + q)_i)|`: zero exactly for the solutions of `0 ≤ z ⊥ W z + q ≥ 0`,
@@ -38,15 +39,13 @@ pub(crate) fn residual_in(w: DMatrixView<'_, f64>, q: &[f64], z: &[f64], slack: 
 
 /// `max |min(z_i, slack_i)|`, infinite when one is not finite.
 pub(super) fn worst(z: &[f64], slack: &[f64]) -> f64 {
-    let mut most = 0.0;
+    let (mut most, mut rest) = (0.0, 0.0);
     for (&z, &slack) in z.iter().zip(slack) {
-        let gap = (if z < slack { z } else { slack }).abs();
-        if !(z.is_finite() && slack.is_finite()) {
-            return f64::INFINITY;
-        }
-        most = if gap > most { gap } else { most };
+        most = greater(smaller(z, slack).abs(), most);
+        // Zero unless one is not finite.
+        rest += z * 0.0 + slack * 0.0;
     }
-    most
+    if rest == 0.0 { most } else { f64::INFINITY }
 }
 
 /// `slack = W z + q`, column by column.

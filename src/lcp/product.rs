@@ -5,7 +5,7 @@
 //! its column `r` is kept. With k pivots a column costs at most k n multiplications, and fewer as
 //! long as entries are zero: less than the n² a pivot of a full tableau as long as k < n.
 
-use super::blocks::{Block, add_multiple, blocks_of, dot};
+use super::blocks::{Block, add_multiple, blocks_of, dot, known, known_mut};
 
 /// `B⁻¹` as pivots, first to last.
 #[derive(Clone, Debug, Default)]
@@ -43,10 +43,13 @@ impl Product {
         self.rows.len() >= most(n)
     }
 
-    /// `v ← B⁻¹ v`.
-    #[inline]
-    pub(super) fn apply(&self, v: &mut [Block]) {
-        for (column, &row) in self.columns.chunks_exact(self.blocks).zip(&self.rows) {
+    /// `v ← B⁻¹ v`; `v` has `N` blocks if that is not 0.
+    // Inlined, its loops are no longer vectorised.
+    #[inline(never)]
+    pub(super) fn apply<const N: usize>(&self, v: &mut [Block]) {
+        let blocks = if N > 0 { N } else { self.blocks };
+        let v = known_mut::<N>(v);
+        for (column, &row) in self.columns.chunks_exact(blocks).zip(&self.rows) {
             pivot(v, row, column);
         }
     }
@@ -62,20 +65,23 @@ impl Product {
     }
 
     /// One more pivot, on entry `row` of `a = B⁻¹ ·` (the entering column); applied to `x` too.
-    #[inline]
-    pub(super) fn push(&mut self, row: usize, a: &[Block], x: &mut [Block]) {
+    #[inline(never)]
+    pub(super) fn push<const N: usize>(&mut self, row: usize, a: &[Block], x: &mut [Block]) {
+        let (a, x) = (known::<N>(a), known_mut::<N>(x));
         let inverse = a.as_flattened()[row].recip();
         let start = self.columns.len();
-        self.columns
-            .extend(a.iter().map(|a| a.map(|a| -a * inverse)));
+        self.columns.extend_from_slice(a);
         self.rows.push(row);
-        let column = &mut self.columns[start..];
+        let column = known_mut::<N>(&mut self.columns[start..]);
+        for a in &mut *column {
+            *a = a.map(|a| -a * inverse);
+        }
         column.as_flattened_mut()[row] = inverse;
         pivot(x, row, column);
     }
 }
 
-#[inline]
+#[inline(always)]
 fn pivot(v: &mut [Block], row: usize, column: &[Block]) {
     let factor = std::mem::take(&mut v.as_flattened_mut()[row]);
     if factor != 0.0 {
@@ -99,13 +105,13 @@ mod tests {
         let mut nothing = [[0.0; 4]];
         for (row, column) in basis.iter().enumerate() {
             let mut a = *column;
-            product.apply(&mut a);
-            product.push(row, &a, &mut nothing);
+            product.apply::<1>(&mut a);
+            product.push::<0>(row, &a, &mut nothing);
         }
         assert_eq!(product.rows.len(), 3);
         for (row, column) in basis.iter().enumerate() {
             let mut a = *column;
-            product.apply(&mut a);
+            product.apply::<0>(&mut a);
             for i in 0..3 {
                 assert!((a[0][i] - f64::from(u8::from(i == row))).abs() < 1e-14);
             }
