@@ -7,8 +7,9 @@
 //! none to `z0`.
 
 use super::LcpFailure;
-use super::blocks::{Block, blocks_of, greater, known, known_mut, largest, reduce, reset, smaller};
-use super::product::Product;
+use super::blocks::{
+    Block, Product, blocks_of, greater, known, known_mut, largest, reduce, reset, smaller,
+};
 use super::scaled::Scaled;
 use crate::Interrupt;
 use crate::random::word;

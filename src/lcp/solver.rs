@@ -3,17 +3,15 @@
 use nalgebra::DMatrixView;
 
 use super::LcpFailure;
+use super::bases::{Principal, Subsets, list};
 use super::blocks::{Block, blocks_of, reset};
 use super::careful::Careful;
 use super::certificate::{Proof, bring_to_one, proof_by};
-use super::check::Candidate;
 use super::convex::Convex;
 use super::lemke::{End, Lemke};
-use super::principal::Principal;
 use super::problem::{check_sizes, largest};
 use super::scaled::{Loaded, Scaled};
-use super::solution::{AFTER_A_RAY, Attempt, LADDER, Solution};
-use super::subsets::{Subsets, list};
+use super::solution::{AFTER_A_RAY, Attempt, Candidate, LADDER, Solution};
 use crate::{Interrupt, validate};
 
 /// Largest problem whose bases are tried one by one when Lemke's method failed.
