@@ -27,8 +27,8 @@ pub(super) struct Scaled {
     /// `u`.
     pub(super) unit: f64,
     /// `max |q_i|` and `max |q'_i|`.
+    pub(super) size_given: f64,
     pub(super) size: f64,
-    pub(super) scaled_size: f64,
     /// `W` as given last, column by column: problems of one matrix are scaled once.
     given: Vec<f64>,
 }
@@ -133,7 +133,7 @@ impl Scaled {
         }
         let inverse = inverse_power_of_two(most);
         self.unit = inverse.recip();
-        (self.size, self.scaled_size) = (size, most * inverse);
+        (self.size_given, self.size) = (size, most * inverse);
         for q in scaled {
             *q *= inverse;
         }

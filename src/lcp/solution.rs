@@ -189,8 +189,8 @@ impl Candidate {
             gap = greater(smaller(scaled_z, slack).abs(), gap);
             size = greater(scaled_z, size);
         }
-        let allowed = tolerance * problem.size + tolerance * most;
-        let scaled_allowed = tolerance * (problem.scaled_size + size);
+        let allowed = tolerance * problem.size_given + tolerance * most;
+        let scaled_allowed = tolerance * (problem.size + size);
         Check {
             passed: residual.is_finite() && residual <= allowed && gap <= scaled_allowed,
             residual,
