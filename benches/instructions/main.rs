@@ -18,7 +18,7 @@ use std::fs;
 use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
 
-use cases::{corner, derivative, hopper, mechanics, plate};
+use cases::{corner, derivative, hopper, lcp, mechanics, plate};
 
 const STATED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -58,6 +58,12 @@ fn cases() -> Vec<Case> {
         for (way, run) in group.ways {
             add(format!("{}-{way}", group.name), run);
         }
+    }
+    // Kept too: runners borrow them.
+    for case in lcp::cases().leak() {
+        let mut run = case.runner();
+        let name = format!("lcp-{}", case.name);
+        add(name, Box::new(move || _ = black_box(run())));
     }
     for (group, runs) in [
         ("trot", mechanics::strides()),

@@ -6,8 +6,7 @@ use nalgebra::DMatrix;
 use super::law::{ContactLaw, Friction, RowLaw};
 use super::regularisation::{Softness, root_mean_square};
 use crate::linalg::block_kernels as kernels;
-use crate::linalg::spectrum::{Spectrum, unit_diagonal};
-use crate::linalg::symmetric::square_fault;
+use crate::linalg::symmetric::{Spectrum, square_fault, unit_diagonal};
 use crate::mechanics::{ContactParameters, Contacts};
 use crate::{InputError, MatrixFault, validate};
 

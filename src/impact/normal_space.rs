@@ -14,7 +14,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::ImpactFailure;
-use crate::linalg::spectrum::{Spectrum, unit_diagonal};
+use crate::linalg::symmetric::{Spectrum, unit_diagonal};
 use crate::{InputError, MatrixFault};
 
 /// Eigenvalues of `C` below this part of the greatest count as zero.

@@ -5,8 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::ImpactFailure;
 use super::normal_space::{ContactSpace, Source, least_momentum};
 use crate::linalg::decompose::cholesky;
-use crate::linalg::spectrum::unit_diagonal;
-use crate::linalg::symmetric::check_symmetric;
+use crate::linalg::symmetric::{check_symmetric, unit_diagonal};
 use crate::{InputError, Interrupt, MatrixFault, validate};
 
 /// Contacts with zero gap at one instant, and the motion with which they meet it: what an

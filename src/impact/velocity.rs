@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::ImpactProblem;
 use crate::linalg::decompose::cholesky;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
-use crate::linalg::spectrum::unit_diagonal;
+use crate::linalg::symmetric::unit_diagonal;
 use crate::{InputError, MatrixFault, validate};
 
 /// Contact speeds that miss those of all impulses by less than this part of the greatest are

@@ -3,10 +3,9 @@
 use nalgebra::{DMatrix, DMatrixView};
 
 use super::LcpFailure;
-use super::check::Candidate;
 use super::problem::check_sizes;
 use super::scaled::Scaled;
-use super::solution::{Attempt, Solution};
+use super::solution::{Attempt, Candidate, Solution};
 use crate::validate;
 
 /// Residual allowed, as in [`LcpSolver::tolerance`](super::LcpSolver::tolerance).

@@ -3,12 +3,11 @@
 use nalgebra::{DMatrix, DMatrixView, DVector};
 
 use super::LcpFailure;
-use super::check::Candidate;
-use super::principal::Principal;
+use super::bases::{MOST, Principal, Subsets, list};
 use super::problem::check_sizes;
 use super::scaled::Scaled;
+use super::solution::Candidate;
 use super::solver::LcpSolver;
-use super::subsets::{MOST, Subsets, list};
 use crate::{Interrupt, validate};
 
 /// Residual allowed, as in [`LcpSolver::tolerance`].

@@ -7,8 +7,9 @@
 //! none to `z0`.
 
 use super::LcpFailure;
-use super::blocks::{Block, blocks_of, largest, reset};
-use super::product::Product;
+use super::blocks::{
+    Block, Product, blocks_of, greater, known, known_mut, largest, reduce, reset, smaller,
+};
 use super::scaled::Scaled;
 use crate::Interrupt;
 use crate::random::word;
@@ -24,6 +25,8 @@ const TIE: f64 = 1e-11;
 /// lexicographic rule.
 const SMALL_AMONG_TIED: f64 = 1e-3;
 
+/// No variable.
+const FREE: usize = usize::MAX;
 /// Beyond this times n pivots a path is tested for cycles.
 const LONG: usize = 50;
 
@@ -59,7 +62,7 @@ pub(super) struct Lemke {
     /// Rows of `B⁻¹` to be compared.
     first_row: Vec<Block>,
     other_row: Vec<Block>,
-    /// The basis as it is rebuilt, `usize::MAX` where free.
+    /// The basis as it is rebuilt, [`FREE`] where free.
     anew: Vec<usize>,
 }
 
@@ -91,6 +94,26 @@ impl Lemke {
         interrupt: Option<&Interrupt>,
     ) -> Result<End, LcpFailure> {
         self.start(problem, cover);
+        // Loops over few blocks are compiled for their number.
+        match problem.blocks {
+            1 => self.follow::<1>(problem, cover, most, interrupt),
+            2 => self.follow::<2>(problem, cover, most, interrupt),
+            3 => self.follow::<3>(problem, cover, most, interrupt),
+            4 => self.follow::<4>(problem, cover, most, interrupt),
+            5 => self.follow::<5>(problem, cover, most, interrupt),
+            6 => self.follow::<6>(problem, cover, most, interrupt),
+            7 => self.follow::<7>(problem, cover, most, interrupt),
+            _ => self.follow::<0>(problem, cover, most, interrupt),
+        }
+    }
+
+    fn follow<const N: usize>(
+        &mut self,
+        problem: &Scaled,
+        cover: &[Block],
+        most: usize,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<End, LcpFailure> {
         let mut marked = None;
         while self.pivots < most {
             interrupt.map_or(Ok(()), Interrupt::check)?;
@@ -100,13 +123,13 @@ impl Lemke {
             if self.product.is_long(self.n) && !self.make_anew(problem, cover) {
                 return Ok(End::Lost);
             }
-            self.form_column(problem, cover);
-            let row = match self.leaving_row() {
+            self.form_column::<N>(problem, cover);
+            let row = match self.leaving_row::<N>() {
                 Some(row) => row,
                 // A ray counts only with a basis that was factorised afresh.
                 None if self.make_anew(problem, cover) => {
-                    self.form_column(problem, cover);
-                    match self.leaving_row() {
+                    self.form_column::<0>(problem, cover);
+                    match self.leaving_row::<0>() {
                         Some(row) => row,
                         None if largest(&self.column).is_finite() => return Ok(End::Ray),
                         None => return Ok(End::Lost),
@@ -115,7 +138,7 @@ impl Lemke {
                 None => return Ok(End::Lost),
             };
             let leaving = std::mem::replace(&mut self.basic[row], self.entering);
-            self.product.push(row, &self.column, &mut self.x);
+            self.product.push::<N>(row, &self.column, &mut self.x);
             self.pivots += 1;
             if leaving == 2 * self.n {
                 return Ok(End::Complementary);
@@ -141,16 +164,17 @@ impl Lemke {
     }
 
     /// The indices of the basic `z`, ascending, of a complementary basis.
-    pub(super) fn basis(&self, set: &mut Vec<usize>) {
+    pub(super) fn basis(&mut self, set: &mut Vec<usize>) {
         let n = self.n;
+        self.anew.clear();
+        self.anew.resize(n, FREE);
+        for &variable in self.basic.iter().filter(|&&v| v >= n) {
+            if let Some(place) = self.anew.get_mut(variable - n) {
+                *place = variable;
+            }
+        }
         set.clear();
-        set.extend(
-            self.basic
-                .iter()
-                .filter(|&&v| (n..2 * n).contains(&v))
-                .map(|v| v - n),
-        );
-        set.sort_unstable();
+        set.extend((0..n).filter(|&i| self.anew[i] != FREE));
     }
 
     /// The rates of `z` along the ray, in units of the scaled problem.
@@ -197,47 +221,46 @@ impl Lemke {
         for (a, d) in self.column.iter_mut().zip(cover) {
             *a = d.map(|d| -d);
         }
-        self.product.push(row, &self.column, &mut self.x);
+        self.product.push::<0>(row, &self.column, &mut self.x);
         let leaving = std::mem::replace(&mut self.basic[row], 2 * n);
         self.entering = self.complement(leaving);
     }
 
     /// `column = B⁻¹ ·` of the entering variable.
-    #[inline]
-    fn form_column(&mut self, problem: &Scaled, cover: &[Block]) {
-        load(&mut self.column, self.entering, problem, cover);
-        self.product.apply(&mut self.column);
+    #[inline(always)]
+    fn form_column<const N: usize>(&mut self, problem: &Scaled, cover: &[Block]) {
+        let column = known_mut::<N>(&mut self.column);
+        load(column, self.entering, problem, cover);
+        self.product.apply::<N>(column);
     }
 
     /// The row of least ratio, none when no row limits.
-    fn leaving_row(&mut self) -> Option<usize> {
+    #[inline(never)]
+    fn leaving_row<const N: usize>(&mut self) -> Option<usize> {
         let n = self.n;
-        let least_pivot = LEAST_PIVOT * largest(&self.column).max(1.0);
+        let (x, a) = (known::<N>(&self.x), known::<N>(&self.column));
+        let least_pivot = LEAST_PIVOT * greater(largest(a), 1.0);
         let mut least = [f64::INFINITY; 4];
-        for (x, a) in self.x.iter().zip(&self.column) {
+        for (x, a) in x.iter().zip(a) {
             for lane in 0..4 {
-                let value = if x[lane] > 0.0 { x[lane] } else { 0.0 };
+                let value = greater(x[lane], 0.0);
                 let ratio = if a[lane] > least_pivot {
                     value / a[lane]
                 } else {
                     f64::INFINITY
                 };
-                least[lane] = if ratio < least[lane] {
-                    ratio
-                } else {
-                    least[lane]
-                };
+                // One that is not a number is passed over.
+                least[lane] = smaller(ratio, least[lane]);
             }
         }
-        let least = least[0].min(least[1]).min(least[2].min(least[3]));
+        let least = reduce(least, smaller);
         if least == f64::INFINITY {
             return None;
         }
         self.tied.clear();
-        let x = &self.x.as_flattened()[..n];
-        let a = &self.column.as_flattened()[..n];
+        let (x, a) = (&x.as_flattened()[..n], &a.as_flattened()[..n]);
         for (i, (&x, &a)) in x.iter().zip(a).enumerate() {
-            if a > least_pivot && x <= least * a + TIE * x.max(1.0) {
+            if a > least_pivot && x <= least * a + TIE * greater(x, 1.0) {
                 if self.basic[i] == 2 * n {
                     return Some(i);
                 }
@@ -281,7 +304,6 @@ impl Lemke {
     /// is singular.
     #[cold]
     fn make_anew(&mut self, problem: &Scaled, cover: &[Block]) -> bool {
-        const FREE: usize = usize::MAX;
         let n = self.n;
         self.product.clear(n);
         self.anew.clear();
@@ -296,7 +318,7 @@ impl Lemke {
                 continue;
             }
             load(&mut self.column, variable, problem, cover);
-            self.product.apply(&mut self.column);
+            self.product.apply::<0>(&mut self.column);
             let a = self.column.as_flattened();
             let free = (0..n).filter(|&row| self.anew[row] == FREE);
             let Some(row) = free.max_by(|&p, &q| a[p].abs().total_cmp(&a[q].abs())) else {
@@ -307,7 +329,7 @@ impl Lemke {
                 return false;
             }
             self.anew[row] = variable;
-            self.product.push(row, &self.column, &mut self.x);
+            self.product.push::<0>(row, &self.column, &mut self.x);
         }
         std::mem::swap(&mut self.basic, &mut self.anew);
         true
@@ -315,7 +337,7 @@ impl Lemke {
 }
 
 /// The column of a variable.
-#[inline]
+#[inline(always)]
 fn load(column: &mut [Block], variable: usize, problem: &Scaled, cover: &[Block]) {
     let n = problem.n;
     if variable < n {

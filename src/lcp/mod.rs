@@ -26,35 +26,31 @@
 //! Left out on purpose: a start of Lemke's method from an earlier `z` or basis, and lists of bases
 //! that grow by themselves. Where several solutions exist, the answer would depend on history.
 
-// Inside: `problem` (residual), `failure`, `scaled` (units of size 1), `blocks` (vectors), `product`
-// (inverse of the basis), `lemke` (the path), `principal` (LU), `check` (the verdict), `certificate`
-// (proofs that there is no solution), `solver` (the attempts in turn), `convex` (nearly dependent
-// contacts without friction), `careful` (twice the precision), `subsets` and `enumerate` (all bases),
-// `dictionary` (known bases), `semidefinite` (contacts without friction).
+// Inside: `problem` (residual and failures), `scaled` (units of size 1), `blocks` (vectors and the
+// inverse of the basis), `lemke` (the path), `bases` (complementary ones, and their LU), `solution`
+// (the check), `certificate` (proofs that there is no solution), `solver` (the attempts in turn),
+// `convex` (nearly dependent contacts without friction), `careful` (twice the precision),
+// `enumerate` (all solutions), `dictionary` (known bases), `semidefinite` (contacts without
+// friction).
 
+mod bases;
 mod blocks;
 mod careful;
 mod certificate;
-mod check;
 mod convex;
 mod dictionary;
 mod enumerate;
-mod failure;
 mod lemke;
-mod principal;
 mod problem;
-mod product;
 mod scaled;
 mod semidefinite;
 mod solution;
 mod solver;
-mod subsets;
 
 pub use dictionary::BasisDictionary;
 pub use enumerate::{Listed, enumerate, enumerate_until};
-pub use failure::LcpFailure;
-pub use problem::residual;
 pub(crate) use problem::residual_in;
+pub use problem::{LcpFailure, residual};
 pub(crate) use semidefinite::{proof_of_none, solve_semidefinite};
 pub use solution::{Attempt, Solution};
 pub use solver::LcpSolver;

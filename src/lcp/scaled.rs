@@ -7,7 +7,7 @@
 use nalgebra::DMatrixView;
 
 use super::LcpFailure;
-use super::blocks::{Block, blocks_of, largest, reset};
+use super::blocks::{Block, blocks_of, greater, largest, reset};
 use crate::validate;
 
 /// The scaled problem; buffers are kept from one problem to the next.
@@ -26,8 +26,20 @@ pub(super) struct Scaled {
     pub(super) column: Vec<f64>,
     /// `u`.
     pub(super) unit: f64,
+    /// `max |q_i|` and `max |q'_i|`.
+    pub(super) size_given: f64,
+    pub(super) size: f64,
     /// `W` as given last, column by column: problems of one matrix are scaled once.
     given: Vec<f64>,
+}
+
+/// What a problem had to be scaled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loaded {
+    /// A matrix that was not the one before.
+    Anew,
+    /// The matrix before, with another `q`.
+    Before,
 }
 
 impl Scaled {
@@ -43,11 +55,15 @@ impl Scaled {
     }
 
     /// Takes a problem with `W` of size n × n and `q` of length n.
-    pub(super) fn load(&mut self, w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), LcpFailure> {
+    pub(super) fn load(
+        &mut self,
+        w: &DMatrixView<'_, f64>,
+        q: &[f64],
+    ) -> Result<Loaded, LcpFailure> {
         let n = q.len();
         if self.is_given(w, n) {
             self.load_right(q);
-            return Ok(());
+            return Ok(Loaded::Before);
         }
         self.given.clear();
         self.row.clear();
@@ -91,29 +107,33 @@ impl Scaled {
             self.given.extend_from_slice(w.column(j).as_slice());
         }
         self.load_right(q);
-        Ok(())
+        Ok(Loaded::Anew)
     }
 
     /// Whether a matrix is the one given last.
     fn is_given(&self, w: &DMatrixView<'_, f64>, n: usize) -> bool {
-        // By bits: a zero of the other sign is another matrix.
-        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
         let mut known = self.given.chunks_exact(n.max(1)).enumerate();
         n > 0
             && self.given.len() == n * n
-            && known.all(|(j, known)| known.iter().zip(w.column(j).as_slice()).all(same))
+            && known.all(|(j, known)| {
+                // By bits: a zero of the other sign is another matrix. A whole column at once.
+                let column = w.column(j);
+                let pairs = known.iter().zip(column.as_slice());
+                pairs.fold(0, |unlike, (a, b)| unlike | a.to_bits() ^ b.to_bits()) == 0
+            })
     }
 
     /// Takes another `q` of the same length for the same `W`.
     pub(super) fn load_right(&mut self, q: &[f64]) {
         let scaled = &mut self.q.as_flattened_mut()[..self.n];
-        let mut most = 0.0f64;
+        let (mut size, mut most) = (0.0, 0.0);
         for ((to, q), row) in scaled.iter_mut().zip(q).zip(&self.row) {
             *to = q * row;
-            most = most.max(to.abs());
+            (size, most) = (greater(q.abs(), size), greater(to.abs(), most));
         }
         let inverse = inverse_power_of_two(most);
         self.unit = inverse.recip();
+        (self.size_given, self.size) = (size, most * inverse);
         for q in scaled {
             *q *= inverse;
         }

@@ -1,8 +1,11 @@
-//! A solution, and what found it.
+//! A solution, and what found it: a candidate that passes the residual check, wherever it comes
+//! from.
 
-use nalgebra::DVectorView;
+use nalgebra::{DMatrixView, DVectorView};
 
-use super::check::Candidate;
+use super::blocks::{greater, smaller};
+use super::problem::{form_slack, worst};
+use super::scaled::Scaled;
 
 /// A solution, lent by the solver until its next solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,5 +123,139 @@ impl<'s> Solution<'s> {
     /// The attempt that found it.
     pub fn rung(&self) -> Attempt {
         self.rung
+    }
+}
+
+/// A candidate in the units of the problem given, and its `W z + q`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Candidate {
+    pub(super) z: Vec<f64>,
+    pub(super) slack: Vec<f64>,
+}
+
+/// The result of the check.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Check {
+    pub(super) passed: bool,
+    /// `max |min(z, W z + q)|` and what is allowed, in the units of the problem given.
+    pub(super) residual: f64,
+    pub(super) allowed: f64,
+}
+
+impl Candidate {
+    pub(super) fn reserve(&mut self, n: usize) {
+        // Without it the buffers grow when they are filled.
+        let _ = self.z.try_reserve(n);
+        let _ = self.slack.try_reserve(n);
+    }
+
+    /// `z = 0`.
+    pub(super) fn set_zero(&mut self, q: &[f64]) {
+        self.z.clear();
+        self.z.resize(q.len(), 0.0);
+        self.slack.clear();
+        self.slack.extend_from_slice(q);
+    }
+
+    /// Takes `z'` of the scaled problem, without its negative entries, and checks it against `W`
+    /// and `q` as given: the residual is at most `tolerance` times `max|q| + max|z|`, in the units
+    /// given and in those of the scaled problem, where z and w are of one size. Values that are not
+    /// finite never pass.
+    pub(super) fn judge(
+        &mut self,
+        problem: &Scaled,
+        w: &DMatrixView<'_, f64>,
+        q: &[f64],
+        scaled_z: &[f64],
+        tolerance: f64,
+    ) -> Check {
+        self.set_zero(q);
+        for ((to, &z), column) in self.z.iter_mut().zip(scaled_z).zip(&problem.column) {
+            // NaN stays.
+            let z = if z < 0.0 { 0.0 } else { z };
+            *to = z * column * problem.unit;
+        }
+        form_slack(w, q, &self.z, &mut self.slack);
+        let residual = worst(&self.z, &self.slack);
+
+        // What is not finite has been found.
+        let per_unit = problem.unit.recip();
+        let (mut most, mut gap, mut size) = (0.0, 0.0, 0.0);
+        let scaled = scaled_z.iter().zip(&problem.row);
+        for ((&z, &slack), (&scaled_z, row)) in self.z.iter().zip(&self.slack).zip(scaled) {
+            let scaled_z = greater(scaled_z, 0.0);
+            let slack = slack * row * per_unit;
+            most = greater(z, most);
+            gap = greater(smaller(scaled_z, slack).abs(), gap);
+            size = greater(scaled_z, size);
+        }
+        let allowed = tolerance * problem.size_given + tolerance * most;
+        let scaled_allowed = tolerance * (problem.size + size);
+        Check {
+            passed: residual.is_finite() && residual <= allowed && gap <= scaled_allowed,
+            residual,
+            allowed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::super::bases::Principal;
+    use super::*;
+
+    /// Every basis of a problem with one solution, solved and checked.
+    #[test]
+    fn a_wrong_basis_is_caught() {
+        let w = DMatrix::from_row_slice(3, 3, &[2.0, -1.0, -0.5, -1.0, 2.0, -1.0, -0.5, -1.0, 2.0]);
+        let q = [-1.0, 0.6, 1.0];
+        let mut problem = Scaled::default();
+        problem.load(&(&w).into(), &q).unwrap();
+        let mut principal = Principal::default();
+        let mut candidate = Candidate::default();
+        for basis in 0..8u32 {
+            principal.set.clear();
+            principal.set.extend((0..3).filter(|i| basis >> i & 1 == 1));
+            assert!(principal.solve(&problem, 0.0));
+            let check = candidate.judge(&problem, &(&w).into(), &q, &principal.z, 1e-10);
+            // z = (1/2, 0, 0).
+            let right = basis == 0b001;
+            assert_eq!(check.passed, right, "{basis:b}: {check:?}");
+            assert_eq!(check.residual <= check.allowed, right);
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_never_passes() {
+        let w = DMatrix::from_row_slice(1, 1, &[1.0]);
+        let mut problem = Scaled::default();
+        problem.load(&(&w).into(), &[-1.0]).unwrap();
+        let mut candidate = Candidate::default();
+        for z in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let check = candidate.judge(&problem, &(&w).into(), &[-1.0], &[z], 1e-10);
+            assert!(!check.passed, "{z}: {check:?}");
+        }
+        assert!(
+            candidate
+                .judge(&problem, &(&w).into(), &[-1.0], &[1.0], 1e-10)
+                .passed
+        );
+    }
+
+    /// W = 1e-12: in the units given, any large z would pass.
+    #[test]
+    fn units_do_not_loosen_the_check() {
+        let w = DMatrix::from_row_slice(1, 1, &[1e-12]);
+        let mut problem = Scaled::default();
+        problem.load(&(&w).into(), &[-1.0]).unwrap();
+        let mut candidate = Candidate::default();
+        let half = 0.5 / (problem.column[0] * problem.unit) * 1e12;
+        let check = candidate.judge(&problem, &(&w).into(), &[-1.0], &[half], 1e-10);
+        assert!(
+            check.residual <= check.allowed && !check.passed,
+            "{check:?}"
+        );
     }
 }

@@ -3,17 +3,15 @@
 use nalgebra::DMatrixView;
 
 use super::LcpFailure;
+use super::bases::{Principal, Subsets, list};
 use super::blocks::{Block, blocks_of, reset};
 use super::careful::Careful;
 use super::certificate::{Proof, bring_to_one, proof_by};
-use super::check::Candidate;
 use super::convex::Convex;
 use super::lemke::{End, Lemke};
-use super::principal::Principal;
 use super::problem::{check_sizes, largest};
-use super::scaled::Scaled;
-use super::solution::{AFTER_A_RAY, Attempt, LADDER, Solution};
-use super::subsets::{Subsets, list};
+use super::scaled::{Loaded, Scaled};
+use super::solution::{AFTER_A_RAY, Attempt, Candidate, LADDER, Solution};
 use crate::{Interrupt, validate};
 
 /// Largest problem whose bases are tried one by one when Lemke's method failed.
@@ -55,11 +53,11 @@ pub struct LcpSolver {
     noise: f64,
     /// The covering vector in scaled units.
     cover: Vec<Block>,
+    /// The attempt whose covering vector that is, if it is as good for another `q`.
+    covers: Option<Attempt>,
     candidate: Candidate,
     /// The ray of the last solve that failed by one, of length n, else empty.
     ray: Vec<f64>,
-    /// The basis of the last solution.
-    basis: Vec<usize>,
 }
 
 /// The result of one attempt.
@@ -96,7 +94,6 @@ impl LcpSolver {
         // Without it the buffers grow when they are filled.
         let _ = solver.cover.try_reserve(blocks_of(n));
         let _ = solver.ray.try_reserve(n);
-        let _ = solver.basis.try_reserve(n);
         solver
     }
 
@@ -115,9 +112,9 @@ impl LcpSolver {
             interrupt: None,
             noise: 0.0,
             cover: Vec::new(),
+            covers: None,
             candidate: Candidate::default(),
             ray: Vec::new(),
-            basis: Vec::new(),
         }
     }
 
@@ -217,9 +214,11 @@ impl LcpSolver {
         validate::finite("q", q)?;
         let kept = (0.0..1.0).contains(&self.tolerance);
         validate::unless(kept, "tolerance", self.tolerance, "must be ≥ 0 and < 1")?;
-        self.scaled.load(w, q)?;
-        self.candidate.set_zero(q);
+        if self.scaled.load(w, q)? == Loaded::Anew {
+            self.covers = None;
+        }
         if q.iter().all(|&q| q >= 0.0) {
+            self.candidate.set_zero(q);
             return Ok(self.solution(0.0, 0, Attempt::Zero));
         }
         let (mut first, mut proof, mut pivots) = (None, Proof::None, 0);
@@ -275,15 +274,16 @@ impl LcpSolver {
     fn solution(&mut self, residual: f64, pivots: usize, rung: Attempt) -> Solution<'_> {
         self.ray.clear();
         let z = &self.candidate.z;
-        self.basis.clear();
+        let set = &mut self.principal.set;
         match rung {
-            Attempt::Zero => {}
+            Attempt::Zero => set.clear(),
             Attempt::Convex | Attempt::Careful => {
-                self.basis.extend((0..z.len()).filter(|&i| z[i] > 0.0));
+                set.clear();
+                set.extend((0..z.len()).filter(|&i| z[i] > 0.0));
             }
-            _ => self.basis.extend_from_slice(&self.principal.set),
+            _ => {}
         }
-        Solution::new(&self.candidate, &self.basis, residual, pivots, rung)
+        Solution::new(&self.candidate, set, residual, pivots, rung)
     }
 
     /// One run of Lemke's method, its basis solved afresh and checked.
@@ -324,6 +324,10 @@ impl LcpSolver {
 
     /// The covering vector of an attempt, in scaled units.
     fn set_cover(&mut self, rung: Attempt, d: Option<&[f64]>) {
+        if d.is_none() && self.covers == Some(rung) {
+            return;
+        }
+        self.covers = d.is_none().then_some(rung);
         let n = self.scaled.n;
         reset(&mut self.cover, self.scaled.blocks);
         let cover = &mut self.cover.as_flattened_mut()[..n];
@@ -396,6 +400,7 @@ impl LcpSolver {
         before: Proof,
     ) -> Proof {
         // The buffer of the candidate is free: nothing was found.
+        self.candidate.set_zero(q);
         let u = &mut self.candidate.z;
         if rung == Attempt::Convex {
             u.clear();

@@ -1,8 +1,8 @@
 //! The solution of least norm of a semidefinite system: multipliers of contacts whose rows depend
 //! on each other.
 
-use super::dot;
 use super::scratch::Cut;
+use super::{dot, orthogonalise};
 
 /// Residual of a row, as a part of its diagonal entry, below which the row counts as dependent.
 pub(crate) const DEPENDENT: f64 = 1e-12;
@@ -43,19 +43,13 @@ pub(crate) fn least_norm(gram: &[f64], m: usize, b: &mut [f64], scratch: &mut [f
         left[p] = 0.0;
         rank += 1;
     }
-    // The columns of L become those of Q, by the modified Gram–Schmidt method, each twice.
+    // The columns of L become those of Q.
     for k in 0..rank {
         let (before, rest) = l.split_at_mut(k * m);
         let column = &mut rest[..m];
-        for _ in 0..2 {
-            for (i, q) in before.chunks_exact(m).enumerate() {
-                let along = dot(q, column);
-                triangle[k * m + i] += along;
-                for (c, q) in column.iter_mut().zip(q) {
-                    *c -= along * q;
-                }
-            }
-        }
+        orthogonalise(column, before.chunks_exact(m), |i, along| {
+            triangle[k * m + i] += along;
+        });
         let norm = dot(column, column).sqrt();
         triangle[k * m + k] = norm;
         for c in column {

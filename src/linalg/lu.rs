@@ -1,7 +1,57 @@
-//! Factorisation of small dense matrices with row exchanges, `P A = L U`, in place.
+//! Small dense systems by elimination with row exchanges, `P A = L U`, in place: with factors that
+//! are kept, or for one right side.
 
-/// A pivot below this part of its column is zero.
-const SINGULAR: f64 = 1e-13;
+/// A pivot of factors that are kept is zero below this part of its column.
+const SMALL: f64 = 1e-13;
+/// A pivot is zero below this part of its column, or of this, for [`solve_once`].
+pub(crate) const SINGULAR: f64 = 1e-11;
+
+/// The row of the greatest entry of column `k` on and below the diagonal; none unless that is above
+/// a part `small` of the column, or of `least`.
+fn pivot_row(
+    n: usize,
+    k: usize,
+    entry: impl Fn(usize) -> f64,
+    small: f64,
+    least: f64,
+) -> Option<usize> {
+    let whole = (0..n).fold(least, |most, i| most.max(entry(i).abs()));
+    let pivot = (k..n).max_by(|&i, &j| entry(i).abs().total_cmp(&entry(j).abs()))?;
+    // Written so that NaN fails.
+    (entry(pivot).abs() > small * whole).then_some(pivot)
+}
+
+/// Replaces `x` by the solution of `A y = x`, `A` (n × n, row by row) being used up; false when a
+/// pivot is zero.
+pub(crate) fn solve_once(a: &mut [f64], x: &mut [f64]) -> bool {
+    let n = x.len();
+    for k in 0..n {
+        let Some(pivot) = pivot_row(n, k, |i| a[i * n + k], SINGULAR, SINGULAR) else {
+            return false;
+        };
+        if pivot != k {
+            for j in 0..n {
+                a.swap(pivot * n + j, k * n + j);
+            }
+            x.swap(pivot, k);
+        }
+        for i in k + 1..n {
+            let factor = a[i * n + k] / a[k * n + k];
+            if factor != 0.0 {
+                for j in k + 1..n {
+                    a[i * n + j] -= factor * a[k * n + j];
+                }
+                a[i * n + k] = 0.0;
+                x[i] -= factor * x[k];
+            }
+        }
+    }
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|j| a[k * n + j] * x[j]).sum();
+        x[k] = (x[k] - known) / a[k * n + k];
+    }
+    true
+}
 
 /// `L` and `U` of a matrix in one array, column after column, and the rows that were exchanged.
 #[derive(Clone, Debug, Default)]
@@ -30,14 +80,7 @@ impl Lu {
     pub(crate) fn factor(&mut self) -> bool {
         let (n, a) = (self.n, &mut self.values);
         for k in 0..n {
-            let whole = a[k * n..(k + 1) * n]
-                .iter()
-                .fold(0.0f64, |most, entry| most.max(entry.abs()));
-            let pivot = (k..n).max_by(|&i, &j| a[k * n + i].abs().total_cmp(&a[k * n + j].abs()));
-            let Some(pivot) = pivot.filter(|&p| {
-                let size = a[k * n + p].abs();
-                size.is_finite() && size > SINGULAR * whole && size > 0.0
-            }) else {
+            let Some(pivot) = pivot_row(n, k, |i| a[k * n + i], SMALL, 0.0) else {
                 return false;
             };
             self.exchanged[k] = pivot;

@@ -6,10 +6,9 @@
 //! * `decompose`: the decompositions of nalgebra, for finite matrices.
 //! * `double_double`: numbers of twice the precision.
 //! * `least_norm`: the solution of least norm of a semidefinite system.
-//! * `lu`: factors of any matrix, in place.
+//! * `lu`: factors of any matrix, kept or used up at once.
 //! * `nearest`: distances from convex hulls.
-//! * `spectrum`: symmetric matrices with a unit diagonal, and eigenvalues in order.
-//! * `symmetric`: what keeps a matrix from being symmetric with a positive diagonal.
+//! * `symmetric`: faults, scales and eigenvalues of symmetric matrices.
 //! * `scratch`: zeros and indices on the stack.
 
 pub(crate) mod block_kernels;
@@ -20,13 +19,28 @@ pub(crate) mod least_norm;
 pub(crate) mod lu;
 pub(crate) mod nearest;
 pub(crate) mod scratch;
-pub(crate) mod spectrum;
 pub(crate) mod symmetric;
 
 /// `a · b`.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Takes the parts along orthonormal vectors out of `v` by the modified Gram–Schmidt method, twice,
+/// which is enough for orthogonality to rounding. `taken` is told each vector's number and part.
+pub(crate) fn orthogonalise<'q>(
+    v: &mut [f64],
+    to: impl Iterator<Item = &'q [f64]> + Clone,
+    mut taken: impl FnMut(usize, f64),
+) {
+    for (i, q) in to.clone().enumerate().chain(to.enumerate()) {
+        let along = dot(q, v);
+        taken(i, along);
+        for (v, q) in v.iter_mut().zip(q) {
+            *v -= along * q;
+        }
+    }
 }
 
 /// `columns = map · columns`: the square matrix `map` and the columns stand column by column. Not

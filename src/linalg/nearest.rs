@@ -4,7 +4,7 @@
 //! `min |Σ α_i p_i + Σ β_j g_j − x|` over `α, β ≥ 0`, `Σ α = 1`. The equation is eliminated with
 //! one point of the active set, so that small sets are resolved to rounding of their own size.
 
-use super::dot;
+use super::{dot, orthogonalise};
 
 /// A direction whose part outside the span of the others is below this part of it is dependent.
 const DEPENDENT: f64 = 1e-13;
@@ -200,14 +200,7 @@ impl Nearest {
             let length = dot(column, column).sqrt();
             let r = &mut self.r[j * d..(j + 1) * d];
             r.fill(0.0);
-            // twice is enough for orthogonality
-            for _ in 0..2 {
-                for (i, q) in before.chunks_exact(d).enumerate() {
-                    let part = dot(q, column);
-                    r[i] += part;
-                    column.iter_mut().zip(q).for_each(|(c, q)| *c -= part * q);
-                }
-            }
+            orthogonalise(column, before.chunks_exact(d), |i, part| r[i] += part);
             let rest = dot(column, column).sqrt();
             if rest <= DEPENDENT * length {
                 return false;

@@ -1,7 +1,9 @@
-//! Checks of symmetric matrices.
+//! Symmetric matrices: what keeps one from being symmetric with a positive diagonal, scales that
+//! make it a unit diagonal, and eigenvalues in order.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
+use super::decompose::symmetric_eigen;
 use crate::{InputError, MatrixFault};
 
 /// Entries across the diagonal may differ by this much, measured by the geometric mean of their
@@ -56,6 +58,54 @@ pub(crate) fn square_fault(matrix: &[f64], n: usize) -> Option<MatrixFault> {
     None
 }
 
+/// A symmetric matrix scaled to a unit diagonal, its two halves averaged, with the roots of its
+/// diagonal.
+pub(crate) fn unit_diagonal(matrix: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
+    let n = matrix.nrows();
+    let roots: Vec<f64> = (0..n).map(|k| matrix[(k, k)].sqrt()).collect();
+    let scaled = DMatrix::from_fn(n, n, |i, j| {
+        if i == j {
+            1.0
+        } else {
+            // halved first: the sum of two finite numbers may overflow
+            let mean = 0.5 * matrix[(i, j)] + 0.5 * matrix[(j, i)];
+            mean / roots[i] / roots[j]
+        }
+    });
+    (scaled, roots)
+}
+
+/// Eigenvalues in rising order, with unit eigenvectors in the columns.
+#[derive(Clone, Debug)]
+pub(crate) struct Spectrum {
+    pub(crate) values: Vec<f64>,
+    pub(crate) vectors: Vec<DVector<f64>>,
+}
+
+impl Spectrum {
+    /// Of a symmetric matrix; none when it is empty or not finite.
+    pub(crate) fn of(matrix: &DMatrix<f64>) -> Option<Self> {
+        let eigen = symmetric_eigen(matrix.clone())?;
+        let mut order: Vec<usize> = (0..matrix.nrows()).collect();
+        order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
+        Some(Self {
+            values: order.iter().map(|&k| eigen.eigenvalues[k]).collect(),
+            vectors: order
+                .iter()
+                .map(|&k| eigen.eigenvectors.column(k).into_owned())
+                .collect(),
+        })
+    }
+
+    pub(crate) fn least(&self) -> f64 {
+        self.values.first().copied().unwrap_or(f64::NAN)
+    }
+
+    pub(crate) fn greatest(&self) -> f64 {
+        self.values.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +147,15 @@ mod tests {
             check_symmetric("mass", &square([1e-300, 0.0, 0.0, 1e300])),
             Ok(())
         );
+    }
+
+    #[test]
+    fn eigenvalues_rise() {
+        let matrix = DMatrix::from_row_slice(3, 3, &[1., 0.6, 0., 0.6, 1., 0., 0., 0., 1.]);
+        let spectrum = Spectrum::of(&matrix).unwrap();
+        for (found, expected) in spectrum.values.iter().zip([0.4, 1.0, 1.6]) {
+            assert!((found - expected).abs() < 1e-14);
+        }
+        assert!(((&matrix * &spectrum.vectors[2]) - 1.6 * &spectrum.vectors[2]).norm() < 1e-14);
     }
 }

@@ -19,9 +19,9 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::Frame;
 use crate::event_driven::Model;
 use crate::impact::Contacting;
-use crate::impact::frictional::elimination::{self, SINGULAR};
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;
+use crate::linalg::lu::{self, SINGULAR};
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_indices, with_zeros};
 use crate::mechanics::configuration;
@@ -150,7 +150,7 @@ impl Motion<'_> {
         with_zeros(size * size + size, |scratch| {
             let (matrix, unknowns) = scratch.split_at_mut(size * size);
             self.set_up(frame, mode, matrix, unknowns);
-            if !elimination::solve(matrix, unknowns) {
+            if !lu::solve_once(matrix, unknowns) {
                 self.set_up(frame, mode, matrix, unknowns);
                 forces.distance = Some(self.hold(frame, mode, matrix, unknowns, forces));
                 least_norm(matrix, unknowns);

@@ -12,7 +12,6 @@
 //! * `settings`, `simulation`, `branches`: samples of outcomes by steps of bounded impulses;
 //!   `bounds`: how the bounds are drawn, `sobol` by Sobol's sequence; `lcp_step`: one step;
 //!   `proximal`: the same with a round cone; `energetic`: samples with restitution.
-//!   `elimination`: small linear systems.
 //! * `exact_planar`: the set of outcomes in the plane, as a union of polytopes;
 //!   `planar_inclusion`: locations and rates; `work_list`: the search; `generators`: convex sets by
 //!   points and rays; `span`: rows that depend on others; `outcome_set`: what a user reads of the
@@ -25,7 +24,6 @@ pub(crate) mod blocks;
 pub(crate) mod bounds;
 mod branches;
 mod cone;
-pub(crate) mod elimination;
 mod energetic;
 mod event_exact;
 mod exact_planar;

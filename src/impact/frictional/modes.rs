@@ -21,9 +21,9 @@ use contact_state::{FRICTIONLESS, Normal, STATES, State, open_that_stay};
 pub(crate) use contact_state::{Known, UNKNOWN};
 use trial::{MERGED, Trial};
 
-use super::elimination::solve;
 use crate::Interrupt;
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
+use crate::linalg::lu::solve_once;
 use crate::validate;
 
 /// Limit of the contacts whose modes are enumerated: 1024 modes without bounds, 16 807 with them.
@@ -290,7 +290,7 @@ impl Modes {
 
     fn visit(&mut self, interrupt: Option<&Interrupt>) -> Result<(), ImpactFailure> {
         self.trial.set_up();
-        if solve(&mut self.trial.system.entries, &mut self.trial.system.x) {
+        if solve_once(&mut self.trial.system.entries, &mut self.trial.system.x) {
             self.trial.spread_unknowns();
             if self.trial.is_solution() {
                 self.keep();

@@ -1,7 +1,7 @@
 //! Polytopes of few dimensions by their vertices: dimension, distance, facets and measure.
 
-use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
+use crate::linalg::{dot, orthogonalise};
 
 /// Polytopes thinner than this part of their diameter are flat.
 const FLAT: f64 = 1e-10;
@@ -168,22 +168,13 @@ impl<'p> Frame<'p> {
         let mut span: Vec<Vec<f64>> = Vec::new();
         for &k in &chosen[1..] {
             let mut v = minus(at(k)?, first);
-            // twice is enough for orthogonality
-            for _ in 0..2 {
-                for s in &span {
-                    reject(&mut v, s);
-                }
-            }
+            orthogonalise(&mut v, span.iter().map(Vec::as_slice), |_, _| {});
             span.push(unit(&v, self.tolerance)?);
         }
         // the direction of the hull that is left
         let mut left = self.basis.clone();
         for v in &mut left {
-            for _ in 0..2 {
-                for s in &span {
-                    reject(v, s);
-                }
-            }
+            orthogonalise(v, span.iter().map(Vec::as_slice), |_, _| {});
         }
         let longest = left.iter().max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)))?;
         let mut normal = unit(longest, 0.0)?;

@@ -14,9 +14,9 @@
 
 use nalgebra::DMatrix;
 
-use super::elimination::solve;
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp;
+use crate::linalg::lu::solve_once;
 
 /// Residual allowed, of the greatest impulse.
 const TOLERANCE: f64 = 1e-11;
@@ -158,7 +158,7 @@ impl ConeStep {
     fn newton_step(&mut self, step: &Step<'_>, lambda: &mut [f64], found: f64) -> bool {
         self.form_jacobian(step, lambda);
         self.change.copy_from_slice(&self.residual);
-        let solved = solve(&mut self.jacobian, &mut self.change);
+        let solved = solve_once(&mut self.jacobian, &mut self.change);
         if !solved || self.change.iter().any(|d| !d.is_finite()) {
             return false;
         }

@@ -6,7 +6,7 @@ use super::lcp_step::LcpStep;
 use super::settings::{Finish, LcpSteps};
 use crate::impact::outcome::check_finite;
 use crate::impact::{ImpactFailure, ImpactProblem};
-use crate::linalg::spectrum::Spectrum;
+use crate::linalg::symmetric::Spectrum;
 use crate::random::Draws;
 use crate::validate;
 

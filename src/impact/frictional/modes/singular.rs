@@ -2,13 +2,13 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::elimination::SINGULAR;
 use super::contact_state::Normal;
 use super::trial::{MERGED, TOLERANCE, Trial, add_product};
 use crate::Interrupt;
 use crate::impact::ImpactFailure;
 use crate::impact::laws::complementarity::solve_lcp;
 use crate::linalg::decompose::svd;
+use crate::linalg::lu::SINGULAR;
 
 /// How far along a null vector another point of the mode is looked for.
 const APART: f64 = 1e-4;
