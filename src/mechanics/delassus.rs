@@ -39,11 +39,16 @@ pub(crate) fn delassus(
     response: &mut [f64],
     gram: &mut [f64],
 ) {
-    let m = rows.len() / d.max(1);
     let each = rows.chunks_exact(d.max(1));
     for (row, response) in each.zip(response.chunks_exact_mut(d.max(1))) {
         mass.solve(row, response);
     }
+    fill_gram(d, rows, response, gram);
+}
+
+/// Writes `G = J M⁻¹ Jᵀ` from the rows of `J` and the columns of `M⁻¹ Jᵀ`.
+pub(super) fn fill_gram(d: usize, rows: &[f64], response: &[f64], gram: &mut [f64]) {
+    let m = rows.len() / d.max(1);
     for i in 0..m {
         for k in 0..=i {
             let entry = dot(&rows[k * d..(k + 1) * d], &response[i * d..(i + 1) * d]);
@@ -55,29 +60,31 @@ pub(crate) fn delassus(
 
 /// The problem of contacts that meet with velocity `v` and `momentum = √(vᵀ M v)`; `M⁻¹ Jᵀ` is
 /// written into `response`, `d` entries a row.
-pub(crate) fn impact_problem(
+pub(crate) fn fill_impact(
+    problem: &mut ImpactProblem,
     contacts: &Contacts,
     mass: &Mass<'_>,
     v: &[f64],
     momentum: f64,
     response: &mut [f64],
-) -> Result<ImpactProblem, ImpactFailure> {
+) -> Result<(), ImpactFailure> {
     let (d, n, m) = (contacts.dof(), contacts.len(), contacts.rows());
     let parameters = contacts.all_parameters();
-    let problem = with_zeros(m * d, |rows| {
+    with_zeros(m * d, |rows| {
         contacts.add_rows(rows);
-        let mut gram = DMatrix::zeros(m, m);
-        delassus(mass, d, rows, response, gram.as_mut_slice());
-        let speeds = rows.chunks_exact(d.max(1)).map(|row| dot(row, v));
-        let speeds = DVector::from_iterator(m, speeds);
-        let friction = parameters.iter().map(|of| of.friction).collect();
-        ImpactProblem::of_motion(gram, speeds, friction, momentum)
+        let friction = parameters.iter().map(|of| of.friction);
+        problem.fill(m, friction, momentum, |gram, speeds| {
+            delassus(mass, d, rows, response, gram);
+            for (speed, row) in speeds.iter_mut().zip(rows.chunks_exact(d.max(1))) {
+                *speed = dot(row, v);
+            }
+        })
     })?;
     with_zeros(n, |restitution| {
         for (value, of) in restitution.iter_mut().zip(parameters) {
             *value = of.restitution;
         }
-        problem.with_any_restitutions(restitution)
+        Ok(problem.set_restitutions(restitution)?)
     })
 }
 
@@ -131,7 +138,8 @@ impl ImpactProblem {
         }
         let mut response = DMatrix::zeros(d, contacts.rows());
         let (factored, out) = (Mass::Factor(&l), response.as_mut_slice());
-        let problem = impact_problem(contacts, &factored, v, momentum, out)?;
+        let mut problem = Self::empty();
+        fill_impact(&mut problem, contacts, &factored, v, momentum, out)?;
         Ok(problem.with_response(v, response, mass))
     }
 

@@ -8,7 +8,7 @@
 //!   any scalar; `forward`: references and smart pointers; `measured`: a system with its sizes read
 //!   once.
 //! * `contacts`: the contacts of one configuration as values, [`Contacts`]; `contact_source`: what
-//!   fills them; `contact_frames`: their normals and tangents as seen in space; `delassus`: these in
+//!   fills them; `contacts_at`: what of them depends on the configuration alone, evaluated once; `contact_frames`: their normals and tangents as seen in space; `delassus`: these in
 //!   contact space, the impact problem.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `acceleration`: the equations of closed contacts at a configuration (eq. 1 and 2); `motion`:
@@ -34,6 +34,7 @@ pub(crate) mod contact_frames;
 pub(crate) mod contact_model;
 pub(crate) mod contact_source;
 pub(crate) mod contacts;
+pub(crate) mod contacts_at;
 pub(crate) mod delassus;
 #[cfg(feature = "dual")]
 mod dual;
