@@ -7,19 +7,23 @@ mod allocations;
 #[allow(dead_code, reason = "each of those who share it takes what it needs")]
 #[path = "common/contacts.rs"]
 mod contacts;
+#[path = "common/feet.rs"]
+mod feet;
 
 use allocations::{allocations, most_held};
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::lcp::{Attempt, LcpSolver};
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
-    Affine, ContactChain, DoublePendulum, FieldTable, Hopper, NormalPlate, PlateParameters,
-    Thermostat, VerticalPlate,
+    Affine, BouncingBall, ContactChain, DoublePendulum, FieldTable, Hopper, NormalPlate,
+    PlateParameters, SoftTrot, Thermostat, VerticalPlate,
 };
 use saltation::variational::Midpoint;
 use saltation::{
-    Compliant, ContactModel, EventFunction, Flow, Integrator, Projection, Rearm, Sensitivities,
-    Start, Status, Variational,
+    Compliant, ContactEvent, ContactModel, EventDriven, EventFunction, Flow, Integrator, Observer,
+    Projection, Rearm, Sensitivities, Start, Status, Variational,
 };
+use std::sync::Arc;
 
 #[test]
 fn a_corner_of_many_guards_keeps_two_levels_of_maps() {
@@ -233,6 +237,92 @@ fn complementarity_problems_allocate_nothing() {
     let mut pivots = 0;
     let found = allocations(|| pivots = solver.solve(&triangular, &q).map_or(0, |s| s.pivots()));
     assert!(found == 0 && pivots > n + 24, "{pivots} pivots");
+}
+
+/// Events of laws that give one outcome: landing, impact, and which contacts stay closed. Feet of
+/// which three are in one line depend on each other, and their impacts do allocate.
+#[test]
+fn impacts_allocate_nothing() {
+    use saltation::impact::{
+        AnitescuPotra, Plastic, Projective, Propagative, Routh, Sequential, Unilateral,
+    };
+    let free_of_allocations = |name: &str, law: feet::Law, restitution: f64, most: usize| {
+        for (count, tilt) in [(1, 0.0), (2, 0.0), (2, 0.05), (3, 0.05)] {
+            if count > most {
+                continue;
+            }
+            let feet = feet::Feet::new(count, restitution);
+            let cost = feet::cost_of_impacts(feet, law.clone(), tilt);
+            let found = cost.allocations;
+            assert_eq!(found, 0, "{name}, {count} feet, tilt {tilt}: {cost:?}");
+        }
+    };
+    for (name, law, restitution, most) in [
+        ("plastic", Arc::new(Plastic) as feet::Law, 0.0, 2),
+        ("projective", Arc::new(Projective::new()), 0.5, 3),
+        ("unilateral", Arc::new(Unilateral), 0.5, 3),
+        ("unilateral, plastic", Arc::new(Unilateral), 0.0, 2),
+        ("propagative", Arc::new(Propagative::default()), 0.5, 3),
+        ("elastic", Arc::new(Propagative::default()), 1.0, 3),
+        ("sequential", Arc::new(Sequential::new()), 0.5, 3),
+        ("Anitescu-Potra", Arc::new(AnitescuPotra::new()), 0.0, 2),
+        ("Routh", Arc::new(Routh::new()), 0.0, 1),
+    ] {
+        free_of_allocations(name, law, restitution, most);
+    }
+}
+
+/// Counts the allocations between events, from the second half of a run on.
+#[derive(Default)]
+struct Between {
+    from: f64,
+    before: Option<usize>,
+    events: usize,
+    found: usize,
+}
+
+impl Observer for Between {
+    fn contacts(&mut self, event: &ContactEvent) {
+        let now = allocations::so_far();
+        if event.t < self.from {
+            return;
+        }
+        self.found += now - self.before.unwrap_or(now);
+        self.events += 1;
+        self.before = Some(now);
+    }
+}
+
+/// Bounces of a ball, and strides of a trot, by the driver with its policies and its log.
+#[test]
+fn bounces_and_strides_allocate_nothing() {
+    fn check<S: MechanicalSystem + UnilateralConstraints>(
+        name: &str,
+        model: ContactModel<S>,
+        start: &Start<'_>,
+        [from, tf]: [f64; 2],
+    ) {
+        let mut driver = EventDriven::new(model).unwrap().rtol(1e-8);
+        let mut between = Between {
+            from,
+            ..Between::default()
+        };
+        let run = driver.observe(start, tf, &mut between).unwrap();
+        assert_eq!(run.status, Status::ReachedEnd, "{name}");
+        let Between { events, found, .. } = between;
+        assert!(events > 3, "{name}: {events} events");
+        assert_eq!(found, 0, "{name}: {events} events");
+    }
+    let ball = BouncingBall {
+        restitution: 0.95,
+        ..BouncingBall::default()
+    };
+    let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
+    check("ball", ContactModel::new(ball), &start, [2.0, 8.0]);
+    let trot = SoftTrot::default();
+    let (q, v) = trot.start(0.01);
+    let start = Start::at(0.0).q(&q).v(&v);
+    check("trot", ContactModel::new(trot), &start, [0.7, 3.0]);
 }
 
 /// Samples of impacts with friction: by Lemke's method, by a dictionary, in space with a round

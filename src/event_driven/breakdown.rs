@@ -4,6 +4,7 @@ use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::acceleration::{Frame, Trouble};
 use crate::mechanics::configuration;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::{InputError, MatrixFault, Mode, NoDerivative, Stop, impact};
 
 /// Why the motion of bodies cannot go on.
@@ -257,13 +258,14 @@ impl Model<'_> {
     /// Calls `work` with the frame of `contacts` at `q`: mass matrix, rows and Gram matrix.
     pub(crate) fn in_frame<R>(
         &self,
+        at: &mut ContactsAt,
         q: &[f64],
         contacts: &[usize],
         work: impl FnOnce(&mut Frame<'_>) -> R,
     ) -> Result<R, Breakdown> {
         let size = self.bodies.frame_size(contacts.len());
         with_zeros(size, |scratch| {
-            match self.bodies.frame(q, contacts, scratch) {
+            match self.bodies.frame_at(Some(at), q, contacts, scratch) {
                 Ok(mut frame) => Ok(work(&mut frame)),
                 Err(trouble) => Err(explain(trouble, q, contacts)),
             }
@@ -285,7 +287,7 @@ impl Model<'_> {
     }
 
     fn trouble_at(&self, q: &[f64], contacts: &[usize]) -> Option<Breakdown> {
-        self.in_frame(q, contacts, |frame| {
+        self.in_frame(&mut ContactsAt::default(), q, contacts, |frame| {
             let mut zero = vec![0.0; contacts.len()];
             frame.solve_gram(&mut zero, self.redundant)
         })

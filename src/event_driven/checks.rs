@@ -1,13 +1,14 @@
 //! Checks before bodies move: options, states, masses, coefficients of restitution.
 
 use super::Model;
-use super::breakdown::Breakdown;
-use crate::linalg::symmetric::matrix_fault;
+use super::breakdown::{Breakdown, explain};
+use crate::linalg::symmetric::square_fault;
 use crate::mechanics::configuration::{check_configuration, check_input};
 use crate::mechanics::contact_frames::check_all_frames;
 use crate::mechanics::contact_source::common_tangents;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{InputError, MatrixFault, validate};
+use crate::{InputError, validate};
 
 impl Model<'_> {
     /// Refuses tolerances that make no sense, friction that nothing honours, and contacts that
@@ -80,24 +81,13 @@ impl Model<'_> {
         Ok(state)
     }
 
-    pub(crate) fn check_mass(&self, q: &[f64]) -> Result<(), Breakdown> {
-        let d = self.system().dof();
-        let mut mass = vec![0.0; d * d];
-        self.system().mass(q, &mut mass);
-        let matrix = nalgebra::DMatrix::from_column_slice(d, d, &mass);
-        let state = || q.to_vec();
-        if let Some(fault) = matrix_fault(&matrix) {
-            return Err(Breakdown::MassMatrix {
-                fault,
-                state: state(),
-            });
+    pub(crate) fn check_mass(&self, at: &mut ContactsAt, q: &[f64]) -> Result<(), Breakdown> {
+        let fault = square_fault(self.bodies.mass_at(at, q), self.system().dof());
+        if let Some(fault) = fault {
+            let state = q.to_vec();
+            return Err(Breakdown::MassMatrix { fault, state });
         }
-        match crate::linalg::cholesky::factor(&mut mass, d) {
-            Some(_) => Ok(()),
-            None => Err(Breakdown::MassMatrix {
-                fault: MatrixFault::NotPositive { value: 0.0 },
-                state: state(),
-            }),
-        }
+        let factored = self.bodies.factor_at(at, q);
+        factored.map_err(|trouble| explain(trouble, q, &[]))
     }
 }

@@ -6,6 +6,7 @@ use super::zeno::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
@@ -79,6 +80,8 @@ pub(crate) struct Watcher<'a> {
     pub(crate) seen: Seen,
     /// Event functions.
     values: Vec<f64>,
+    /// The contacts at the configuration that was looked at last.
+    at: ContactsAt,
     /// Touches met on the way, where they do not end the run.
     pub(crate) touches: Vec<ContactEvent>,
     /// Bytes that they may take still.
@@ -101,6 +104,7 @@ impl<'a> Watcher<'a> {
             point: vec![0.0; model.dim()],
             seen,
             values: vec![0.0; model.system().contacts()],
+            at: ContactsAt::default(),
             touches: Vec::new(),
             memory: settings.limits.max_memory,
             grazing,
@@ -152,7 +156,8 @@ impl Watcher<'_> {
                 self.seen.departures.push(departure);
                 continue;
             };
-            if is_closed || before.is_closed || model.rests(contact, &self.point) {
+            let at = &mut self.at;
+            if is_closed || before.is_closed || model.rests(at, contact, &self.point) {
                 *before = departure;
                 let is_earlier = |touch: &Touched| touch.t <= segment.start;
                 let is_past = |touch: &Touched| touch.contact == contact && is_earlier(touch);
@@ -217,7 +222,7 @@ impl Watcher<'_> {
             segment.interpolant.at(t, &mut state);
             let mode = self.model.closed(segment.mode);
             let event = ContactEvent {
-                approach: self.model.approach(&state, &[contact]),
+                approach: self.model.approach(&mut self.at, &state, &[contact]),
                 activated: (!is_closed).then_some(contact).into_iter().collect(),
                 mode_before: mode.clone(),
                 mode_after: mode,
@@ -288,7 +293,9 @@ impl Observer for Watcher<'_> {
 
     fn transition(&mut self, set: &Transition<'_>) {
         self.seen.is_after_event = true;
-        self.low = self.low.take().or_else(|| self.model.low_bounces(set));
+        if self.low.is_none() {
+            self.low = self.model.low_bounces(set, &mut self.at);
+        }
     }
 
     fn is_done(&self) -> bool {

@@ -1,34 +1,36 @@
 //! The effect of an event: the impact of the contacts that take part (Pace & Burden, eq. 3).
 
 use super::breakdown::{Breakdown, explain};
+use super::projection;
+use super::settling::Touching;
 use crate::event_driven::Model;
 use crate::impact::{
-    ImpactFailure, ImpactLaw, ImpactProblem, Occasion, Order, Remark, Selection, Unilateral,
+    ImpactFailure, ImpactLaw, ImpactProblem, Occasion, Order, Outcome, Outcomes, Selection,
+    Unilateral,
 };
+use crate::lcp::LcpSolver;
 use crate::linalg::cholesky::norm_in;
-use crate::linalg::scratch::with_zeros;
-use crate::mechanics::acceleration::Trouble;
+use crate::linalg::scratch::with_list;
 use crate::mechanics::contact_frames::check_frames;
-use crate::mechanics::delassus;
+use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::delassus::fill_impact;
 use crate::mechanics::rates::change_rates;
-use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints, Wanted};
 use crate::record::ContactEvent;
-use crate::{Crossed, Mode};
+use crate::{Crossed, InputError, Mode};
 
 impl Model<'_> {
     /// Whether each of `contacts` approaches faster than the tolerance.
     pub(crate) fn approaching(
         &self,
-        q: &[f64],
-        v: &[f64],
+        at: &mut ContactsAt,
+        state: &[f64],
         contacts: &[usize],
-    ) -> Result<Vec<bool>, Breakdown> {
-        self.in_frame(q, contacts, |frame| {
-            (0..contacts.len())
-                .map(|i| crate::linalg::dot(frame.row(i), v) < -self.rate_tolerance)
-                .collect()
-        })
+    ) -> Vec<bool> {
+        let rates = self.approach(at, state, contacts);
+        let approaches = |rate: &f64| *rate < -self.rate_tolerance;
+        rates.iter().map(approaches).collect()
     }
 
     /// The impact of the contacts of `event` that touch; changes the velocities in `state`.
@@ -38,15 +40,13 @@ impl Model<'_> {
         state: &mut [f64],
         event: &mut Event,
     ) -> Result<(), Breakdown> {
-        self.check_friction()?;
-        let (q, v) = self.parts(state);
+        let (_, v) = self.parts(state);
         let wanted = Wanted {
             friction: self.wants_friction(),
             restitution_at: Some(v),
             ..Wanted::default()
         };
-        let set = ContactSet::Listed(&event.touching);
-        self.system().fill(q, set, wanted, &mut event.contacts)?;
+        self.fill(state, wanted, event)?;
         for of in event.contacts.all_parameters() {
             self.check_restitution(of.contact, occasion.t, of.restitution)?;
         }
@@ -66,13 +66,11 @@ impl Model<'_> {
         state: &mut [f64],
         event: &mut Event,
     ) -> Result<(), Breakdown> {
-        let (q, _) = self.parts(state);
         let wanted = Wanted {
             friction: self.wants_friction(),
             ..Wanted::default()
         };
-        let set = ContactSet::Listed(&event.touching);
-        self.system().fill(q, set, wanted, &mut event.contacts)?;
+        self.fill(state, wanted, event)?;
         self.apply_impact_by(rule, occasion, state, event)
     }
 
@@ -84,10 +82,7 @@ impl Model<'_> {
         state: &mut [f64],
         event: &mut Event,
     ) -> Result<(), Breakdown> {
-        let (q, _) = self.parts(state);
-        let set = ContactSet::Listed(&event.touching);
-        self.system()
-            .fill(q, set, Wanted::default(), &mut event.contacts)?;
+        self.fill(state, Wanted::default(), event)?;
         let rule = ImpactRule {
             law: &Unilateral,
             selection: &Selection::Single,
@@ -95,21 +90,11 @@ impl Model<'_> {
         self.apply_impact_by(rule, occasion, state, event)
     }
 
-    /// The impact problem of contacts, with `M⁻¹ Jᵀ` written into `response`. The inner error says
-    /// why the contacts make no problem, the outer one why the mass matrix cannot be inverted.
-    pub(crate) fn impact_problem(
-        &self,
-        q: &[f64],
-        v: &[f64],
-        contacts: &Contacts,
-        momentum: f64,
-        response: &mut [f64],
-    ) -> Result<Result<ImpactProblem, ImpactFailure>, Trouble> {
-        with_zeros(v.len() * v.len(), |space| {
-            let mass = self.bodies.mass(q, space)?;
-            let problem = delassus::impact_problem(contacts, &mass, v, momentum, response);
-            Ok(problem)
-        })
+    fn fill(&self, state: &[f64], wanted: Wanted<'_>, event: &mut Event) -> Result<(), InputError> {
+        let (q, _) = self.parts(state);
+        let (at, contacts) = (&mut event.at, &mut event.contacts);
+        self.bodies
+            .fill_at(at, q, &event.touching, wanted, contacts)
     }
 
     fn apply_impact_by(
@@ -121,58 +106,49 @@ impl Model<'_> {
     ) -> Result<(), Breakdown> {
         let (q, v) = self.parts_mut(state);
         if !self.system().constant_mass() {
-            self.check_mass(q)?;
+            self.check_mass(&mut event.at, q)?;
         }
         check_frames(self.system(), q, &event.contacts)?;
-        let momentum = with_zeros(v.len() * v.len(), |mass| {
-            self.system().mass(q, mass);
-            norm_in(mass, v)
-        });
-        let (d, size) = (v.len(), event.contacts.rows() * v.len());
-        let noise = with_zeros(size, |response| {
-            let problem = self
-                .impact_problem(q, v, &event.contacts, momentum, response)
-                .map_err(|trouble| explain(trouble, q, &event.touching))?;
-            let resolved = problem.and_then(|problem| self.resolve(rule, occasion, problem, event));
-            let noise = resolved.map_err(|reason| {
-                let state = [&*q, &*v].concat();
-                Breakdown::of_impact(reason, &event.touching, occasion.t, state)
-            })?;
-            for (p, row) in event.impulses.iter().zip(response.chunks_exact(d.max(1))) {
-                for (v, by) in v.iter_mut().zip(row) {
-                    *v += p * by;
-                }
-            }
-            Ok::<_, Breakdown>(noise)
+        let momentum = norm_in(self.bodies.mass_at(&mut event.at, q), v);
+        event.response.clear();
+        event.response.resize(event.contacts.rows() * v.len(), 0.0);
+        let inverse = self.bodies.inverse_at(&mut event.at, q);
+        let mass = inverse.map_err(|trouble| explain(trouble, q, &event.touching))?;
+        let (problem, response) = (&mut event.problem, &mut event.response[..]);
+        let made = fill_impact(problem, &event.contacts, &mass, v, momentum, response);
+        let resolved = made.and_then(|()| self.resolve(rule, occasion, event));
+        let noise = resolved.map_err(|reason| {
+            let state = [&*q, &*v].concat();
+            Breakdown::of_impact(reason, &event.touching, occasion.t, state)
         })?;
+        let rows = event.response.chunks_exact(v.len().max(1));
+        for (p, row) in event.impulses().iter().zip(rows) {
+            for (v, by) in v.iter_mut().zip(row) {
+                *v += p * by;
+            }
+        }
         match noise {
             Some(noise) => self.stop_slow_approaches(q, v, event, noise),
             None => Ok(()),
         }
     }
 
-    /// Resolves an impact and notes the outcome in `event`. Returns the rounding of contact speeds
+    /// Resolves the problem of `event` and notes the outcome. Returns the rounding of contact speeds
     /// where contacts depend on each other.
     fn resolve(
         &self,
         rule: ImpactRule<'_>,
         occasion: Occasion,
-        problem: ImpactProblem,
         event: &mut Event,
     ) -> Result<Option<f64>, ImpactFailure> {
-        let fresh: Vec<usize> = (0..event.new.len()).filter(|&i| event.new[i]).collect();
-        let problem = problem.with_new_contacts(&fresh)?;
+        event.problem.set_new(&event.new, &self.interrupt);
+        let problem = &event.problem;
         let noise = (!problem.dependent().is_empty()).then(|| problem.noise());
-        let problem = problem.with_interrupt(&self.interrupt);
-        let outcomes = rule.law.resolve(&problem)?;
-        event.outcomes = outcomes.list.len();
-        let outcome = rule.selection.select(outcomes, occasion)?;
+        rule.law.resolve_into(problem, &mut event.outcomes)?;
+        event.chosen = Some(rule.selection.choose(&event.outcomes, occasion)?);
         event
             .approach
             .extend(problem.speeds().iter().take(problem.contacts()));
-        event.impulses.extend(&outcome.impulses);
-        event.remarks = outcome.remarks;
-        event.order = Some(outcome.order);
         Ok(noise)
     }
 
@@ -184,27 +160,24 @@ impl Model<'_> {
         &self,
         q: &[f64],
         v: &mut [f64],
-        event: &Event,
+        event: &mut Event,
         noise: f64,
     ) -> Result<(), Breakdown> {
-        let touching = &event.touching;
-        let rates = self.in_frame(q, touching, |frame| {
-            (0..touching.len())
-                .map(|i| crate::linalg::dot(frame.row(i), v))
-                .collect::<Vec<f64>>()
-        })?;
+        let mut rates = vec![0.0; event.touching.len()];
+        let Event { touching, at, .. } = event;
+        self.bodies.rates_at(at, q, v, touching, &mut rates);
         let slow = |i: &usize| rates[*i] < -self.rate_tolerance;
-        if !(0..touching.len()).any(|i| slow(&i)) {
+        if !(0..rates.len()).any(|i| slow(&i)) {
             return Ok(());
         }
-        let takes_part = |i: &usize| slow(i) || event.impulses[*i] > 0.0;
-        let taking_part: Vec<usize> = (0..touching.len()).filter(takes_part).collect();
-        let contacts: Vec<usize> = taking_part.iter().map(|&i| touching[i]).collect();
+        let takes_part = |i: &usize| slow(i) || event.impulses()[*i] > 0.0;
+        let taking_part: Vec<usize> = (0..rates.len()).filter(takes_part).collect();
+        let contacts: Vec<usize> = taking_part.iter().map(|&i| event.touching[i]).collect();
         let wanted = taking_part
             .iter()
             .map(|i| if slow(i) { -rates[*i] } else { 0.0 });
         let wanted: Vec<f64> = wanted.collect();
-        self.in_frame(q, &contacts, |frame| {
+        self.in_frame(&mut event.at, q, &contacts, |frame| {
             let unit = |i: usize| frame.gram[i * contacts.len() + i].sqrt();
             if (0..contacts.len()).all(|i| wanted[i] <= noise * unit(i)) {
                 change_rates(frame, &wanted, v);
@@ -219,7 +192,7 @@ impl Model<'_> {
         event.clear();
         for j in 0..self.system().contacts() {
             let (closed, crosses) = (self.is_closed(mode, j), crossed.contains(j));
-            if closed || crosses || self.rests(j, x) {
+            if closed || crosses || self.rests(&mut event.at, j, x) {
                 event.touching.push(j);
                 event.new.push(crosses && !closed);
             }
@@ -239,32 +212,32 @@ impl Model<'_> {
         event: &mut Event,
     ) -> Result<(), Breakdown> {
         self.take_part(crossed, x, mode, event);
-        super::projection::land(self, x, &self.closed(mode), &event.touching);
+        with_list(self.system().contacts(), |space| {
+            let closed = gather_closed(mode, space);
+            projection::land(self, x, closed, &event.touching, &mut event.at);
+        });
         if event.is_impact() {
             self.apply_impact(occasion(t, crossed), x, event)?;
             // A contact with a positive impulse is not released.
-            let Event {
-                touching,
-                impulses,
-                released,
-                ..
-            } = event;
-            let pressed = |j: &usize| touching.iter().position(|k| k == j);
-            released.retain(|j| pressed(j).is_none_or(|i| impulses[i] <= 0.0));
+            let mut released = std::mem::take(&mut event.released);
+            let place = |j: &usize| event.touching.iter().position(|k| k == j);
+            released.retain(|j| place(j).is_none_or(|i| event.impulses()[i] <= 0.0));
+            event.released = released;
         } else {
-            event.approach = self.approach(x, &event.touching);
+            event.approach.resize(event.touching.len(), 0.0);
+            let (at, rates) = (&mut event.at, &mut event.approach);
+            self.approach_into(at, x, &event.touching, rates);
         }
-        self.release(t, x, &event.touching, &event.released, mode)
+        self.release(t, x, &mut event.settling(), mode)
     }
 
     /// True when a gap is zero and neither closes nor opens.
-    pub(crate) fn rests(&self, contact: usize, x: &[f64]) -> bool {
-        let (q, _) = self.parts(x);
-        self.system().gap(contact, q).abs() <= self.gap_tolerance
-            && self
-                .approach(x, &[contact])
-                .iter()
-                .all(|rate| rate.abs() <= self.rate_tolerance)
+    pub(crate) fn rests(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
+        let ((q, _), mut rate) = (self.parts(x), [0.0]);
+        self.system().gap(contact, q).abs() <= self.gap_tolerance && {
+            self.approach_into(at, x, &[contact], &mut rate);
+            rate[0].abs() <= self.rate_tolerance
+        }
     }
 }
 
@@ -284,7 +257,7 @@ pub(crate) fn occasion(t: f64, crossed: &Crossed<'_>) -> Occasion {
 
 /// The account of an event; observers read it in the record of the transition. Its memory is
 /// reused.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Event {
     /// The contacts that take part: closed, closing, or at rest with a gap of zero.
     pub(crate) touching: Vec<usize>,
@@ -294,35 +267,92 @@ pub(crate) struct Event {
     released: Vec<usize>,
     /// How fast those that touch approached (m/s).
     pub(crate) approach: Vec<f64>,
-    /// Impulses on them, normal ones first, then tangents contact by contact; none when no contact
-    /// closed.
-    pub(crate) impulses: Vec<f64>,
-    /// The remarks of the law on the outcome.
-    pub(crate) remarks: Vec<Remark>,
-    /// How the outcome came about.
-    pub(crate) order: Option<Order>,
-    /// How many outcomes the law gave.
-    pub(crate) outcomes: usize,
+    /// The problem of the impact, and `M⁻¹ Jᵀ` of its rows.
+    problem: ImpactProblem,
+    response: Vec<f64>,
+    /// The outcomes of the law, and which of them is taken; none when no contact closed.
+    pub(crate) outcomes: Outcomes,
+    chosen: Option<usize>,
     /// Rows and parameters of those that touch.
     contacts: Contacts,
+    /// What is known of the contacts at the configuration of the event.
+    pub(crate) at: ContactsAt,
+    /// Decides which contacts stay closed.
+    solver: LcpSolver,
+}
+
+impl Default for Event {
+    fn default() -> Self {
+        Self {
+            touching: Vec::new(),
+            new: Vec::new(),
+            released: Vec::new(),
+            approach: Vec::new(),
+            problem: ImpactProblem::empty(),
+            response: Vec::new(),
+            outcomes: Outcomes::default(),
+            chosen: None,
+            contacts: Contacts::new(),
+            at: ContactsAt::default(),
+            solver: LcpSolver::growing(),
+        }
+    }
 }
 
 impl Event {
+    /// The outcome that is taken; none when no contact closed.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        self.chosen.and_then(|place| self.outcomes.list.get(place))
+    }
+
+    /// Impulses on those that touch, normal ones first, then tangents contact by contact; none when
+    /// no contact closed.
+    pub(crate) fn impulses(&self) -> &[f64] {
+        self.outcome().map_or(&[], |of| of.impulses.as_slice())
+    }
+
+    /// How many outcomes the law gave.
+    pub(crate) fn count(&self) -> usize {
+        self.chosen.map_or(0, |_| self.outcomes.list.len())
+    }
+
+    /// Those that touch, of which it is to be decided which stay closed.
+    pub(crate) fn settling(&mut self) -> Touching<'_> {
+        Touching {
+            contacts: &self.touching,
+            released: &self.released,
+            at: &mut self.at,
+            solver: &mut self.solver,
+        }
+    }
+
     /// Writes what the contacts did into the log's entry.
     pub(crate) fn tell(&self, entry: &mut ContactEvent) {
         entry.contacts.clone_from(&self.touching);
-        entry.impulses.clone_from(&self.impulses);
+        entry.impulses.clear();
+        entry.impulses.extend_from_slice(self.impulses());
         entry.approach.clone_from(&self.approach);
-        entry.remarks.clone_from(&self.remarks);
-        entry.order.clone_from(&self.order);
-        entry.outcomes = self.outcomes;
+        entry.remarks.clear();
+        entry.outcomes = self.count();
+        let outcome = self.outcome();
+        if let Some(outcome) = outcome {
+            entry.remarks.extend_from_slice(&outcome.remarks);
+        }
+        match (&mut entry.order, outcome.map(|of| &of.order)) {
+            // In their memory.
+            (Some(Order::Word(to)), Some(Order::Word(from))) => to.clone_from(from),
+            (Some(Order::Stages(to)), Some(Order::Stages(from))) => to.clone_from(from),
+            (Some(Order::Modes(to)), Some(Order::Modes(from))) => to.clone_from(from),
+            (to, from) => *to = from.cloned(),
+        }
     }
 
     /// An event of these contacts, of which `new` were open until then.
-    pub(crate) fn of(touching: &[usize], new: Vec<bool>) -> Self {
+    pub(crate) fn of(touching: &[usize], new: Vec<bool>, at: ContactsAt) -> Self {
         Self {
             touching: touching.to_vec(),
             new,
+            at,
             ..Self::default()
         }
     }
@@ -337,8 +367,7 @@ impl Event {
         self.new.clear();
         self.released.clear();
         self.approach.clear();
-        self.impulses.clear();
-        self.remarks.clear();
-        (self.order, self.outcomes) = (None, 0);
+        self.chosen = None;
+        self.at.forget();
     }
 }

@@ -11,6 +11,7 @@ use super::projection;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::ode::difference::step_along;
 use crate::{Crossed, Mode};
 
@@ -66,7 +67,7 @@ impl Model<'_> {
             .ok()?;
         let stays = |i: &usize| {
             let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);
-            let pressed = event.impulses.get(*i).is_none_or(|&p| p > 0.0);
+            let pressed = event.impulses().get(*i).is_none_or(|&p| p > 0.0);
             !open || pressed
         };
         let taking_part: Vec<usize> = (0..event.touching.len()).filter(stays).collect();
@@ -74,7 +75,7 @@ impl Model<'_> {
         Some(NearbyEvent {
             occasion: occasion(t, crossed),
             new: taking_part.iter().map(|&i| event.new[i]).collect(),
-            approach: self.approach(x, &touching),
+            approach: self.approach(&mut ContactsAt::default(), x, &touching),
             restitution: self.restitutions(x, &touching),
             closed_before: self.closed(mode),
             closed_after: self.closed(&mode_after),
@@ -128,7 +129,8 @@ impl Model<'_> {
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
         }
         // The step is a part of the slowest approach, so that all contacts approach at both ends.
-        let rates = [usual, -usual].map(|s| self.approach(&moved(s), &nearby.touching));
+        let at = &mut ContactsAt::default();
+        let rates = [usual, -usual].map(|s| self.approach(at, &moved(s), &nearby.touching));
         for i in (0..nearby.touching.len()).filter(|&i| nearby.new[i]) {
             let change = (rates[0][i] - rates[1][i]).abs() / (2.0 * usual);
             if change > 0.0 {
@@ -144,9 +146,10 @@ impl Model<'_> {
 
     /// The event at a state close by.
     fn happen_beside(&self, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Breakdown> {
-        projection::hold_all(self, x, &nearby.closed_before);
+        projection::hold_all(self, x, &nearby.closed_before, None);
         if nearby.new.iter().any(|&new| new) {
-            let mut event = Event::of(&nearby.touching, nearby.new.clone());
+            let at = ContactsAt::default();
+            let mut event = Event::of(&nearby.touching, nearby.new.clone(), at);
             self.apply_impact(nearby.occasion, x, &mut event)?;
         }
         projection::hold(self, x, &nearby.closed_after);

@@ -6,6 +6,7 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::{At, InputError, Mode, Quantity, Start, Stop};
 
 /// Where a run of a [`ContactModel`](crate::ContactModel) system starts: state and mode, after an
@@ -69,7 +70,8 @@ impl Model<'_> {
         self.check_options()?;
         let mut state = self.checked_state(t, q, v)?;
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
-        self.check_mass(q)?;
+        let mut at = ContactsAt::default();
+        self.check_mass(&mut at, q)?;
         let n = self.system().contacts();
         let mut mode = self.mode(&[]);
         let mut touching = Vec::new();
@@ -95,18 +97,18 @@ impl Model<'_> {
         }
         // Gaps of contacts that do not open are set to zero: with a rounding error left, the run
         // would see a touch or a negative gap.
-        let rates = self.approach(&state, &touching);
+        let rates = self.approach(&mut at, &state, &touching);
         let lands = |&(&j, rate): &(&usize, &f64)| {
             let opens = *rate > self.rate_tolerance;
             !opens || self.system().gap(j, q) < 0.0
         };
         let landing = touching.iter().zip(&rates).filter(lands);
         let landing: Vec<usize> = landing.map(|(&j, _)| j).collect();
-        super::projection::land(self, &mut state, &[], &landing);
-        let approaching = self.approaching(&state[..q.len()], v, &touching)?;
-        let rests = |j: &usize| self.rests(*j, &state);
+        super::projection::land(self, &mut state, &[], &landing, &mut at);
+        let approaching = self.approaching(&mut at, &state, &touching);
+        let rests = |j: &usize| self.rests(&mut at, *j, &state);
         let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();
-        let mut event = Event::of(&touching, approaching);
+        let mut event = Event::of(&touching, approaching, at);
         if event.is_impact() {
             impact(&mut state, &mut event)?;
         }
@@ -114,7 +116,7 @@ impl Model<'_> {
         for &j in &resting {
             Self::set_closed(&mut mode, j, true);
         }
-        self.update_contacts(t, &mut state, &touching, &[], &mut mode)?;
+        self.update_contacts(t, &mut state, &mut event.settling(), &mut mode)?;
         let approached = touching.iter().zip(&event.new).filter(|(_, new)| **new);
         let start = SettledStart {
             t,

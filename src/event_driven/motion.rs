@@ -3,7 +3,7 @@
 
 use super::projection;
 use crate::event_driven::Model;
-use crate::linalg::scratch::with_indices;
+use crate::linalg::scratch::with_list;
 use crate::mechanics::acceleration::Purpose;
 use crate::mechanics::configuration;
 use crate::mechanics::contact_model::gather_closed;
@@ -67,7 +67,7 @@ impl Model<'_> {
         purpose: Purpose,
     ) -> bool {
         let n = self.system().contacts();
-        with_indices(n, |closed| {
+        with_list(n, |closed| {
             let closed = self.closed_contacts(gather_closed(mode, closed), purpose);
             let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
             system.motion(fixed, state, closed, acceleration, multipliers)
@@ -84,7 +84,7 @@ impl Model<'_> {
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
-        with_indices(self.system().contacts(), |closed| {
+        with_list(self.system().contacts(), |closed| {
             let closed = self.closed_contacts(gather_closed(mode, closed), Purpose::Motion);
             let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
             system.motion_along(fixed, t, x, closed, directions, out)

@@ -6,10 +6,11 @@
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::linalg::dot;
-use crate::linalg::scratch::{with_indices, with_zeros};
+use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::acceleration::Frame;
 use crate::mechanics::configuration;
 use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::{Measured, Mechanism, Redundant};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 
@@ -18,41 +19,52 @@ const LEFT_ALONE: f64 = 1e-3;
 
 /// Brings a state back to the closed contacts of `mode`; true when it changed.
 pub(crate) fn correct(model: &Model<'_>, x: &mut [f64], mode: &Mode) -> bool {
-    with_indices(model.system().contacts(), |space| {
-        hold_all(model, x, gather_closed(mode, space))
+    with_list(model.system().contacts(), |space| {
+        hold_all(model, x, gather_closed(mode, space), None)
     })
 }
 
 /// Brings a state onto the manifold of the coordinates, and to gaps and rates of zero of some
 /// contacts; true when it changed.
-pub(crate) fn hold_all(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
+pub(crate) fn hold_all(
+    model: &Model<'_>,
+    x: &mut [f64],
+    contacts: &[usize],
+    mut at: Option<&mut ContactsAt>,
+) -> bool {
     let moved = onto_manifold(model, x);
     if contacts.is_empty() {
         return moved;
     }
-    let moved = to_gaps_of_zero(model, x, contacts) || moved;
-    to_rates_of_zero(model, x, contacts) || moved
+    let moved = to_gaps_of_zero(model, x, contacts, at.as_deref_mut()) || moved;
+    to_rates_of_zero(model, x, contacts, at) || moved
 }
 
 /// Brings the state of an event onto its surfaces: the gaps of all contacts that take part are set
 /// to zero, and the rates of those that are `closed`. Otherwise a contact that parts, with a gap
 /// below zero by the drift of a step, would count as one that closes.
-pub(crate) fn land(model: &Model<'_>, x: &mut [f64], closed: &[usize], touching: &[usize]) {
+pub(crate) fn land(
+    model: &Model<'_>,
+    x: &mut [f64],
+    closed: &[usize],
+    touching: &[usize],
+    at: &mut ContactsAt,
+) {
     onto_manifold(model, x);
-    to_gaps_of_zero(model, x, touching);
-    to_rates_of_zero(model, x, closed);
+    to_gaps_of_zero(model, x, touching, Some(at));
+    to_rates_of_zero(model, x, closed, Some(at));
 }
 
 /// Brings a state onto the manifold of the coordinates and to gaps of zero; true when it changed.
 pub(crate) fn onto_gaps(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
     let moved = onto_manifold(model, x);
-    !contacts.is_empty() && to_gaps_of_zero(model, x, contacts) || moved
+    !contacts.is_empty() && to_gaps_of_zero(model, x, contacts, None) || moved
 }
 
 /// Brings the velocities to rates of zero of some contacts.
 pub(crate) fn hold(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) {
     if !contacts.is_empty() {
-        to_rates_of_zero(model, x, contacts);
+        to_rates_of_zero(model, x, contacts, None);
     }
 }
 
@@ -62,7 +74,12 @@ pub(crate) fn onto_manifold(model: &Model<'_>, x: &mut [f64]) -> bool {
     model.system().project_configuration(q)
 }
 
-fn to_gaps_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
+fn to_gaps_of_zero(
+    model: &Model<'_>,
+    x: &mut [f64],
+    contacts: &[usize],
+    mut at: Option<&mut ContactsAt>,
+) -> bool {
     let (system, m) = (model.system(), contacts.len());
     let (q, _) = model.parts_mut(x);
     let mut changed = false;
@@ -77,7 +94,10 @@ fn to_gaps_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool
             if worst <= LEFT_ALONE * model.gap_tolerance {
                 break;
             }
-            let Ok(mut frame) = model.bodies.frame(q, contacts, scratch) else {
+            let Ok(mut frame) = model
+                .bodies
+                .frame_at(at.as_deref_mut(), q, contacts, scratch)
+            else {
                 return;
             };
             if frame.solve_gram(wrong, Redundant::LeastSquares).is_err() {
@@ -112,16 +132,25 @@ fn shift(system: &Measured<dyn Mechanism + '_>, frame: &Frame<'_>, p: &[f64], q:
     system.project_configuration(q);
 }
 
-fn to_rates_of_zero(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
+fn to_rates_of_zero(
+    model: &Model<'_>,
+    x: &mut [f64],
+    contacts: &[usize],
+    mut at: Option<&mut ContactsAt>,
+) -> bool {
     let (m, least) = (contacts.len(), LEFT_ALONE * model.rate_tolerance);
     let (q, v) = model.parts_mut(x);
     // Most steps leave rates of rounding: the masses of the contacts are not needed then.
-    if model.bodies.rates_are_within(least, q, v, contacts) {
+    let known = at.as_deref_mut();
+    if model
+        .bodies
+        .rates_are_within(known, least, [q, v], contacts)
+    {
         return false;
     }
     with_zeros(model.bodies.frame_size(m) + m, |scratch| {
         let (wrong, scratch) = scratch.split_at_mut(m);
-        let Ok(mut frame) = model.bodies.frame(q, contacts, scratch) else {
+        let Ok(mut frame) = model.bodies.frame_at(at, q, contacts, scratch) else {
             return false;
         };
         for (i, wrong) in wrong.iter_mut().enumerate() {

@@ -15,6 +15,8 @@ use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 pub(crate) struct Memory {
     /// The impact with which the run starts, told once the start is.
     pub(crate) first: Option<ContactEvent>,
+    /// The entry of the log of the last transition; its memory is reused.
+    event: ContactEvent,
     pub(crate) detector: Detector,
     pub(crate) accumulation: Option<Accumulation>,
     /// The start was told; that of a later stretch is not a new one.
@@ -27,6 +29,7 @@ impl Memory {
     pub(crate) fn new(detector: Detector) -> Self {
         Self {
             first: None,
+            event: ContactEvent::new(0.0, ContactEventKind::Contact),
             detector,
             accumulation: None,
             is_told: false,
@@ -102,44 +105,54 @@ impl Observer for ContactRecorder<'_> {
     fn transition(&mut self, set: &Transition<'_>) {
         self.observer.transition(set);
         self.memory.transitions = set.index + 1;
-        let (mut activated, mut released) = (Vec::new(), Vec::new());
+        let event = &mut self.memory.event;
+        event.activated.clear();
+        event.released.clear();
         for c in set.guards {
             let (j, falls) = (c.guard.event, !c.guard.side_after());
             if !falls {
                 continue;
             }
             if set.mode_before.flag(j) {
-                released.push(j);
+                event.released.push(j);
             } else {
-                activated.push(j);
+                event.activated.push(j);
             }
         }
-        if activated.is_empty() && released.is_empty() {
+        if event.activated.is_empty() && event.released.is_empty() {
             return;
         }
         // Others that an impact opened.
-        let was_opened = |j: &usize| !set.mode.flag(*j) && !released.contains(j);
-        let opened: Vec<usize> = set.mode_before.flags().filter(was_opened).collect();
-        released.extend(opened);
-        released.sort_unstable();
-        for &j in &activated {
+        for j in set.mode_before.flags() {
+            if !set.mode.flag(j) && !event.released.contains(&j) {
+                event.released.push(j);
+            }
+        }
+        event.released.sort_unstable();
+        for &j in &event.activated {
             let found = self.memory.detector.activation(j, set.t);
             self.memory.accumulation = self.memory.accumulation.take().or(found);
         }
-        let [before, after] = [set.mode_before, set.mode].map(|mode| mode.flags().collect());
-        let mut event = ContactEvent {
-            activated,
-            released,
-            mode_before: before,
-            mode_after: after,
-            state_before: set.state_before.to_vec(),
-            state_after: set.state.to_vec(),
-            ..ContactEvent::new(set.t, ContactEventKind::Contact)
-        };
-        if let Some(done) = set.record.get::<Event>() {
-            done.tell(&mut event);
+        event.t = set.t;
+        for (closed, mode) in [
+            (&mut event.mode_before, set.mode_before),
+            (&mut event.mode_after, set.mode),
+        ] {
+            closed.clear();
+            closed.extend(mode.flags());
         }
-        self.observer.contacts(&event);
+        for (state, from) in [
+            (&mut event.state_before, set.state_before),
+            (&mut event.state_after, set.state),
+        ] {
+            state.clear();
+            state.extend_from_slice(from);
+        }
+        match set.record.get::<Event>() {
+            Some(done) => done.tell(event),
+            None => Event::default().tell(event),
+        }
+        self.observer.contacts(event);
     }
 
     fn crossing(&mut self, crossing: &GuardCrossing) {

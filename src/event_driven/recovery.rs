@@ -3,11 +3,15 @@
 
 use super::breakdown::Breakdown;
 use super::impact::Event;
+use super::settling::Touching;
 use super::zeno::Accumulation;
 use crate::event_driven::Model;
 use crate::impact::{ImpactFailure, Occasion};
+use crate::lcp::LcpSolver;
+use crate::linalg::scratch::{with_list, with_zeros};
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::rates::change_rates;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{
     Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status, Stop, Transition,
@@ -33,7 +37,11 @@ pub(crate) struct Bounds {
 
 impl Model<'_> {
     /// Detects a Zeno accumulation from rebounds too low to be resolved.
-    pub(crate) fn low_bounces(&self, set: &Transition<'_>) -> Option<Accumulation> {
+    pub(crate) fn low_bounces(
+        &self,
+        set: &Transition<'_>,
+        at: &mut ContactsAt,
+    ) -> Option<Accumulation> {
         let (q, v) = self.parts(set.state);
         let n = self.system().contacts();
         let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
@@ -44,27 +52,50 @@ impl Model<'_> {
         let parts = |j: &usize| {
             !self.is_closed(set.mode, *j) && self.system().gap(*j, q).abs() <= self.gap_tolerance
         };
-        let open: Vec<usize> = (0..n).filter(parts).collect();
-        if open.is_empty() {
-            return None;
-        }
-        let rates = self.approach(set.state, &open);
-        let bends = self.bends(set.t, set.state, &open, set.mode).ok()?;
-        let before = self.approach(set.state_before, &open);
+        with_list(n, |open| {
+            let mut m = 0;
+            for j in (0..n).filter(parts) {
+                open[m] = j;
+                m += 1;
+            }
+            let open = &open[..m];
+            with_zeros(3 * m, |numbers| {
+                let (rates, rest) = numbers.split_at_mut(m);
+                let (bends, before) = rest.split_at_mut(m);
+                self.approach_into(at, set.state, open, rates);
+                let state = State { t: set.t, q, v };
+                self.bends(state, set.mode, open, at, bends);
+                self.approach_into(at, set.state_before, open, before);
+                self.lowest(set, open, [rates, bends, before])
+            })
+        })
+    }
+
+    /// The accumulation of contacts that part at `rates`, with accelerations `bends`, after an approach
+    /// `before`; none where all rebounds are resolved.
+    fn lowest(
+        &self,
+        set: &Transition<'_>,
+        open: &[usize],
+        [rates, bends, before]: [&[f64]; 3],
+    ) -> Option<Accumulation> {
+        let (q, v) = self.parts(set.state);
         let mut found: Option<Accumulation> = None;
         for (i, &j) in open.iter().enumerate() {
             let (rate, fall) = (rates[i], -bends[i]);
             let low = rate > 0.0 && fall > 0.0 && self.is_low(rate, bends[i]);
+            if !low {
+                continue;
+            }
             // In an impact of several contacts one may part faster than it approached. Then its
             // coefficient of restitution gives the ratio.
-            let restitution = self.system().restitution(j, q, v);
             let own = rate / -before[i];
             let ratio = if (0.0..1.0).contains(&own) {
                 own
             } else {
-                restitution
+                self.system().restitution(j, q, v)
             };
-            if !low || !(0.0..1.0).contains(&ratio) {
+            if !(0.0..1.0).contains(&ratio) {
                 continue;
             }
             let time = set.t + 2.0 * rate / fall / (1.0 - ratio);
@@ -138,10 +169,11 @@ impl Model<'_> {
         held.dedup();
         let nq = self.system().coordinates();
         let touching = self.touching(&state[..nq], &held);
-        super::projection::land(self, state, &[], &touching);
+        let mut at = ContactsAt::default();
+        super::projection::land(self, state, &[], &touching, &mut at);
         let mut impulses = vec![0.0; touching.len()];
         let (q, v) = self.parts_mut(state);
-        let plastic = self.in_frame(q, &held, |frame| {
+        let plastic = self.in_frame(&mut at, q, &held, |frame| {
             let mut p: Vec<f64> = (0..held.len())
                 .map(|i| -crate::linalg::dot(frame.row(i), v))
                 .collect();
@@ -161,11 +193,11 @@ impl Model<'_> {
                 impulses[i] += p;
             }
         }
-        let new = self.approaching(q, v, &touching)?;
-        let mut further = Event::of(&touching, new);
+        let new = self.approaching(&mut at, state, &touching);
+        let mut further = Event::of(&touching, new, at);
         if further.is_impact() {
             self.apply_plastic_impact(Occasion { t, number: 0 }, state, &mut further)?;
-            for (sum, p) in impulses.iter_mut().zip(&further.impulses) {
+            for (sum, p) in impulses.iter_mut().zip(further.impulses()) {
                 *sum += p;
             }
         }
@@ -173,7 +205,7 @@ impl Model<'_> {
         for &j in &touching {
             Self::set_closed(mode, j, true);
         }
-        self.update_contacts(t, state, &touching, &[], mode)?;
+        self.update_contacts(t, state, &mut further.settling(), mode)?;
         event.contacts = touching;
         event.impulses = impulses;
         Ok(self.finished(event, place))
@@ -188,9 +220,14 @@ impl Model<'_> {
         let mut event = self.event_at(ContactEventKind::Touch, place);
         event.released = vec![contact];
         event.contacts.clone_from(&event.mode_before);
-        let touching = event.mode_before.clone();
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
-        self.update_contacts(t, state, &touching, &[contact], mode)?;
+        let mut touching = Touching {
+            contacts: &event.mode_before,
+            released: &[contact],
+            at: &mut ContactsAt::default(),
+            solver: &mut LcpSolver::growing(),
+        };
+        self.update_contacts(t, state, &mut touching, mode)?;
         Ok(self.finished(event, place))
     }
 
@@ -204,14 +241,15 @@ impl Model<'_> {
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
         let nq = self.system().coordinates();
         let touching = self.touching(&state[..nq], &event.mode_before);
-        super::projection::land(self, state, &event.mode_before, &touching);
-        let new = self.approaching(&state[..nq], &state[nq..], &touching)?;
-        let mut impact = Event::of(&touching, new);
+        let mut at = ContactsAt::default();
+        super::projection::land(self, state, &event.mode_before, &touching, &mut at);
+        let new = self.approaching(&mut at, state, &touching);
+        let mut impact = Event::of(&touching, new, at);
         if !impact.is_impact() {
             return Ok(None);
         }
         self.apply_impact(Occasion { t, number: 0 }, state, &mut impact)?;
-        self.update_contacts(t, state, &touching, &[], mode)?;
+        self.update_contacts(t, state, &mut impact.settling(), mode)?;
         let approaches = touching.iter().zip(&impact.new).filter(|(_, new)| **new);
         event.activated = approaches.map(|(&j, _)| j).collect();
         impact.tell(&mut event);
@@ -245,7 +283,7 @@ impl Model<'_> {
     pub(crate) fn touching_and_not_parting(&self, place: &Place) -> Vec<usize> {
         let nq = self.system().coordinates();
         let mut touching = self.touching(&place.state[..nq], &self.closed(&place.mode));
-        let rates = self.approach(&place.state, &touching);
+        let rates = self.approach(&mut ContactsAt::default(), &place.state, &touching);
         let mut rates = rates.iter();
         touching.retain(|_| rates.next().is_none_or(|&rate| rate <= self.rate_tolerance));
         touching
@@ -268,7 +306,8 @@ impl Model<'_> {
 
     fn finished(&self, mut event: ContactEvent, place: &Place) -> ContactEvent {
         if event.approach.is_empty() {
-            event.approach = self.approach(&event.state_before, &event.contacts);
+            let at = &mut ContactsAt::default();
+            event.approach = self.approach(at, &event.state_before, &event.contacts);
         }
         ContactEvent {
             mode_after: self.closed(&place.mode),

@@ -3,11 +3,14 @@
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
-use crate::linalg::dot;
-use crate::mechanics::State;
+use crate::lcp::LcpSolver;
+use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::acceleration::Purpose;
+use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::mode_choice::Settled;
-use crate::mechanics::mode_problem::settle;
+use crate::mechanics::mode_problem::{Rules, settle};
+use crate::mechanics::{State, UnilateralConstraints};
 use crate::{At, Mode, Quantity, Stop};
 
 /// A gap that was released closes where its acceleration is less than zero by this part of its
@@ -18,6 +21,15 @@ const CLOSES: f64 = 1e-6;
 /// tenth of it.
 const LOW: f64 = 1e-2;
 
+/// The contacts that touch at an event, and what is known of them.
+pub(crate) struct Touching<'a> {
+    pub(crate) contacts: &'a [usize],
+    /// Those that are to be open.
+    pub(crate) released: &'a [usize],
+    pub(crate) at: &'a mut ContactsAt,
+    pub(crate) solver: &'a mut LcpSolver,
+}
+
 impl Model<'_> {
     /// [`update_contacts`](Self::update_contacts) where contacts are released at one instant. The
     /// forces of dependent contacts are not unique; where they fall from huge values together, as in
@@ -27,21 +39,25 @@ impl Model<'_> {
         &self,
         t: f64,
         x: &mut [f64],
-        touching: &[usize],
-        released: &[usize],
+        touching: &mut Touching<'_>,
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
-        if released.len() < 2 {
-            return self.update_contacts(t, x, touching, released, mode);
+        if touching.released.len() < 2 {
+            return self.update_contacts(t, x, touching, mode);
         }
-        let before = (x.to_vec(), mode.clone());
-        self.update_contacts(t, x, touching, released, mode)?;
-        if self.close_at_once(t, x, released, mode)? {
-            x.copy_from_slice(&before.0);
-            mode.copy_from(&before.1);
-            self.update_contacts(t, x, touching, &[], mode)?;
-        }
-        Ok(())
+        let mode_before = mode.clone();
+        with_zeros(x.len(), |before| {
+            before.copy_from_slice(x);
+            self.update_contacts(t, x, touching, mode)?;
+            let released = touching.released;
+            if self.close_at_once(t, x, released, mode, touching.at)? {
+                x.copy_from_slice(before);
+                mode.copy_from(&mode_before);
+                touching.released = &[];
+                self.update_contacts(t, x, touching, mode)?;
+            }
+            Ok(())
+        })
     }
 
     /// True when the gap of one of `contacts` accelerates below zero in the motion of `mode`.
@@ -51,59 +67,98 @@ impl Model<'_> {
         state: &[f64],
         contacts: &[usize],
         mode: &Mode,
+        at: &mut ContactsAt,
     ) -> Result<bool, Breakdown> {
-        let (bends, least) = self.bends_and_least(t, state, contacts, mode)?;
-        Ok(bends.iter().zip(least).any(|(bend, least)| *bend < -least))
+        let (q, v) = self.parts(state);
+        let state = State { t, q, v };
+        with_zeros(contacts.len() + v.len(), |numbers| {
+            let (bends, acceleration) = numbers.split_at_mut(contacts.len());
+            self.motion(state, mode, acceleration, None, Purpose::Motion);
+            self.in_frame(at, q, contacts, |frame| {
+                frame.gap_acceleration(self.system(), q, v, acceleration, bends);
+                let least = frame.least_acceleration(CLOSES, self.rate_tolerance);
+                let unit = |i: usize| frame.gram[i * contacts.len() + i].sqrt();
+                (0..contacts.len()).any(|i| bends[i] < -least * unit(i))
+            })
+        })
     }
 
     /// Decides which of the contacts that touch are closed from here on, and brings the state onto
-    /// them. Contacts in `released` are open.
+    /// them.
     pub(crate) fn update_contacts(
         &self,
         t: f64,
         state: &mut [f64],
-        touching: &[usize],
-        released: &[usize],
+        touching: &mut Touching<'_>,
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
-        let was_closed: Vec<bool> = touching.iter().map(|&j| self.is_closed(mode, j)).collect();
-        let mut parting = self.parting(t, state, touching, mode)?;
-        // The forces of the closed contacts may stop a slow contact from parting, or limit its
-        // rebound to a height that is not resolved. Such a contact is a candidate too.
-        for _ in 0..=touching.len() {
-            self.rest_unless_parting(t, state, touching, &parting, released, mode)?;
-            if !parting.iter().any(|&parts| parts) {
-                break;
-            }
-            let rates = self.approach(state, touching);
-            let thrown = |i: usize| parting[i] && was_closed[i];
-            let bends = if (0..touching.len()).any(thrown) {
-                self.bends(t, state, touching, mode)?
-            } else {
-                vec![0.0; touching.len()]
-            };
-            let held = |i: &usize| {
-                let stands = rates[*i].abs() <= self.rate_tolerance;
-                parting[*i] && (stands || thrown(*i) && self.is_low(rates[*i], bends[*i]))
-            };
-            let held: Vec<usize> = (0..touching.len()).filter(held).collect();
-            if held.is_empty() {
-                break;
-            }
-            for i in held {
-                parting[i] = false;
-            }
-        }
-        Ok(())
+        let (contacts, n) = (touching.contacts, touching.contacts.len());
+        with_list(2 * n, |marks| {
+            with_zeros(2 * n, |numbers| {
+                let (was_closed, parting) = marks.split_at_mut(n);
+                let (rates, bends) = numbers.split_at_mut(n);
+                for (was_closed, &j) in was_closed.iter_mut().zip(contacts) {
+                    *was_closed = self.is_closed(mode, j);
+                }
+                self.parting(t, state, touching, was_closed, parting)?;
+                // The forces of the closed contacts may stop a slow contact from parting, or limit
+                // its rebound to a height that is not resolved. Such a contact is a candidate too.
+                for _ in 0..=n {
+                    self.rest_unless_parting(t, state, touching, parting, mode)?;
+                    if !parting.contains(&true) {
+                        break;
+                    }
+                    self.approach_into(touching.at, state, contacts, rates);
+                    bends.fill(0.0);
+                    if parting
+                        .iter()
+                        .zip(&*was_closed)
+                        .any(|(parts, was)| *parts && *was)
+                    {
+                        let (q, v) = self.parts(state);
+                        let place = State { t, q, v };
+                        self.bends(place, mode, contacts, touching.at, bends);
+                    }
+                    let mut is_held = false;
+                    for i in 0..n {
+                        let stands = rates[i].abs() <= self.rate_tolerance;
+                        let is_low = was_closed[i] && self.is_low(rates[i], bends[i]);
+                        if parting[i] && (stands || is_low) {
+                            parting[i] = false;
+                            is_held = true;
+                        }
+                    }
+                    if !is_held {
+                        break;
+                    }
+                }
+                Ok(())
+            })
+        })
     }
 
-    /// `Da v` of contacts at a state; NaN where there is none.
-    pub(crate) fn approach(&self, state: &[f64], contacts: &[usize]) -> Vec<f64> {
+    /// `Da v` of contacts at a state.
+    pub(crate) fn approach(
+        &self,
+        at: &mut ContactsAt,
+        state: &[f64],
+        contacts: &[usize],
+    ) -> Vec<f64> {
+        let mut rates = vec![0.0; contacts.len()];
+        self.approach_into(at, state, contacts, &mut rates);
+        rates
+    }
+
+    /// Likewise, in space that is there.
+    pub(crate) fn approach_into(
+        &self,
+        at: &mut ContactsAt,
+        state: &[f64],
+        contacts: &[usize],
+        rates: &mut [f64],
+    ) {
         let (q, v) = self.parts(state);
-        self.in_frame(q, contacts, |frame| {
-            (0..contacts.len()).map(|i| dot(frame.row(i), v)).collect()
-        })
-        .unwrap_or_else(|_| vec![f64::NAN; contacts.len()])
+        self.bodies.rates_at(at, q, v, contacts, rates);
     }
 
     /// True when a gap that opens at `rate` under the acceleration `bend` reaches no height that
@@ -112,44 +167,20 @@ impl Model<'_> {
         rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
     }
 
-    /// The accelerations of the gaps of `contacts` in the motion of `mode`.
+    /// Writes the accelerations of the gaps of `contacts` in the motion of a mode.
     pub(crate) fn bends(
         &self,
-        t: f64,
-        state: &[f64],
-        contacts: &[usize],
+        state: State<'_>,
         mode: &Mode,
-    ) -> Result<Vec<f64>, Breakdown> {
-        Ok(self.bends_and_least(t, state, contacts, mode)?.0)
-    }
-
-    /// The accelerations of [`bends`](Self::bends), and how large each must be to be told from
-    /// zero.
-    fn bends_and_least(
-        &self,
-        t: f64,
-        state: &[f64],
         contacts: &[usize],
-        mode: &Mode,
-    ) -> Result<(Vec<f64>, Vec<f64>), Breakdown> {
-        let (q, v) = self.parts(state);
-        let (mut acceleration, mut bends) = (vec![0.0; v.len()], vec![0.0; contacts.len()]);
-        self.motion(
-            State { t, q, v },
-            mode,
-            &mut acceleration,
-            None,
-            Purpose::Motion,
-        );
-        self.in_frame(q, contacts, |frame| {
-            frame.gap_acceleration(self.system(), q, v, &acceleration, &mut bends);
-            let least = frame.least_acceleration(CLOSES, self.rate_tolerance);
-            let unit = |i: usize| frame.gram[i * contacts.len() + i].sqrt();
-            (
-                bends,
-                (0..contacts.len()).map(|i| least * unit(i)).collect(),
-            )
-        })
+        at: &mut ContactsAt,
+        bends: &mut [f64],
+    ) {
+        with_zeros(state.v.len(), |acceleration| {
+            self.motion(state, mode, acceleration, None, Purpose::Motion);
+            self.bodies
+                .bends_at(at, state, acceleration, contacts, bends);
+        });
     }
 
     /// Decides which of the contacts that touch and do not part are closed, and brings the state
@@ -158,55 +189,74 @@ impl Model<'_> {
         &self,
         t: f64,
         state: &mut [f64],
-        touching: &[usize],
+        touching: &mut Touching<'_>,
         parting: &[bool],
-        released: &[usize],
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
-        let (q, v) = self.parts(state);
-        let mut candidates = Vec::with_capacity(touching.len());
-        for (i, &j) in touching.iter().enumerate() {
-            Self::set_closed(mode, j, false);
-            if !parting[i] && !released.contains(&j) {
-                candidates.push(j);
+        with_list(touching.contacts.len(), |candidates| {
+            let mut count = 0;
+            for (&j, parts) in touching.contacts.iter().zip(parting) {
+                Self::set_closed(mode, j, false);
+                if !parts && !touching.released.contains(&j) {
+                    candidates[count] = j;
+                    count += 1;
+                }
             }
-        }
-        match settle(
-            &self.bodies,
-            State { t, q, v },
-            &candidates,
-            self.redundant,
-            self.rate_tolerance,
-            &self.interrupt,
-        ) {
-            Settled::Closed(closed) => {
-                for (&j, closed) in candidates.iter().zip(closed) {
+            let candidates = &candidates[..count];
+            with_list(count, |closed| {
+                let (q, v) = self.parts(state);
+                let rules = Rules {
+                    redundant: self.redundant,
+                    rate_tolerance: self.rate_tolerance,
+                    interrupt: &self.interrupt,
+                };
+                let (at, solver) = (&mut *touching.at, &mut *touching.solver);
+                let place = State { t, q, v };
+                match settle(&self.bodies, place, candidates, rules, at, solver, closed) {
+                    Settled::Closed => {}
+                    other => return Err(self.unsettled(other, t, state, candidates, mode)),
+                }
+                for (&j, &closed) in candidates.iter().zip(&*closed) {
                     Self::set_closed(mode, j, closed);
                 }
-                super::projection::correct(self, state, mode);
-                self.refuse_sustained_friction(t, mode)
-            }
-            Settled::Interrupted => Err(Breakdown::Stop(Stop::Interrupted)),
-            Settled::Nobody => Err(Breakdown::NoConsistentMode {
-                contacts: candidates,
-                t,
-            }),
-            Settled::Ambiguous => Err(Breakdown::AmbiguousMode {
-                contacts: candidates,
-                t,
-            }),
-            Settled::TooMany => Err(Breakdown::TooManyContacts {
-                contacts: candidates,
+                Ok(())
+            })
+        })?;
+        with_list(self.system().contacts(), |space| {
+            let closed = gather_closed(mode, space);
+            super::projection::hold_all(self, state, closed, Some(&mut *touching.at));
+        });
+        self.refuse_sustained_friction(t, mode)
+    }
+
+    /// Why it is not decided which of `candidates` are closed.
+    #[cold]
+    fn unsettled(
+        &self,
+        settled: Settled,
+        t: f64,
+        state: &[f64],
+        candidates: &[usize],
+        mode: &Mode,
+    ) -> Breakdown {
+        let (q, _) = self.parts(state);
+        let contacts = candidates.to_vec();
+        match settled {
+            Settled::Interrupted => Breakdown::Stop(Stop::Interrupted),
+            Settled::Closed | Settled::Nobody => Breakdown::NoConsistentMode { contacts, t },
+            Settled::Ambiguous => Breakdown::AmbiguousMode { contacts, t },
+            Settled::TooMany => Breakdown::TooManyContacts {
+                contacts,
                 limit: crate::mechanics::mode_problem::TRY_ALL,
                 t,
-            }),
-            Settled::NotFinite(component) => Err(Breakdown::Stop(Stop::NotFinite {
+            },
+            Settled::NotFinite(component) => Breakdown::Stop(Stop::NotFinite {
                 quantity: Quantity::Flow {
                     component: q.len() + component,
                 },
                 at: At::new(t, state, mode).into(),
-            })),
-            Settled::Trouble(trouble, set) => Err(explain(trouble, q, &set)),
+            }),
+            Settled::Trouble(trouble, set) => explain(trouble, q, &set),
         }
     }
 
@@ -222,31 +272,39 @@ impl Model<'_> {
         }
     }
 
-    /// Which contacts part faster than the tolerance. A closed contact whose rebound is too low to
-    /// be resolved does not part.
+    /// Marks the contacts that part faster than the tolerance. A closed contact whose rebound is too
+    /// low to be resolved does not part.
     fn parting(
         &self,
         t: f64,
         state: &[f64],
-        touching: &[usize],
-        mode: &Mode,
-    ) -> Result<Vec<bool>, Breakdown> {
+        touching: &mut Touching<'_>,
+        was_closed: &[bool],
+        parting: &mut [bool],
+    ) -> Result<(), Breakdown> {
         let (q, v) = self.parts(state);
-        self.in_frame(q, touching, |frame| {
-            let rates: Vec<f64> = (0..touching.len()).map(|i| dot(frame.row(i), v)).collect();
-            let mut parting: Vec<bool> = rates.iter().map(|&r| r > self.rate_tolerance).collect();
-            let thrown = |i: &usize| parting[*i] && self.is_closed(mode, touching[*i]);
-            let thrown: Vec<usize> = (0..touching.len()).filter(thrown).collect();
-            if thrown.is_empty() {
-                return parting;
+        let contacts = touching.contacts;
+        with_zeros(2 * contacts.len() + v.len(), |numbers| {
+            let (rates, rest) = numbers.split_at_mut(contacts.len());
+            let (falls, free) = rest.split_at_mut(contacts.len());
+            self.bodies.rates_at(touching.at, q, v, contacts, rates);
+            for (parts, rate) in parting.iter_mut().zip(&*rates) {
+                *parts = *rate > self.rate_tolerance;
             }
-            let (mut free, mut falls) = (vec![0.0; v.len()], vec![0.0; touching.len()]);
-            frame.free_acceleration(self.system(), State { t, q, v }, &[], &mut free);
-            frame.gap_acceleration(self.system(), q, v, &free, &mut falls);
-            for i in thrown {
-                parting[i] = !self.is_low(rates[i], falls[i]);
+            let is_thrown = |i: usize, parting: &[bool]| parting[i] && was_closed[i];
+            if !(0..contacts.len()).any(|i| is_thrown(i, parting)) {
+                return Ok(());
             }
-            parting
+            self.in_frame(touching.at, q, contacts, |frame| {
+                frame.free_acceleration(self.system(), State { t, q, v }, &[], free);
+                frame.gap_acceleration(self.system(), q, v, free, falls);
+            })?;
+            for i in 0..contacts.len() {
+                if is_thrown(i, parting) {
+                    parting[i] = !self.is_low(rates[i], falls[i]);
+                }
+            }
+            Ok(())
         })
     }
 }

@@ -105,18 +105,21 @@ impl Detector {
     /// Time and ratio of the accumulation of a contact, if its gaps shrink steadily.
     fn prediction(&self, contact: usize) -> Option<(f64, f64)> {
         let times = &self.times[contact];
-        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let ratios: Vec<f64> = gaps.windows(2).map(|pair| pair[1] / pair[0]).collect();
-        if ratios.len() < LEAST_RATIOS || !ratios.iter().all(|r| *r > 0.0 && *r < 1.0) {
+        let ratios = times
+            .windows(3)
+            .map(|times| (times[2] - times[1]) / (times[1] - times[0]));
+        if ratios.len() < LEAST_RATIOS || !ratios.clone().all(|r| r > 0.0 && r < 1.0) {
             return None;
         }
-        let (least, most) = ratios
-            .iter()
-            .fold((1.0, 0.0), |(a, b): (f64, f64), &r| (a.min(r), b.max(r)));
+        let range = |(a, b): (f64, f64), r: f64| (a.min(r), b.max(r));
+        let (least, most) = ratios.clone().fold((1.0, 0.0), range);
         if most - least > STEADY * most {
             return None;
         }
-        let (&ratio, &gap, &last) = (ratios.last()?, gaps.last()?, times.last()?);
+        let [.., before, last] = times[..] else {
+            return None;
+        };
+        let (ratio, gap) = (ratios.last()?, last - before);
         Some((last + gap * ratio / (1.0 - ratio), ratio))
     }
 }

@@ -4,8 +4,13 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use nalgebra::{DMatrix, DVector};
+
 use super::ImpactFailure;
-use super::{ImpactProblem, Outcome};
+use super::frictional::modes::Modes;
+use super::laws::plastic::Blend;
+use super::{ImpactProblem, Outcome, Reflections};
+use crate::lcp::LcpSolver;
 use crate::model::forward::hand_on;
 
 /// A rule for what happens to velocities when contacts close: from a problem to a set of outcomes.
@@ -32,13 +37,29 @@ pub trait ImpactLaw {
         true
     }
 
-    /// All outcomes the law allows, each with its impulses.
+    /// All outcomes the law allows, each with its impulses, in place of those of an earlier problem,
+    /// whose memory is reused: laws that give one outcome allocate nothing from the second problem of
+    /// a size on. After an error the outcomes mean nothing. A law of one's own hands on to others.
     ///
     /// # Errors
     /// The reasons for which the law has no outcome; each law documents its own.
     /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for a problem with
     /// friction, by a law that ignores it.
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure>;
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure>;
+
+    /// All outcomes the law allows, each with its impulses.
+    ///
+    /// # Errors
+    /// As [`resolve_into`](Self::resolve_into).
+    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+        let mut outcomes = Outcomes::default();
+        self.resolve_into(problem, &mut outcomes)?;
+        Ok(outcomes)
+    }
 
     /// The only outcome.
     ///
@@ -56,6 +77,7 @@ macro_rules! pointers {
                 name() -> &'static str;
                 honours_friction() -> bool;
                 honours_restitution() -> bool;
+                resolve_into(problem: &ImpactProblem, outcomes: &mut Outcomes) -> Result<(), ImpactFailure>;
                 resolve(problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure>;
                 outcome(problem: &ImpactProblem) -> Result<Outcome, ImpactFailure>;
             }
@@ -72,7 +94,7 @@ impl fmt::Debug for dyn ImpactLaw + Send + Sync + '_ {
     }
 }
 
-/// The outcomes of a law, no two alike.
+/// The outcomes of a law, no two alike; by default a complete set of none.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcomes {
@@ -85,15 +107,92 @@ pub struct Outcomes {
     /// ([`AllOutcomes`](super::AllOutcomes)), or its reflections
     /// ([`MinimalOutcomes`](super::MinimalOutcomes)); 0 for laws that do not search.
     pub effort: usize,
+    /// The memory of laws, none before the first.
+    space: Option<Box<Space>>,
+}
+
+impl Default for Outcomes {
+    fn default() -> Self {
+        Self::of(Vec::new(), true, 0)
+    }
+}
+
+/// The memory in which laws solve their problems. It has no value: a copy begins without any.
+#[derive(Default)]
+pub(super) struct Space {
+    pub(super) solvers: Solvers,
+    pub(super) blend: Blend,
+    pub(super) reflections: Reflections,
+    pub(super) modes: Modes,
+    /// Speeds and impulses of a law that goes by stages, and those of one stage.
+    pub(super) speeds: DVector<f64>,
+    pub(super) impulses: DVector<f64>,
+    pub(super) pushes: DVector<f64>,
+}
+
+/// The memory of linear and complementarity problems.
+#[derive(Default)]
+pub(super) struct Solvers {
+    pub(super) lcp: LcpSolver,
+    pub(super) matrix: DMatrix<f64>,
+}
+
+impl Clone for Space {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Space {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
 }
 
 impl Outcomes {
     /// A complete set of one.
     pub fn of_one(outcome: Outcome) -> Self {
+        Self::of(vec![outcome], true, 0)
+    }
+
+    /// Outcomes of a search.
+    pub(super) fn of(list: Vec<Outcome>, is_complete: bool, effort: usize) -> Self {
         Self {
-            list: vec![outcome],
-            is_complete: true,
-            effort: 0,
+            list,
+            is_complete,
+            effort,
+            space: None,
+        }
+    }
+
+    /// Keeps the memory of modes.
+    pub(super) fn keep(&mut self, modes: Modes) {
+        self.space.get_or_insert_default().modes = modes;
+    }
+
+    /// Makes this a complete set of one, to be written but for its remarks, with the memory of laws.
+    pub(super) fn begin_one(&mut self) -> (&mut Outcome, &mut Space) {
+        (self.is_complete, self.effort) = (true, 0);
+        self.list.resize_with(1, Outcome::empty);
+        let outcome = &mut self.list[0];
+        outcome.remarks.clear();
+        (outcome, self.space.get_or_insert_default())
+    }
+
+    /// The number of the only outcome.
+    ///
+    /// # Errors
+    /// [`ImpactFailure::NotSingle`].
+    pub(super) fn single_place(&self) -> Result<usize, ImpactFailure> {
+        match self.list.len() {
+            1 if self.is_complete => Ok(0),
+            count => Err(ImpactFailure::NotSingle { count }),
         }
     }
 
@@ -102,11 +201,8 @@ impl Outcomes {
     /// # Errors
     /// [`ImpactFailure::NotSingle`] when there are more or none, or when the search stopped at a cap.
     pub fn single(mut self) -> Result<Outcome, ImpactFailure> {
-        let count = self.list.len();
-        match self.list.pop() {
-            Some(outcome) if count == 1 && self.is_complete => Ok(outcome),
-            _ => Err(ImpactFailure::NotSingle { count }),
-        }
+        let place = self.single_place()?;
+        Ok(self.list.swap_remove(place))
     }
 
     /// The greatest distance between the momenta of two outcomes, in the metric of kinetic energy
@@ -199,6 +295,13 @@ mod tests {
         fn honours_restitution(&self) -> bool {
             false
         }
+        fn resolve_into(
+            &self,
+            _problem: &ImpactProblem,
+            _outcomes: &mut Outcomes,
+        ) -> Result<(), ImpactFailure> {
+            Err(ImpactFailure::NotSingle { count: 6 })
+        }
         fn resolve(&self, _problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
             Err(ImpactFailure::NotSingle { count: 7 })
         }
@@ -210,11 +313,14 @@ mod tests {
     #[test]
     fn pointers_hand_every_method_on() {
         fn asked(law: impl ImpactLaw) {
-            let one = nalgebra::DMatrix::identity(1, 1);
-            let problem = ImpactProblem::new(one, nalgebra::DVector::zeros(1)).unwrap();
+            let one = DMatrix::identity(1, 1);
+            let problem = ImpactProblem::new(one, DVector::zeros(1)).unwrap();
             assert_eq!((law.name(), law.honours_friction()), ("own", true));
             assert!(!law.honours_restitution());
             let refused = |count| ImpactFailure::NotSingle { count };
+            let mut outcomes = Outcomes::default();
+            let resolved = law.resolve_into(&problem, &mut outcomes);
+            assert_eq!(resolved.unwrap_err(), refused(6));
             assert_eq!(law.resolve(&problem).unwrap_err(), refused(7));
             assert_eq!(law.outcome(&problem).unwrap_err(), refused(8));
         }

@@ -14,7 +14,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::ImpactFailure;
-use crate::linalg::symmetric::{Spectrum, unit_diagonal};
+use crate::linalg::scratch::{resize_vector, with_zeros};
+use crate::linalg::symmetric::{Spectrum, fill_unit_diagonal};
 use crate::{InputError, MatrixFault};
 
 /// Eigenvalues of `C` below this part of the greatest count as zero.
@@ -44,7 +45,7 @@ pub(crate) enum Source {
 }
 
 /// The problem with unit normals.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ContactSpace {
     /// `√G_ii`.
     pub(crate) roots: Vec<f64>,
@@ -66,8 +67,25 @@ impl ContactSpace {
         speeds: &[f64],
         source: Source,
     ) -> Result<Self, ImpactFailure> {
-        let (gram, roots) = unit_diagonal(delassus);
-        let scaled = DVector::from_fn(roots.len(), |i, _| speeds[i] / roots[i]);
+        let mut space = Self::default();
+        space.fill(delassus, speeds, source)?;
+        Ok(space)
+    }
+
+    /// Likewise, of as many first rows as there are speeds, in memory that is there.
+    pub(crate) fn fill(
+        &mut self,
+        delassus: &DMatrix<f64>,
+        speeds: &[f64],
+        source: Source,
+    ) -> Result<(), ImpactFailure> {
+        fill_unit_diagonal(delassus, speeds.len(), &mut self.gram, &mut self.roots);
+        resize_vector(&mut self.speeds, speeds.len());
+        for (i, scaled) in self.speeds.iter_mut().enumerate() {
+            *scaled = speeds[i] / self.roots[i];
+        }
+        self.dependent.clear();
+        self.norm = 0.0;
         let finite = |scaled: &DVector<f64>| match scaled.iter().position(|s| !s.is_finite()) {
             Some(contact) => Err(ImpactFailure::Overflow {
                 quantity: "scaled speed",
@@ -76,30 +94,31 @@ impl ContactSpace {
             }),
             None => Ok(()),
         };
-        let mut space = Self {
-            dependent: Vec::new(),
-            roots,
-            gram,
-            speeds: scaled,
-            norm: 0.0,
-        };
-        if let Some(factor) = space.independent_factor() {
-            finite(&space.speeds)?;
-            space.norm = norm_in(&factor, &space.speeds);
-            return space.of_finite_norm();
+        let n = self.contacts();
+        let norm = with_zeros(n * n + n, |scratch| {
+            let (factor, space) = scratch.split_at_mut(n * n);
+            if !self.factor_if_independent(factor) {
+                return Ok(None);
+            }
+            finite(&self.speeds)?;
+            Ok::<_, ImpactFailure>(Some(norm_in(factor, &self.speeds, space)))
+        })?;
+        if let Some(norm) = norm {
+            self.norm = norm;
+            return self.of_finite_norm();
         }
-        let spectrum = positive_spectrum("Delassus", &space.gram)?;
-        finite(&space.speeds)?;
+        let spectrum = positive_spectrum("Delassus", &self.gram)?;
+        finite(&self.speeds)?;
         let least = RANK * spectrum.greatest();
-        space.dependent = dependent(&spectrum, least);
-        space.norm = space.measure(&spectrum, source)?;
-        space.of_finite_norm()
+        self.dependent = dependent(&spectrum, least);
+        self.norm = self.measure(&spectrum, source)?;
+        self.of_finite_norm()
     }
 
     /// Refuses a norm so large that a reflection overflows.
-    fn of_finite_norm(self) -> Result<Self, ImpactFailure> {
+    fn of_finite_norm(&self) -> Result<(), ImpactFailure> {
         if self.norm <= 0.25 * f64::MAX {
-            return Ok(self);
+            return Ok(());
         }
         Err(ImpactFailure::Overflow {
             quantity: "momentum",
@@ -108,34 +127,34 @@ impl ContactSpace {
         })
     }
 
-    /// The Cholesky factor of `C` when it shows that all contacts are independent, without
+    /// Writes the Cholesky factor of `C`; true when it shows that all contacts are independent, without
     /// eigenvalues. With a unit diagonal, the least eigenvalue is at least `det C / e`, by the
     /// inequality of the means of the others.
-    fn independent_factor(&self) -> Option<DMatrix<f64>> {
+    fn factor_if_independent(&self, l: &mut [f64]) -> bool {
         let n = self.contacts();
-        let mut l = self.gram.clone();
+        l.copy_from_slice(self.gram.as_slice());
         let mut determinant = 1.0;
         for j in 0..n {
-            let mut pivot = l[(j, j)];
+            let mut pivot = l[j * n + j];
             for k in 0..j {
-                pivot -= l[(j, k)] * l[(j, k)];
+                pivot -= l[k * n + j] * l[k * n + j];
             }
             determinant *= pivot;
             // NaN fails too.
             if !(pivot > 0.0 && determinant > CLEARLY) {
-                return None;
+                return false;
             }
             let root = pivot.sqrt();
-            l[(j, j)] = root;
+            l[j * n + j] = root;
             for i in j + 1..n {
-                let mut entry = l[(i, j)];
+                let mut entry = l[j * n + i];
                 for k in 0..j {
-                    entry -= l[(i, k)] * l[(j, k)];
+                    entry -= l[k * n + i] * l[k * n + j];
                 }
-                l[(i, j)] = entry / root;
+                l[j * n + i] = entry / root;
             }
         }
-        Some(l)
+        true
     }
 
     /// Least over greatest eigenvalue of `C`.
@@ -236,20 +255,22 @@ const fn contact_of(row: usize, contacts: usize, rows: usize) -> usize {
     (row - contacts) / tangents
 }
 
-/// `√(sᵀ C⁻¹ s)` from the Cholesky factor of `C`.
-fn norm_in(factor: &DMatrix<f64>, speeds: &DVector<f64>) -> f64 {
+/// `√(sᵀ C⁻¹ s)` from the Cholesky factor of `C`; `y` has as many entries as `s`.
+fn norm_in(factor: &[f64], speeds: &DVector<f64>, y: &mut [f64]) -> f64 {
     // in units of the greatest: squares of finite speeds may overflow
     let unit = speeds.amax();
     if unit == 0.0 {
         return 0.0;
     }
     let n = speeds.len();
-    let mut y = speeds / unit;
+    for (y, s) in y.iter_mut().zip(speeds) {
+        *y = s / unit;
+    }
     let mut sum = 0.0;
     for j in 0..n {
-        let x = y[j] / factor[(j, j)];
+        let x = y[j] / factor[j * n + j];
         for i in j + 1..n {
-            y[i] -= factor[(i, j)] * x;
+            y[i] -= factor[j * n + i] * x;
         }
         sum += x * x;
     }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use nalgebra::DVector;
+use nalgebra::{DVector, DVectorView};
 
 use super::ImpactFailure;
 use super::ImpactProblem;
 #[cfg(doc)]
 use crate::InputError;
+use crate::linalg::scratch::{resize_vector, with_zeros};
 use crate::record::{Order, Remark};
 
 /// Rounding allowed in remarks: no remark is made of pulling impulses and approaching speeds below
@@ -32,22 +33,40 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// From the scaled impulses `μ`; adds the remarks that any law may give rise to.
-    pub(super) fn new(
+    /// Memory for an outcome.
+    pub(super) fn empty() -> Self {
+        Self {
+            speeds: DVector::zeros(0),
+            impulses: DVector::zeros(0),
+            order: Order::Together,
+            energy_change: 0.0,
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Takes scaled impulses `μ`, and derives the rest, beside the order and the remarks so far.
+    pub(super) fn push(
+        &mut self,
         problem: &ImpactProblem,
         scaled_impulses: &[f64],
-        order: Order,
-        remarks: Vec<Remark>,
-    ) -> Result<Self, ImpactFailure> {
-        let roots = &problem.space().roots;
-        let impulses = DVector::from_fn(problem.speeds().len(), |i, _| {
-            match (scaled_impulses.get(i), roots.get(i)) {
-                (Some(mu), Some(root)) => mu / root,
-                // frictionless: nothing along the tangents
-                _ => 0.0,
-            }
-        });
-        Self::of_impulses(problem, impulses, order, remarks)
+    ) -> Result<(), ImpactFailure> {
+        // frictionless: nothing along the tangents
+        resize_vector(&mut self.impulses, problem.speeds().len());
+        let scaled = scaled_impulses.iter().zip(&problem.space().roots);
+        for (impulse, (mu, root)) in self.impulses.iter_mut().zip(scaled) {
+            *impulse = mu / root;
+        }
+        self.complete(problem)
+    }
+
+    /// Takes an order of contacts one by one.
+    pub(super) fn set_word(&mut self, word: &[usize]) {
+        if let Order::Word(kept) = &mut self.order {
+            kept.clear();
+            kept.extend_from_slice(word);
+        } else {
+            self.order = Order::Word(word.to_vec());
+        }
     }
 
     /// From the impulses of all rows, normals first (N s); adds the remarks that any law may give
@@ -56,12 +75,40 @@ impl Outcome {
         problem: &ImpactProblem,
         impulses: DVector<f64>,
         order: Order,
-        mut remarks: Vec<Remark>,
+        remarks: Vec<Remark>,
     ) -> Result<Self, ImpactFailure> {
-        let roots = &problem.space().roots;
-        let before = problem.speeds();
-        let speeds = before + problem.delassus() * &impulses;
-        let energy_change = 0.5 * impulses.dot(&(before + &speeds));
+        let mut outcome = Self {
+            impulses,
+            order,
+            remarks,
+            ..Self::empty()
+        };
+        outcome.complete(problem)?;
+        Ok(outcome)
+    }
+
+    /// Derives speeds, energy and the remarks that any law may give rise to from the impulses of all
+    /// rows.
+    pub(super) fn complete(&mut self, problem: &ImpactProblem) -> Result<(), ImpactFailure> {
+        let (roots, before) = (&problem.space().roots, problem.speeds());
+        let Self {
+            speeds,
+            impulses,
+            energy_change,
+            remarks,
+            ..
+        } = self;
+        let n = before.len();
+        resize_vector(speeds, n);
+        speeds.gemv(1.0, problem.delassus(), impulses, 0.0);
+        *energy_change = with_zeros(n, |sums| {
+            for ((speed, before), sum) in speeds.iter_mut().zip(before).zip(&mut *sums) {
+                *speed = before + *speed;
+                *sum = before + *speed;
+            }
+            0.5 * impulses.dot(&DVectorView::from_slice(sums, n))
+        });
+        let energy_change = *energy_change;
         check_finite("impulse", impulses.as_slice())?;
         check_finite("speed", speeds.as_slice())?;
         check_finite("energy change", &[energy_change])?;
@@ -87,13 +134,7 @@ impl Outcome {
         if energy_change > 0.5 * limit * problem.kinetic_norm() {
             remarks.push(Remark::EnergyRaised { by: energy_change });
         }
-        Ok(Self {
-            speeds,
-            impulses,
-            order,
-            energy_change,
-            remarks,
-        })
+        Ok(())
     }
 
     /// The contacts in the order of their reflections, for laws that reflect one by one; else
@@ -204,34 +245,39 @@ mod tests {
     use super::*;
     use nalgebra::{dmatrix, dvector};
 
+    fn outcome(problem: &ImpactProblem, scaled: &[f64]) -> Result<Outcome, ImpactFailure> {
+        let mut outcome = Outcome::empty();
+        outcome.push(problem, scaled)?;
+        Ok(outcome)
+    }
+
     #[test]
     fn remarks_name_the_worst() {
         let problem =
             ImpactProblem::new(dmatrix![1.0, 0.0; 0.0, 4.0], dvector![-1.0, -2.0]).unwrap();
-        let order = || Order::Together;
-        let outcome = Outcome::new(&problem, &[1.0, -0.5], order(), Vec::new()).unwrap();
-        assert_eq!(outcome.impulses.as_slice(), [1.0, -0.25]);
-        assert_eq!(outcome.speeds.as_slice(), [0.0, -3.0]);
+        let found = outcome(&problem, &[1.0, -0.5]).unwrap();
+        assert_eq!(found.impulses.as_slice(), [1.0, -0.25]);
+        assert_eq!(found.speeds.as_slice(), [0.0, -3.0]);
         // ½ (1 · −1 + −¼ · −5)
-        assert_eq!(outcome.energy_change, 0.125);
+        assert_eq!(found.energy_change, 0.125);
         let (contact, impulse, speed, by) = (1, -0.25, -3.0, 0.125);
         assert_eq!(
-            outcome.remarks,
+            found.remarks,
             [
                 Remark::Adhesive { contact, impulse },
                 Remark::Approaching { contact, speed },
                 Remark::EnergyRaised { by }
             ]
         );
-        let calm = Outcome::new(&problem, &[1.0, 1.0], order(), Vec::new()).unwrap();
+        let calm = outcome(&problem, &[1.0, 1.0]).unwrap();
         assert!(calm.remarks.is_empty() && calm.is_feasible());
-        assert!((calm.distance(&outcome) - 1.5).abs() < 1e-15);
+        assert!((calm.distance(&found) - 1.5).abs() < 1e-15);
     }
 
     #[test]
     fn overflow_is_typed() {
         let problem = ImpactProblem::new(dmatrix![1.0], dvector![-1e300]).unwrap();
-        let refused = Outcome::new(&problem, &[4e300], Order::Together, Vec::new());
+        let refused = outcome(&problem, &[4e300]);
         assert!(matches!(
             refused,
             Err(ImpactFailure::Overflow {

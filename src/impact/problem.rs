@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::ImpactFailure;
 use super::normal_space::{ContactSpace, Source, least_momentum};
 use crate::linalg::decompose::cholesky;
+use crate::linalg::scratch::{resize, resize_vector};
 use crate::linalg::symmetric::{check_symmetric, unit_diagonal};
 use crate::{InputError, Interrupt, MatrixFault, validate};
 
@@ -101,26 +102,81 @@ impl ImpactProblem {
         Self::with_rows(delassus, speeds, friction.to_vec(), Source::Given)
     }
 
+    /// Without contacts: memory to be filled by [`fill`](Self::fill).
+    pub(crate) fn empty() -> Self {
+        Self {
+            delassus: DMatrix::zeros(0, 0),
+            speeds: DVector::zeros(0),
+            friction: Vec::new(),
+            restitution: Vec::new(),
+            is_new: Vec::new(),
+            tolerance: TOLERANCE,
+            momentum: 0.0,
+            least: 0.0,
+            space: ContactSpace::default(),
+            motion: None,
+            interrupt: None,
+        }
+    }
+
     /// From `G`, contact speeds `J v`, coefficients of friction, and the momentum `√(vᵀ M v)`.
+    pub(crate) fn of_motion(
+        delassus: DMatrix<f64>,
+        speeds: DVector<f64>,
+        friction: Vec<f64>,
+        momentum: f64,
+    ) -> Result<Self, ImpactFailure> {
+        let mut problem = Self {
+            delassus,
+            speeds,
+            friction,
+            ..Self::empty()
+        };
+        problem.check_motion(momentum)?;
+        Ok(problem)
+    }
+
+    /// Another problem in this memory, with so many `rows`: `write` is given space for `G` and the
+    /// contact speeds `J v`, zeros. `momentum` is `√(vᵀ M v)`.
+    pub(crate) fn fill(
+        &mut self,
+        rows: usize,
+        friction: impl Iterator<Item = f64>,
+        momentum: f64,
+        write: impl FnOnce(&mut [f64], &mut [f64]),
+    ) -> Result<(), ImpactFailure> {
+        resize(&mut self.delassus, rows, rows);
+        resize_vector(&mut self.speeds, rows);
+        write(self.delassus.as_mut_slice(), self.speeds.as_mut_slice());
+        self.friction.clear();
+        self.friction.extend(friction);
+        self.check_motion(momentum)
+    }
+
+    /// A problem with `G` and speeds of a motion.
     ///
     /// A contact whose tangent rows are zeros has no friction. These rows get the motion of its
     /// normal, coupled with nothing, and a coefficient of zero: no impulse acts along them.
-    pub(crate) fn of_motion(
-        mut delassus: DMatrix<f64>,
-        speeds: DVector<f64>,
-        mut friction: Vec<f64>,
-        momentum: f64,
-    ) -> Result<Self, ImpactFailure> {
-        let contacts = friction.len();
+    fn check_motion(&mut self, momentum: f64) -> Result<(), ImpactFailure> {
+        let (contacts, delassus) = (self.friction.len(), &mut self.delassus);
         let tangents = (delassus.nrows() / contacts.max(1)).saturating_sub(1);
-        for (i, friction) in friction.iter_mut().enumerate() {
+        for (i, friction) in self.friction.iter_mut().enumerate() {
             let rows = contacts + i * tangents..contacts + (i + 1) * tangents;
             if !rows.is_empty() && rows.clone().all(|k| delassus[(k, k)] == 0.0) {
                 *friction = 0.0;
                 rows.for_each(|k| delassus[(k, k)] = delassus[(i, i)]);
             }
         }
-        Self::with_rows(delassus, speeds, friction, Source::Motion)?.with_momentum(momentum)
+        self.check(Source::Motion)?;
+        if !momentum.is_finite() {
+            return Err(ImpactFailure::Overflow {
+                quantity: "momentum",
+                contact: 0,
+                value: momentum,
+            });
+        }
+        self.momentum = momentum;
+        Ok(())
     }
 
     /// Keeps the motion `v`, `M⁻¹ Jᵀ` and `M`, for velocities after the impact.
@@ -136,18 +192,6 @@ impl ImpactProblem {
             mass: mass.clone(),
         });
         self
-    }
-
-    fn with_momentum(mut self, momentum: f64) -> Result<Self, ImpactFailure> {
-        if !momentum.is_finite() {
-            return Err(ImpactFailure::Overflow {
-                quantity: "momentum",
-                contact: 0,
-                value: momentum,
-            });
-        }
-        self.momentum = momentum;
-        Ok(self)
     }
 
     /// Without friction, from the mass matrix `M` (`d × d`, symmetric, positive definite), the
@@ -229,8 +273,20 @@ impl ImpactProblem {
         friction: Vec<f64>,
         source: Source,
     ) -> Result<Self, ImpactFailure> {
-        let contacts = friction.len();
-        let rows = delassus.nrows();
+        let mut problem = Self {
+            delassus,
+            speeds,
+            friction,
+            ..Self::empty()
+        };
+        problem.check(source)?;
+        Ok(problem)
+    }
+
+    /// Checks what is given and derives the rest, as of elastic contacts that are all new.
+    fn check(&mut self, source: Source) -> Result<(), ImpactFailure> {
+        let (contacts, rows) = (self.friction.len(), self.delassus.nrows());
+        let (delassus, speeds) = (&self.delassus, &self.speeds);
         if contacts == 0 {
             return Err(ImpactFailure::Input(InputError::NoContacts));
         }
@@ -238,33 +294,28 @@ impl ImpactProblem {
         // 1, 2 or 3 rows a contact; the nearest is what is expected.
         let wanted = contacts * (rows / contacts).clamp(1, 3);
         validate::length("rows of normals and tangents", wanted, rows)?;
-        check_symmetric("Delassus", &delassus)?;
+        check_symmetric("Delassus", delassus)?;
         validate::finite("contact speeds", speeds.as_slice())?;
-        validate::not_negative("coefficient of friction", &friction)?;
-        let normals = delassus.view((0, 0), (contacts, contacts)).into_owned();
-        let space = ContactSpace::new(&normals, &speeds.as_slice()[..contacts], source)?;
+        validate::not_negative("coefficient of friction", &self.friction)?;
+        let space = &mut self.space;
+        space.fill(delassus, &speeds.as_slice()[..contacts], source)?;
         let least = if source == Source::Given && rows > contacts {
             // Laws that need a motion refuse what has none.
-            match least_momentum(&delassus, speeds.as_slice(), contacts) {
+            match least_momentum(delassus, speeds.as_slice(), contacts) {
                 Err(ImpactFailure::Input(_)) => space.norm,
                 least => least?.max(space.norm),
             }
         } else {
             space.norm
         };
-        Ok(Self {
-            delassus,
-            speeds,
-            friction,
-            restitution: vec![1.0; contacts],
-            is_new: vec![true; contacts],
-            tolerance: TOLERANCE,
-            momentum: least,
-            least,
-            space,
-            motion: None,
-            interrupt: None,
-        })
+        self.restitution.clear();
+        self.restitution.resize(contacts, 1.0);
+        self.is_new.clear();
+        self.is_new.resize(contacts, true);
+        self.tolerance = TOLERANCE;
+        (self.least, self.momentum) = (least, least);
+        (self.motion, self.interrupt) = (None, None);
+        Ok(())
     }
 
     /// One coefficient of restitution for all contacts, in [0, 1].
@@ -294,10 +345,22 @@ impl ImpactProblem {
     /// # Errors
     /// [`InputError::WrongLength`], [`InputError::BadSetting`] for one that is not finite.
     pub fn with_any_restitutions(mut self, restitution: &[f64]) -> Result<Self, ImpactFailure> {
+        self.set_restitutions(restitution)?;
+        Ok(self)
+    }
+
+    pub(crate) fn set_restitutions(&mut self, restitution: &[f64]) -> Result<(), InputError> {
         validate::length("restitution", self.contacts(), restitution.len())?;
         validate::accepted("restitution", restitution, "must be finite", |_| true)?;
         self.restitution.copy_from_slice(restitution);
-        Ok(self)
+        Ok(())
+    }
+
+    /// Marks on the contacts that are newly activated, and who ends searches.
+    pub(crate) fn set_new(&mut self, is_new: &[bool], interrupt: &Interrupt) {
+        self.is_new.clear();
+        self.is_new.extend_from_slice(is_new);
+        self.interrupt = Some(interrupt.clone());
     }
 
     /// Only these contacts are newly activated; the others were closed already.

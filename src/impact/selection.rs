@@ -81,16 +81,26 @@ impl Selection {
         mut outcomes: Outcomes,
         occasion: Occasion,
     ) -> Result<Outcome, ImpactFailure> {
+        let place = self.choose(&outcomes, occasion)?;
+        Ok(outcomes.list.swap_remove(place))
+    }
+
+    /// The place of the outcome that it takes; see [`select`](Self::select).
+    pub(crate) fn choose(
+        &self,
+        outcomes: &Outcomes,
+        occasion: Occasion,
+    ) -> Result<usize, ImpactFailure> {
         let count = outcomes.list.len();
         let chosen = match self {
-            Self::Single => return outcomes.single(),
+            Self::Single => return outcomes.single_place(),
             _ if count == 0 => return Err(ImpactFailure::NotSingle { count }),
             Self::First => Some(0),
             Self::Keyed(seed) => Some(below(*seed, occasion.number as u64, count)),
-            Self::By(choose) => choose(&outcomes, occasion),
+            Self::By(choose) => choose(outcomes, occasion),
         };
         match chosen {
-            Some(chosen) if chosen < count => Ok(outcomes.list.swap_remove(chosen)),
+            Some(chosen) if chosen < count => Ok(chosen),
             _ => Err(ImpactFailure::NoSuchOutcome { chosen, count }),
         }
     }

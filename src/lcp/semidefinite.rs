@@ -7,24 +7,25 @@ use super::LcpFailure;
 use super::LcpSolver;
 use super::problem::check_sizes;
 use crate::linalg::cholesky;
-use crate::{Interrupt, validate};
+use crate::validate;
 
 /// Largest problem for which it is tried whether all push, on the stack.
 const FEW: usize = 8;
 /// Below this pivot, as a part of its diagonal entry, the direct solve is skipped.
 const DEFINITE: f64 = 1e-8;
 
-/// `z` with `0 ≤ z ⊥ W z + q ≥ 0`. `noise` is the rounding of `q_i/√W_ii`: where the rows of `W`
-/// are dependent to rounding, `q` may lie outside its range by as much.
+/// Writes `z` with `0 ≤ z ⊥ W z + q ≥ 0`, by a solver that was told what to
+/// [`expect`](LcpSolver::expect): where the rows of `W` are dependent to rounding, `q` may lie outside
+/// its range by as much.
 ///
 /// # Errors
 /// As [`LcpSolver::solve`].
 pub(crate) fn solve_semidefinite(
     w: DMatrixView<'_, f64>,
     q: &[f64],
-    noise: f64,
-    interrupt: Option<&Interrupt>,
-) -> Result<Vec<f64>, LcpFailure> {
+    solver: &mut LcpSolver,
+    z: &mut [f64],
+) -> Result<(), LcpFailure> {
     check_sizes(&w, q)?;
     validate::finite("q", q)?;
     for j in 0..q.len() {
@@ -32,16 +33,13 @@ pub(crate) fn solve_semidefinite(
             .map_err(validate::counted_from(j * q.len()))?;
     }
     if q.iter().all(|&q| q >= 0.0) {
-        return Ok(vec![0.0; q.len()]);
+        z.fill(0.0);
+        return Ok(());
     }
-    if let Some(z) = all_push(&w, q) {
-        return Ok(z);
+    if !all_push(&w, q, z) {
+        z.copy_from_slice(solver.solve(w, q)?.z());
     }
-    let mut solver = LcpSolver::growing().noise(noise);
-    if let Some(interrupt) = interrupt {
-        solver = solver.interrupt(interrupt);
-    }
-    Ok(solver.solve(w, q)?.z().to_vec())
+    Ok(())
 }
 
 /// The `u ≥ 0` that proves that a problem has no solution, if it has none.
@@ -54,30 +52,27 @@ pub(crate) fn proof_of_none(w: DMatrixView<'_, f64>, q: &[f64], noise: f64) -> O
     }
 }
 
-/// `z = −W⁻¹ q` when that is positive and `W` is definite by a margin: no other can be the
-/// solution.
-fn all_push(w: &DMatrixView<'_, f64>, q: &[f64]) -> Option<Vec<f64>> {
+/// Writes `z = −W⁻¹ q`; true when that is positive and `W` is definite by a margin: no other can be
+/// the solution.
+fn all_push(w: &DMatrixView<'_, f64>, q: &[f64], z: &mut [f64]) -> bool {
     let n = q.len();
     if n > FEW {
-        return None;
+        return false;
     }
     let mut matrix = [0.0; FEW * FEW];
     let matrix = &mut matrix[..n * n];
     for (j, column) in matrix.chunks_exact_mut(n).enumerate() {
         column.copy_from_slice(w.column(j).as_slice());
     }
-    let least_pivot = cholesky::factor(matrix, n)?;
-    if least_pivot <= DEFINITE {
-        return None;
+    let least_pivot = cholesky::factor(matrix, n);
+    if least_pivot.is_none_or(|pivot| pivot <= DEFINITE) {
+        return false;
     }
-    let mut z = [0.0; FEW];
-    let z = &mut z[..n];
     for (z, q) in z.iter_mut().zip(q) {
         *z = -q;
     }
     cholesky::solve(matrix, n, z);
-    let push = z.iter().all(|&z| z > 0.0 && z.is_finite());
-    push.then(|| z.to_vec())
+    z.iter().all(|&z| z > 0.0 && z.is_finite())
 }
 
 #[cfg(test)]
@@ -87,6 +82,16 @@ mod tests {
 
     use super::*;
     use crate::lcp::residual;
+
+    fn solved(w: &DMatrix<f64>, q: &[f64]) -> Result<Vec<f64>, LcpFailure> {
+        let mut z = vec![f64::NAN; q.len()];
+        solve_semidefinite(w.as_view(), q, &mut LcpSolver::growing(), &mut z).map(|()| z)
+    }
+
+    fn pushed(w: &DMatrix<f64>, q: &[f64]) -> Option<Vec<f64>> {
+        let mut z = vec![f64::NAN; q.len()];
+        all_push(&w.as_view(), q, &mut z).then_some(z)
+    }
 
     proptest! {
         /// `W = A Aᵀ` with unit rows of `A`, of any rank.
@@ -106,7 +111,7 @@ mod tests {
             let w = &a * a.transpose();
             let q = &q[..n];
             let mut solver = LcpSolver::new(n);
-            let (Ok(found), Ok(solved)) = (solve_semidefinite(w.as_view(), q, 0.0, None), solver.solve(&w, q))
+            let (Ok(found), Ok(solved)) = (solved(&w, q), solver.solve(&w, q))
             else {
                 return Ok(());
             };
@@ -121,28 +126,21 @@ mod tests {
     #[test]
     fn all_push_or_the_solver_is_asked() {
         let w = DMatrix::from_row_slice(2, 2, &[1.0, -0.5, -0.5, 1.0]);
-        let z = all_push(&w.as_view(), &[-1.0, -1.0]).unwrap();
+        let z = pushed(&w, &[-1.0, -1.0]).unwrap();
         assert!((z[0] - 2.0).abs() < 1e-15 && (z[1] - 2.0).abs() < 1e-15);
         // The second would have to pull.
         let blunt = DMatrix::from_row_slice(2, 2, &[1.0, 0.5, 0.5, 1.0]);
-        assert_eq!(all_push(&blunt.as_view(), &[-1.0, 0.0]), None);
-        assert_eq!(
-            solve_semidefinite(blunt.as_view(), &[-1.0, 0.0], 0.0, None).unwrap(),
-            [1.0, 0.0]
-        );
+        assert_eq!(pushed(&blunt, &[-1.0, 0.0]), None);
+        assert_eq!(solved(&blunt, &[-1.0, 0.0]).unwrap(), [1.0, 0.0]);
         let dependent = DMatrix::from_element(2, 2, 1.0);
-        assert_eq!(all_push(&dependent.as_view(), &[-1.0, -1.0]), None);
+        assert_eq!(pushed(&dependent, &[-1.0, -1.0]), None);
         let almost = DMatrix::from_row_slice(2, 2, &[1.0, 1.0 - 1e-9, 1.0 - 1e-9, 1.0]);
-        assert_eq!(all_push(&almost.as_view(), &[-1.0, -1.0]), None);
-        assert_eq!(all_push(&w.as_view(), &[-1.0, f64::NAN]), None);
+        assert_eq!(pushed(&almost, &[-1.0, -1.0]), None);
+        assert_eq!(pushed(&w, &[-1.0, f64::NAN]), None);
         // No solution is accepted before the data are checked.
-        let refused =
-            |w: &DMatrix<f64>, q: &[f64]| solve_semidefinite(w.as_view(), q, 0.0, None).is_err();
+        let refused = |w: &DMatrix<f64>, q: &[f64]| solved(w, q).is_err();
         assert!(refused(&w, &[f64::INFINITY, 1.0]) && refused(&w, &[1.0]));
         assert!(refused(&DMatrix::from_element(2, 2, f64::NAN), &[1.0, 1.0]));
-        assert_eq!(
-            solve_semidefinite(w.as_view(), &[0.0, 2.0], 0.0, None).unwrap(),
-            [0.0, 0.0]
-        );
+        assert_eq!(solved(&w, &[0.0, 2.0]).unwrap(), [0.0, 0.0]);
     }
 }

@@ -144,6 +144,12 @@ impl LcpSolver {
         self
     }
 
+    /// Likewise, and who interrupts the next solves, for a solver that is kept.
+    pub(crate) fn expect(&mut self, noise: f64, interrupt: Option<&Interrupt>) {
+        self.noise = noise;
+        self.interrupt = interrupt.cloned();
+    }
+
     /// Ends a solve with [`LcpFailure::Interrupted`] when `interrupt` is set; checked once a pivot.
     #[must_use]
     pub fn interrupt(mut self, interrupt: &Interrupt) -> Self {

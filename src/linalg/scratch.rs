@@ -1,14 +1,21 @@
-//! Scratch space for right-hand sides that are shared by reference and allocate nothing.
+//! Scratch space for right-hand sides that are shared by reference and allocate nothing, and matrices
+//! that are filled again in their memory.
+
+use nalgebra::{DMatrix, DVector, Dyn, U1, VecStorage};
 
 /// Runs `work` on `size` zeros: on the stack up to 1024 (a few bodies), on the heap beyond. Several
 /// stack sizes, because clearing a larger one would be a good part of a small system's step.
 #[inline]
 pub(crate) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
+    const LEAST: usize = 16;
     const FEW: usize = 64;
     const SOME: usize = 256;
     const MANY: usize = 1024;
-    let (mut few, mut some, mut many, mut heap);
-    let zeros: &mut [f64] = if size <= FEW {
+    let (mut least, mut few, mut some, mut many, mut heap);
+    let zeros: &mut [f64] = if size <= LEAST {
+        least = [0.0; LEAST];
+        &mut least[..size]
+    } else if size <= FEW {
         few = [0.0; FEW];
         &mut few[..size]
     } else if size <= SOME {
@@ -24,21 +31,47 @@ pub(crate) fn with_zeros<R>(size: usize, work: impl FnOnce(&mut [f64]) -> R) -> 
     work(zeros)
 }
 
-/// Runs `work` on a list of `n` indices without allocating, up to 64; two sizes, as of scratch
-/// space.
-pub(crate) fn with_indices<R>(n: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
+/// Runs `work` on a list of `n` defaults (indices, marks) without allocating, up to 64; two sizes, as
+/// of scratch space.
+pub(crate) fn with_list<T: Copy + Default, R>(n: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
     let (mut few, mut many, mut heap);
-    let indices: &mut [usize] = if n <= 8 {
-        few = [0; 8];
+    let list: &mut [T] = if n <= 8 {
+        few = [T::default(); 8];
         &mut few[..n]
     } else if n <= 64 {
-        many = [0; 64];
+        many = [T::default(); 64];
         &mut many[..n]
     } else {
-        heap = vec![0; n];
+        heap = vec![T::default(); n];
         &mut heap
     };
-    work(indices)
+    work(list)
+}
+
+/// Makes a matrix one of zeros, of another size in the same memory.
+pub(crate) fn resize(matrix: &mut DMatrix<f64>, rows: usize, columns: usize) {
+    if matrix.shape() == (rows, columns) {
+        matrix.fill(0.0);
+        return;
+    }
+    let old = std::mem::take(matrix);
+    let mut entries: Vec<f64> = old.data.into();
+    entries.clear();
+    entries.resize(rows * columns, 0.0);
+    *matrix = DMatrix::from_data(VecStorage::new(Dyn(rows), Dyn(columns), entries));
+}
+
+/// Makes a vector one of zeros, of another length in the same memory.
+pub(crate) fn resize_vector(vector: &mut DVector<f64>, rows: usize) {
+    if vector.len() == rows {
+        vector.fill(0.0);
+        return;
+    }
+    let old = std::mem::take(vector);
+    let mut entries: Vec<f64> = old.data.into();
+    entries.clear();
+    entries.resize(rows, 0.0);
+    *vector = DVector::from_data(VecStorage::new(Dyn(rows), U1, entries));
 }
 
 /// Cuts slices of given lengths off a scratch space.

@@ -4,6 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::decompose::symmetric_eigen;
+use super::scratch::resize;
 use crate::{InputError, MatrixFault};
 
 /// Entries across the diagonal may differ by this much, measured by the geometric mean of their
@@ -61,18 +62,32 @@ pub(crate) fn square_fault(matrix: &[f64], n: usize) -> Option<MatrixFault> {
 /// A symmetric matrix scaled to a unit diagonal, its two halves averaged, with the roots of its
 /// diagonal.
 pub(crate) fn unit_diagonal(matrix: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
-    let n = matrix.nrows();
-    let roots: Vec<f64> = (0..n).map(|k| matrix[(k, k)].sqrt()).collect();
-    let scaled = DMatrix::from_fn(n, n, |i, j| {
-        if i == j {
-            1.0
-        } else {
-            // halved first: the sum of two finite numbers may overflow
-            let mean = 0.5 * matrix[(i, j)] + 0.5 * matrix[(j, i)];
-            mean / roots[i] / roots[j]
-        }
-    });
+    let (mut scaled, mut roots) = (DMatrix::zeros(0, 0), Vec::new());
+    fill_unit_diagonal(matrix, matrix.nrows(), &mut scaled, &mut roots);
     (scaled, roots)
+}
+
+/// [`unit_diagonal`] of the first `n` rows and columns, in memory that is there.
+pub(crate) fn fill_unit_diagonal(
+    matrix: &DMatrix<f64>,
+    n: usize,
+    scaled: &mut DMatrix<f64>,
+    roots: &mut Vec<f64>,
+) {
+    roots.clear();
+    roots.extend((0..n).map(|k| matrix[(k, k)].sqrt()));
+    resize(scaled, n, n);
+    for j in 0..n {
+        for i in 0..n {
+            scaled[(i, j)] = if i == j {
+                1.0
+            } else {
+                // halved first: the sum of two finite numbers may overflow
+                let mean = 0.5 * matrix[(i, j)] + 0.5 * matrix[(j, i)];
+                mean / roots[i] / roots[j]
+            };
+        }
+    }
 }
 
 /// Eigenvalues in rising order, with unit eigenvectors in the columns.

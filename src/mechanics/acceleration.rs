@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::configuration;
 use super::contacts::ContactRows;
 use super::delassus::{Mass, delassus};
-use super::gaps::{curvature, gap_row, work_size};
+use super::gaps::curvature;
 use super::kinetic::coriolis;
 use super::measured::Sizes;
 use super::{Measured, MechanicalSystem, Redundant, State, UnilateralConstraints};
@@ -112,26 +112,6 @@ where
     /// See [`Fixed::mass`].
     pub(crate) fn mass<'a>(&'a self, q: &[f64], space: &'a mut [f64]) -> Result<Mass<'a>, Trouble> {
         self.fixed.mass(&self.system, self.fixed.d, q, space)
-    }
-
-    /// True when no gap of `contacts` changes faster than `least`; what is not a number does not.
-    pub(crate) fn rates_are_within(
-        &self,
-        least: f64,
-        q: &[f64],
-        v: &[f64],
-        contacts: &[usize],
-    ) -> bool {
-        let is_within = |rate: f64| rate.is_nan() || rate.abs() <= least;
-        let (d, nq) = (self.fixed.d, self.fixed.nq);
-        with_zeros(d + work_size(nq, d), |scratch| {
-            let (row, work) = scratch.split_at_mut(d);
-            contacts.iter().all(|&j| {
-                row.fill(0.0);
-                gap_row(&self.system, j, q, row, work);
-                is_within(dot(row, v))
-            })
-        })
     }
 
     /// Size of the scratch space of a [`frame`](Self::frame) of `m` contacts.
@@ -290,7 +270,21 @@ impl<'a> Frame<'a> {
         let (diagonal, work) = (cut.take(m), cut.0);
         let rows = ContactRows::new(system, d, q, contacts, rows, work);
         delassus(&mass, d, rows.rows, lift, gram);
-        Ok(Self {
+        let space = [lift, gram, diagonal, work];
+        let has_coriolis = !(fixed.identity && system.constant_mass());
+        Ok(Self::of(d, mass, rows, space, has_coriolis).with(fixed))
+    }
+
+    /// From its parts: the last space is scratch.
+    #[inline(always)]
+    pub(super) fn of(
+        d: usize,
+        mass: Mass<'a>,
+        rows: ContactRows<'a>,
+        [lift, gram, diagonal, work]: [&'a mut [f64]; 4],
+        has_coriolis: bool,
+    ) -> Self {
+        Self {
             d,
             mass,
             rows,
@@ -299,11 +293,18 @@ impl<'a> Frame<'a> {
             diagonal,
             size: 0.0,
             thrust: f64::INFINITY,
-            has_coriolis: !(fixed.identity && system.constant_mass()),
+            has_coriolis,
             bent: 0.0,
-            applied: &fixed.applied,
+            applied: &[],
             work,
-        })
+        }
+    }
+
+    /// With the effort that is applied beside that of the system.
+    #[inline(always)]
+    pub(super) fn with(mut self, fixed: &'a Fixed) -> Self {
+        self.applied = &fixed.applied;
+        self
     }
 
     /// The rounding of the accelerations of gaps, in units of rows. It is larger where rows or

@@ -52,6 +52,21 @@ impl<'a> ContactRows<'a> {
         }
     }
 
+    /// Rows that are known.
+    pub(crate) fn known(
+        contacts: &'a [usize],
+        rows: &'a mut [f64],
+        dof: usize,
+        written: bool,
+    ) -> Self {
+        Self {
+            contacts,
+            rows,
+            dof,
+            written,
+        }
+    }
+
     /// The row of contact `i` of the list.
     pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.rows[i * self.dof..(i + 1) * self.dof]

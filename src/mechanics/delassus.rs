@@ -42,12 +42,17 @@ pub(crate) fn delassus(
     response: &mut [f64],
     gram: &mut [f64],
 ) {
-    let m = rows.len() / d.max(1);
     let each = rows.chunks_exact(d.max(1));
     // Column i of M⁻¹ Jᵀ: the velocities by a unit impulse on row i.
     for (row, response) in each.zip(response.chunks_exact_mut(d.max(1))) {
         mass.solve(row, response);
     }
+    fill_gram(d, rows, response, gram);
+}
+
+/// Writes `G = J M⁻¹ Jᵀ` from the rows of `J` and the columns of `M⁻¹ Jᵀ`.
+pub(super) fn fill_gram(d: usize, rows: &[f64], response: &[f64], gram: &mut [f64]) {
+    let m = rows.len() / d.max(1);
     for (i, response) in response.chunks_exact(d.max(1)).enumerate() {
         let upper = &mut gram[i * m..][..=i];
         rows_times(&rows[..(i + 1) * d], response, upper);
@@ -83,30 +88,32 @@ fn rows_times(rows: &[f64], x: &[f64], out: &mut [f64]) {
 
 /// The problem of contacts that meet with velocity `v` and `momentum = √(vᵀ M v)`; `M⁻¹ Jᵀ` is
 /// written into `response`, `d` entries a row.
-pub(crate) fn impact_problem(
+pub(crate) fn fill_impact(
+    problem: &mut ImpactProblem,
     contacts: &Contacts,
     mass: &Mass<'_>,
     v: &[f64],
     momentum: f64,
     response: &mut [f64],
-) -> Result<ImpactProblem, ImpactFailure> {
+) -> Result<(), ImpactFailure> {
     let (d, n, m) = (contacts.dof(), contacts.len(), contacts.rows());
     let parameters = contacts.all_parameters();
-    let problem = with_zeros(m * d, |rows| {
+    with_zeros(m * d, |rows| {
         contacts.add_rows(rows);
-        let mut gram = DMatrix::zeros(m, m);
-        delassus(mass, d, rows, response, gram.as_mut_slice());
-        // u⁻ = J v⁻: approach is negative.
-        let speeds = rows.chunks_exact(d.max(1)).map(|row| dot(row, v));
-        let speeds = DVector::from_iterator(m, speeds);
-        let friction = parameters.iter().map(|of| of.friction).collect();
-        ImpactProblem::of_motion(gram, speeds, friction, momentum)
+        let friction = parameters.iter().map(|of| of.friction);
+        problem.fill(m, friction, momentum, |gram, speeds| {
+            delassus(mass, d, rows, response, gram);
+            // u⁻ = J v⁻: approach is negative.
+            for (speed, row) in speeds.iter_mut().zip(rows.chunks_exact(d.max(1))) {
+                *speed = dot(row, v);
+            }
+        })
     })?;
     with_zeros(n, |restitution| {
         for (value, of) in restitution.iter_mut().zip(parameters) {
             *value = of.restitution;
         }
-        problem.with_any_restitutions(restitution)
+        Ok(problem.set_restitutions(restitution)?)
     })
 }
 
@@ -161,7 +168,8 @@ impl ImpactProblem {
         }
         let mut response = DMatrix::zeros(d, contacts.rows());
         let (factored, out) = (Mass::Factor(&l), response.as_mut_slice());
-        let problem = impact_problem(contacts, &factored, v, momentum, out)?;
+        let mut problem = Self::empty();
+        fill_impact(&mut problem, contacts, &factored, v, momentum, out)?;
         Ok(problem.with_response(v, response, mass))
     }
 

@@ -46,7 +46,7 @@
 // Inside. The system: `mechanism` (both traits, as drivers see them), `forward` (references and
 // smart pointers), `measured` (sizes read once), `configuration` (`q̇ = N(q) v`), `trees` (blocks of
 // the mass matrix), `kinetic` (Coriolis force). Contacts: `contacts` (at one configuration, as
-// values), `contact_source` (what fills them), `contact_frames` (normals and tangents in space),
+// values), `contacts_at` (what of them depends on the configuration alone), `contact_source` (what fills them), `contact_frames` (normals and tangents in space),
 // `gaps` (rows and curvatures), `rates` (velocities with given rates of gaps), `delassus` (the
 // problem in contact space). Motion: `acceleration` (equations of closed contacts),
 // `constant_contacts` (two matrices where rows and mass are constant), `motion` (accelerations and
@@ -62,6 +62,7 @@ pub(crate) mod contact_frames;
 pub(crate) mod contact_model;
 pub(crate) mod contact_source;
 pub(crate) mod contacts;
+pub(crate) mod contacts_at;
 pub(crate) mod delassus;
 #[cfg(feature = "dual")]
 mod dual;

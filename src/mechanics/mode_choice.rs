@@ -7,12 +7,13 @@
 use nalgebra::DMatrixView;
 
 use super::acceleration::Trouble;
+use super::mode_problem::Rules;
 use super::redundant::Redundant;
 use crate::Interrupt;
-use crate::lcp;
-use crate::lcp::solve_semidefinite;
+use crate::lcp::{self, LcpSolver, solve_semidefinite};
 use crate::linalg::cholesky::{factor, factor_row};
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
+use crate::linalg::scratch::with_zeros;
 
 /// Where the solver fails and the reciprocal condition number is below this, dependent contacts are
 /// reported as the reason.
@@ -27,8 +28,8 @@ pub(super) const SMALL: f64 = 1e-10;
 /// The solution of the mode problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Settled {
-    /// These stay closed, as marks on the candidates.
-    Closed(Vec<bool>),
+    /// It is marked which of the candidates stay closed.
+    Closed,
     /// No set is consistent.
     Nobody,
     /// Two sets are consistent, with different accelerations.
@@ -71,76 +72,99 @@ pub(super) struct Later {
 /// `by_rows` replaces the load of a set by forces as exact as the rows; true where these push.
 pub(super) fn choose(
     problem: Complementarity<'_>,
-    redundant: Redundant,
+    rules: Rules<'_>,
     ahead: impl FnOnce(&[f64]) -> Option<Later>,
     by_rows: impl Fn(&[usize], &mut [f64]) -> bool,
-    interrupt: &Interrupt,
+    solver: &mut LcpSolver,
+    closed: &mut [bool],
 ) -> Settled {
     let (gram, small, m) = (problem.gram, problem.small, problem.b.len());
     // A row of zeros is dependent on any others.
-    let dead: Vec<usize> = (0..m).filter(|&i| gram[i * m + i] == 0.0).collect();
-    if !dead.is_empty() {
+    if (0..m).any(|i| gram[i * m + i] == 0.0) {
+        let dead = (0..m).filter(|&i| gram[i * m + i] == 0.0).collect();
         return Settled::Trouble(Trouble::Dependent(0.0), dead);
     }
-    let unit = |i: usize| gram[i * m + i].sqrt();
-    // λ and the accelerations of the gaps w = G λ + b.
-    let (z, w) = match forces(problem, interrupt) {
-        Ok(found) => found,
-        Err(lcp::LcpFailure::Interrupted) => return Settled::Interrupted,
-        Err(_) => {
-            // A semidefinite problem of accelerations has a solution. The solver fails only where
-            // contacts are almost dependent.
-            let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
-            if rcond < ALMOST_DEPENDENT {
-                return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
+    with_zeros(2 * m, |space| {
+        let (z, w) = space.split_at_mut(m);
+        // λ and the accelerations of the gaps w = G λ + b.
+        match forces(problem, rules.interrupt, solver, z, w) {
+            Ok(()) => {}
+            Err(lcp::LcpFailure::Interrupted) => return Settled::Interrupted,
+            Err(_) => {
+                // A semidefinite problem of accelerations has a solution. The solver fails only where
+                // contacts are almost dependent.
+                let rcond = factor(&mut gram.to_vec(), m).unwrap_or(0.0);
+                if rcond < ALMOST_DEPENDENT {
+                    return Settled::Trouble(Trouble::Dependent(rcond), (0..m).collect());
+                }
+                return Settled::Nobody;
             }
-            return Settled::Nobody;
         }
-    };
-    let is_small = |value: f64| value <= small;
-    // The contacts that do not open: w = 0 where λ > 0.
-    let mut set: Vec<usize> = (0..m).filter(|&i| is_small(w[i] / unit(i))).collect();
-    // λ = w = 0 for some: the next moment decides, with the forces found here.
-    if set.iter().any(|&i| is_small(z[i] * unit(i))) {
-        let later = ahead(&z).map_or_else(Vec::new, |later| {
-            let later = Complementarity {
-                gram: &later.gram,
-                b: &later.b,
-                small: later.rounding,
-                noise: problem.noise,
-            };
-            opening(later, interrupt)
-        });
-        if interrupt.is_set() {
-            return Settled::Interrupted;
+        let unit = |i: usize| gram[i * m + i].sqrt();
+        let is_small = |value: f64| value <= small;
+        // The contacts that do not open: w = 0 where λ > 0.
+        for (i, closed) in closed.iter_mut().enumerate() {
+            *closed = is_small(w[i] / unit(i));
         }
-        set.retain(|i| !(is_small(z[*i] * unit(*i)) && later.contains(i)));
-    }
-    // Whether the contacts that stay closed have unique forces.
-    let rcond = factor(&mut part(gram, m, &set), set.len()).unwrap_or(0.0);
-    let least = match redundant {
-        Redundant::Refuse => NEARLY_DEPENDENT,
-        Redundant::LeastSquares => DEPENDENT,
-    };
-    if rcond > least {
-        return Settled::Closed(marks(m, &set));
-    }
-    if redundant == Redundant::Refuse {
-        return Settled::Trouble(Trouble::Dependent(rcond), set);
-    }
-    match share(problem, &set, by_rows, interrupt) {
-        Shared::Closed(set) => Settled::Closed(marks(m, &set)),
-        Shared::NotHeld(set) => Settled::Trouble(Trouble::Dependent(rcond), set),
-        Shared::Interrupted => Settled::Interrupted,
-        Shared::Nobody => {
-            let pushed = (0..m).filter(|&i| z[i] > 0.0).collect();
-            Settled::Closed(marks(m, &with_independent(gram, m, pushed, &set)))
+        let idles = |i: usize| is_small(z[i] * unit(i));
+        // λ = w = 0 for some: the next moment decides, with the forces found here.
+        if (0..m).any(|i| closed[i] && idles(i)) {
+            let later = ahead(z).map_or_else(Vec::new, |later| {
+                let later = Complementarity {
+                    gram: &later.gram,
+                    b: &later.b,
+                    small: later.rounding,
+                    noise: problem.noise,
+                };
+                opening(later, rules.interrupt, solver)
+            });
+            if rules.interrupt.is_set() {
+                return Settled::Interrupted;
+            }
+            for i in later.into_iter().filter(|&i| idles(i)) {
+                closed[i] = false;
+            }
         }
-    }
+        // Whether the contacts that stay closed have unique forces.
+        let rcond = rcond_of_part(gram, closed);
+        let least = match rules.redundant {
+            Redundant::Refuse => NEARLY_DEPENDENT,
+            Redundant::LeastSquares => DEPENDENT,
+        };
+        if rcond > least {
+            return Settled::Closed;
+        }
+        let set: Vec<usize> = (0..m).filter(|&i| closed[i]).collect();
+        if rules.redundant == Redundant::Refuse {
+            return Settled::Trouble(Trouble::Dependent(rcond), set);
+        }
+        let kept = match share(problem, &set, by_rows, rules.interrupt) {
+            Shared::Closed(set) => set,
+            Shared::NotHeld(set) => return Settled::Trouble(Trouble::Dependent(rcond), set),
+            Shared::Interrupted => return Settled::Interrupted,
+            Shared::Nobody => {
+                let pushed = (0..m).filter(|&i| z[i] > 0.0).collect();
+                with_independent(gram, m, pushed, &set)
+            }
+        };
+        closed.fill(false);
+        kept.into_iter().for_each(|i| closed[i] = true);
+        Settled::Closed
+    })
 }
 
-fn marks(m: usize, set: &[usize]) -> Vec<bool> {
-    (0..m).map(|i| set.contains(&i)).collect()
+/// The reciprocal condition number of the rows and columns that are marked; 0 where they are
+/// dependent.
+fn rcond_of_part(gram: &[f64], marks: &[bool]) -> f64 {
+    let (m, size) = (marks.len(), marks.iter().filter(|&&mark| mark).count());
+    let marked = || (0..m).filter(|&i| marks[i]);
+    with_zeros(size * size, |part| {
+        let entries = marked().flat_map(|k| marked().map(move |i| gram[k * m + i]));
+        for (part, entry) in part.iter_mut().zip(entries) {
+            *part = entry;
+        }
+        factor(part, size).unwrap_or(0.0)
+    })
 }
 
 /// How contacts share a load that their rows, which are dependent, do not divide.
@@ -238,26 +262,34 @@ fn with_independent(gram: &[f64], m: usize, pushed: Vec<usize>, set: &[usize]) -
 }
 
 /// The contacts that open in the solution by more than is small.
-fn opening(problem: Complementarity<'_>, interrupt: &Interrupt) -> Vec<usize> {
+fn opening(
+    problem: Complementarity<'_>,
+    interrupt: &Interrupt,
+    solver: &mut LcpSolver,
+) -> Vec<usize> {
     let m = problem.b.len();
     let least = |i: usize| problem.small * problem.gram[i * m + i].sqrt();
-    match forces(problem, interrupt) {
-        Ok((_, w)) => (0..m).filter(|&i| w[i] > least(i)).collect(),
+    let (mut z, mut w) = (vec![0.0; m], vec![0.0; m]);
+    match forces(problem, interrupt, solver, &mut z, &mut w) {
+        Ok(()) => (0..m).filter(|&i| w[i] > least(i)).collect(),
         Err(_) => Vec::new(),
     }
 }
 
-/// The solution `λ`, and `G λ + b`. Entries within the rounding of their
-/// terms are set to zero; terms are large and cancel where forces are large (wedges, heavy bodies
-/// on light ones).
+/// Writes the solution `λ`, and `G λ + b`. Entries within the rounding of their terms are set to
+/// zero; terms are large and cancel where forces are large (wedges, heavy bodies on light ones).
 fn forces(
     problem: Complementarity<'_>,
     interrupt: &Interrupt,
-) -> Result<(Vec<f64>, Vec<f64>), lcp::LcpFailure> {
+    solver: &mut LcpSolver,
+    force: &mut [f64],
+    opening: &mut [f64],
+) -> Result<(), lcp::LcpFailure> {
     let Complementarity { gram, b, noise, .. } = problem;
-    let (m, interrupt) = (b.len(), Some(interrupt));
-    let force = solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, noise, interrupt)?;
-    let opening = (0..m).map(|i| {
+    let m = b.len();
+    solver.expect(noise, Some(interrupt));
+    solve_semidefinite(DMatrixView::from_slice(gram, m, m), b, solver, force)?;
+    for (i, opening) in opening.iter_mut().enumerate() {
         let (mut sum, mut size) = (b[i], b[i].abs());
         for (k, force) in force.iter().enumerate() {
             let term = gram[k * m + i] * force;
@@ -265,10 +297,9 @@ fn forces(
             size += term.abs();
         }
         let rounding = (m + 1) as f64 * f64::EPSILON * size;
-        if sum.abs() <= rounding { 0.0 } else { sum }
-    });
-    let opening = opening.collect();
-    Ok((force, opening))
+        *opening = if sum.abs() <= rounding { 0.0 } else { sum };
+    }
+    Ok(())
 }
 
 /// The rows and columns of `set`.
@@ -287,7 +318,7 @@ mod tests {
         b.iter().fold(0.0, |most, b| b.abs().max(most))
     }
 
-    fn chosen(gram: &[f64], b: &[f64]) -> Settled {
+    fn chosen(gram: &[f64], b: &[f64]) -> Result<Vec<bool>, Settled> {
         let small = SMALL * largest(b);
         chosen_with(gram, b, small, Redundant::Refuse, &Interrupt::new())
     }
@@ -299,17 +330,27 @@ mod tests {
         small: f64,
         redundant: Redundant,
         interrupt: &Interrupt,
-    ) -> Settled {
+    ) -> Result<Vec<bool>, Settled> {
         let problem = Complementarity {
             gram,
             b,
             small,
             noise: 0.0,
         };
-        choose(problem, redundant, |_| None, |_, _| false, interrupt)
+        let rules = Rules {
+            redundant,
+            rate_tolerance: 0.0,
+            interrupt,
+        };
+        let (mut solver, mut closed) = (LcpSolver::growing(), vec![false; b.len()]);
+        let by_rows = |_: &[usize], _: &mut [f64]| false;
+        match choose(problem, rules, |_| None, by_rows, &mut solver, &mut closed) {
+            Settled::Closed => Ok(closed),
+            other => Err(other),
+        }
     }
 
-    fn shared(gram: &[f64], b: &[f64]) -> Settled {
+    fn shared(gram: &[f64], b: &[f64]) -> Result<Vec<bool>, Settled> {
         let redundant = Redundant::LeastSquares;
         chosen_with(gram, b, SMALL, redundant, &Interrupt::new())
     }
@@ -318,28 +359,13 @@ mod tests {
     fn contacts_that_pull_open_and_those_that_push_stay() {
         // Gravity on both, but the second is lifted by a lever on the first.
         let gram = [1.0, 0.0, 0.0, 1.0];
-        assert_eq!(
-            chosen(&gram, &[-9.81, -9.81]),
-            Settled::Closed(vec![true, true])
-        );
-        assert_eq!(
-            chosen(&gram, &[-9.81, 1.0]),
-            Settled::Closed(vec![true, false])
-        );
+        assert_eq!(chosen(&gram, &[-9.81, -9.81]), Ok(vec![true, true]));
+        assert_eq!(chosen(&gram, &[-9.81, 1.0]), Ok(vec![true, false]));
         let lever = [1.25, 0.75, 0.75, 1.25];
-        assert_eq!(
-            chosen(&lever, &[-1.0, -0.5]),
-            Settled::Closed(vec![true, false])
-        );
+        assert_eq!(chosen(&lever, &[-1.0, -0.5]), Ok(vec![true, false]));
         // Neither force nor acceleration: closed.
-        assert_eq!(
-            chosen(&lever, &[0.0, 0.0]),
-            Settled::Closed(vec![true, true])
-        );
-        assert_eq!(
-            chosen(&lever, &[-1.0, -0.6]),
-            Settled::Closed(vec![true, true])
-        );
+        assert_eq!(chosen(&lever, &[0.0, 0.0]), Ok(vec![true, true]));
+        assert_eq!(chosen(&lever, &[-1.0, -0.6]), Ok(vec![true, true]));
     }
 
     #[test]
@@ -349,7 +375,7 @@ mod tests {
         // The second does not push: the solver pivots.
         let (lever, b) = ([1.25, 0.75, 0.75, 1.25], [-1.0, -0.5]);
         let settled = chosen_with(&lever, &b, SMALL, Redundant::Refuse, &interrupt);
-        assert_eq!(settled, Settled::Interrupted);
+        assert_eq!(settled, Err(Settled::Interrupted));
     }
 
     #[test]
@@ -357,10 +383,10 @@ mod tests {
         let (same, b) = ([1.0; 4], [-1.0, -1.0]);
         assert!(matches!(
             chosen(&same, &b),
-            Settled::Trouble(Trouble::Dependent(_), set) if set == [0, 1]
+            Err(Settled::Trouble(Trouble::Dependent(_), set)) if set == [0, 1]
         ));
         let both = shared(&same, &b);
-        assert_eq!(both, Settled::Closed(vec![true, true]));
+        assert_eq!(both, Ok(vec![true, true]));
     }
 
     #[test]
@@ -376,11 +402,11 @@ mod tests {
         }
         let load = |x: f64, y: f64| corners.map(|c| -(1.0 + c.0 * x + c.1 * y));
         let all = shared(&gram, &load(0.2, 0.1));
-        assert_eq!(all, Settled::Closed(vec![true; 4]));
+        assert_eq!(all, Ok(vec![true; 4]));
         let three = shared(&gram, &load(0.7, 0.7));
-        assert_eq!(three, Settled::Closed(vec![true, true, false, true]));
+        assert_eq!(three, Ok(vec![true, true, false, true]));
         // Beyond the edge it tips over two legs.
         let two = shared(&gram, &load(1.5, 0.0));
-        assert_eq!(two, Settled::Closed(vec![true, false, false, true]));
+        assert_eq!(two, Ok(vec![true, false, false, true]));
     }
 }

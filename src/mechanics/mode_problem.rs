@@ -2,23 +2,37 @@
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
 use super::acceleration::{Bodies, Trouble, accelerate};
+use super::contacts_at::ContactsAt;
 use super::mode_choice::{Complementarity, Later, SMALL, Settled, choose};
 use super::redundant::Redundant;
 use super::{MechanicalSystem, State, UnilateralConstraints, configuration};
 use crate::Interrupt;
+use crate::lcp::LcpSolver;
 use crate::linalg::scratch::with_zeros;
 use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
 pub(crate) const TRY_ALL: usize = 12;
-/// Decides which of `candidates`, gaps that are zero and do not open, stay closed.
+
+/// How it is decided which contacts stay closed.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// The policy for contacts that depend on each other.
+    pub(crate) redundant: Redundant,
+    pub(crate) rate_tolerance: f64,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// Decides which of `candidates`, gaps that are zero and do not open, stay closed: marks on them, all
+/// off before.
 pub(crate) fn settle<S>(
     bodies: &Bodies<S>,
     state: State<'_>,
     candidates: &[usize],
-    redundant: Redundant,
-    rate_tolerance: f64,
-    interrupt: &Interrupt,
+    rules: Rules<'_>,
+    at: &mut ContactsAt,
+    solver: &mut LcpSolver,
+    closed: &mut [bool],
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
@@ -26,16 +40,16 @@ where
     let State { q, v, .. } = state;
     let (d, m) = (v.len(), candidates.len());
     if m == 0 {
-        return Settled::Closed(Vec::new());
+        return Settled::Closed;
     }
     with_zeros(bodies.frame_size(m) + d + m, |scratch| {
         let (own, scratch) = scratch.split_at_mut(d + m);
         let (free, gaps) = own.split_at_mut(d);
         // Efforts that depend on the set make one problem for each set: no complementarity problem.
         if bodies.system.contact_effort(state, &[], free) {
-            return try_all(bodies, state, candidates, redundant, interrupt);
+            return try_all(bodies, state, candidates, rules, closed);
         }
-        let mut frame = match bodies.frame(q, candidates, scratch) {
+        let mut frame = match bodies.frame_at(Some(at), q, candidates, scratch) {
             Ok(frame) => frame,
             Err(trouble) => return Settled::Trouble(trouble, candidates.to_vec()),
         };
@@ -45,7 +59,7 @@ where
             return Settled::NotFinite(component);
         }
         frame.gap_acceleration(&bodies.system, q, v, free, gaps);
-        let small = frame.least_acceleration(SMALL, rate_tolerance);
+        let small = frame.least_acceleration(SMALL, rules.rate_tolerance);
         let problem = Complementarity {
             gram: frame.gram,
             b: gaps,
@@ -57,13 +71,13 @@ where
                 // The accelerations with the forces found: M⁻¹ (f + c v + Daᵀ λ).
                 frame.push(i, force, free);
             }
-            a_moment_later(bodies, state, free, candidates, rate_tolerance)
+            a_moment_later(bodies, state, free, candidates, rules.rate_tolerance)
         };
         let by_rows = |set: &[usize], force: &mut [f64]| {
             let mut factor = vec![0.0; set.len() * set.len()];
             frame.push_by_rows(set.iter().copied(), force, &mut factor)
         };
-        match choose(problem, redundant, ahead, by_rows, interrupt) {
+        match choose(problem, rules, ahead, by_rows, solver, closed) {
             Settled::Trouble(trouble, set) => {
                 let set = set.into_iter().map(|i| candidates[i]).collect();
                 Settled::Trouble(trouble, set)
@@ -117,8 +131,8 @@ fn try_all<S>(
     bodies: &Bodies<S>,
     state: State<'_>,
     candidates: &[usize],
-    redundant: Redundant,
-    interrupt: &Interrupt,
+    rules: Rules<'_>,
+    closed: &mut [bool],
 ) -> Settled
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
@@ -132,10 +146,10 @@ where
     let mut found: Option<(u32, Vec<f64>)> = None;
     let mut trouble = None;
     for set in sets {
-        if interrupt.is_set() {
+        if rules.interrupt.is_set() {
             return Settled::Interrupted;
         }
-        let acceleration = match try_set(bodies, state, candidates, set, redundant) {
+        let acceleration = match try_set(bodies, state, candidates, set, rules.redundant) {
             Tried::Consistent(acceleration) => acceleration,
             Tried::Inconsistent => continue,
             Tried::Without(reason, chosen) => {
@@ -157,7 +171,12 @@ where
         }
     }
     match (found, trouble) {
-        (Some((set, _)), _) => Settled::Closed((0..m).map(|i| set >> i & 1 == 1).collect()),
+        (Some((set, _)), _) => {
+            for (i, closed) in closed.iter_mut().enumerate() {
+                *closed = set >> i & 1 == 1;
+            }
+            Settled::Closed
+        }
         (None, Some((reason, set))) => Settled::Trouble(reason, set),
         (None, None) => Settled::Nobody,
     }

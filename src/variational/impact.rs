@@ -6,9 +6,9 @@ use super::failure::VariationalFailure;
 use super::held::refused;
 use super::runner::Runner;
 use super::state::{Blow, Part};
-use crate::impact::{ImpactLaw, Occasion, Selection, Unilateral};
+use crate::impact::{ImpactLaw, ImpactProblem, Occasion, Selection, Unilateral};
 use crate::linalg::dot;
-use crate::mechanics::delassus::{Mass, impact_problem};
+use crate::mechanics::delassus::{Mass, fill_impact};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, State, Wanted};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{InputError, validate};
@@ -252,8 +252,9 @@ impl Runner<'_> {
         let momentum = dot(p, &v).max(0.0).sqrt();
         let mass = Mass::Factor(&self.on.stepper.newton.terms.mass);
         // Contact space: G = J M⁻¹ Jᵀ, u⁻ = J v⁻, coefficients; ‖p‖ = √(p·v) is the scale of speeds.
-        let problem = impact_problem(&contacts, &mass, &v, momentum, &mut response)
-            .and_then(|problem| problem.with_any_restitutions(&restitution))
+        let mut problem = ImpactProblem::empty();
+        let problem = fill_impact(&mut problem, &contacts, &mass, &v, momentum, &mut response)
+            .and_then(|()| problem.with_any_restitutions(&restitution))
             .and_then(|problem| problem.with_new_contacts(&blow.fresh))
             .map_err(fail)?
             .with_interrupt(&settings.limits.interrupt);

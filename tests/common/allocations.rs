@@ -63,11 +63,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
+/// How often this thread has allocated.
+pub(crate) fn so_far() -> usize {
+    ALLOCATIONS.with(Cell::get)
+}
+
 /// How often `work` allocates.
 pub(crate) fn allocations(mut work: impl FnMut()) -> usize {
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = so_far();
     work();
-    ALLOCATIONS.with(Cell::get) - before
+    so_far() - before
 }
 
 /// The most bytes that were held at a time during `work`, beyond those before it.

@@ -109,8 +109,12 @@ impl ImpactLaw for Rough {
     fn honours_friction(&self) -> bool {
         true
     }
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
-        Unilateral.resolve(&problem.clone().frictionless())
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
+        Unilateral.resolve_into(&problem.clone().frictionless(), outcomes)
     }
 }
 
@@ -242,11 +246,15 @@ impl UnilateralConstraints for Thrown {
 struct Either;
 
 impl ImpactLaw for Either {
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
-        let mut outcomes = Unilateral.resolve(problem)?;
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
+        Unilateral.resolve_into(problem, outcomes)?;
         let half = problem.clone().with_restitutions(&[0.45])?;
         outcomes.list.extend(Unilateral.resolve(&half)?.list);
-        Ok(outcomes)
+        Ok(())
     }
 }
 

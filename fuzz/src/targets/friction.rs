@@ -268,6 +268,14 @@ fn resolved(trial: &mut Trial, rough: &Rough, law: &dyn ImpactLaw, to: f64) -> u
     };
     trial.note(name, &outcomes);
     trial.say(&outcomes);
+    // In memory that was used before, the same. Samples are many.
+    if name != "RouthInclusion" {
+        let mut again = outcomes.clone();
+        let resolved = law.resolve_into(&rough.problem, &mut again);
+        trial.expect(resolved.is_ok() && again == outcomes, || {
+            format!("{name}, again: {again:?}")
+        });
+    }
     for outcome in &outcomes.list {
         let outcome: &Outcome = outcome;
         trial.finite(name, outcome.speeds.as_slice());

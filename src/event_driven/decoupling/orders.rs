@@ -3,6 +3,7 @@
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
+use crate::mechanics::contacts_at::ContactsAt;
 use nalgebra::{DMatrix, DVector};
 
 use crate::derivative::saltation_product;
@@ -70,7 +71,7 @@ impl Model<'_> {
     ) -> Result<Vec<usize>, Breakdown> {
         let (mut state, mut mode) = (x.to_vec(), open.clone());
         let mut event = Event::default();
-        let mut rates = self.approach(&state, order);
+        let mut rates = self.approach(&mut ContactsAt::default(), &state, order);
         // In an arbitrarily small unit of time.
         let mut gaps: Vec<f64> = Vec::with_capacity(order.len());
         let mut time = 1.0;
@@ -112,7 +113,7 @@ impl Model<'_> {
             let crossed = [CrossedGuard { guard, rate }];
             let crossed = Crossed::new(&crossed).of_transition(word.len());
             self.resolve_event(t, &crossed, &mut state, &mut mode, &mut event)?;
-            rates = self.approach(&state, order);
+            rates = self.approach(&mut ContactsAt::default(), &state, order);
             word.push(contact);
         }
     }

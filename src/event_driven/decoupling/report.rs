@@ -11,9 +11,11 @@ use nalgebra::{DMatrix, DVector};
 use super::orders::{OrderOutcome, orders};
 use crate::event_driven::breakdown::explain;
 use crate::event_driven::impact::Event;
-use crate::impact::{Occasion, Uniqueness, uniqueness};
+use crate::impact::{ImpactProblem, Occasion, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
-use crate::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::delassus::fill_impact;
+use crate::mechanics::{Contacts, Wanted};
 use crate::{At, Guard, InputError, Mode, Stop};
 
 /// Cosines below this count as zero, and so do differences of velocities, in parts of what the
@@ -131,7 +133,7 @@ impl Model<'_> {
         self.check_options()?;
         let x = self.checked_corner(t, q, v, contacts)?;
         let (q, v) = self.parts(&x);
-        let (gram, lift) = self.in_frame(q, contacts, |frame| {
+        let (gram, lift) = self.in_frame(&mut ContactsAt::default(), q, contacts, |frame| {
             let m = contacts.len();
             let gram = DMatrix::from_column_slice(m, m, frame.gram);
             (gram, DMatrix::from_column_slice(v.len(), m, frame.lift))
@@ -185,7 +187,8 @@ impl Model<'_> {
 
     /// True when the impacts of an order go on until several contacts are at rest.
     fn collapses(&self, q: &[f64], outcome: &OrderOutcome, contacts: &[usize]) -> bool {
-        let rates = self.approach(&[q, outcome.velocity.as_slice()].concat(), contacts);
+        let at = &mut ContactsAt::default();
+        let rates = self.approach(at, &[q, outcome.velocity.as_slice()].concat(), contacts);
         let at_rest = rates
             .iter()
             .filter(|r| r.abs() <= 2.0 * self.rate_tolerance);
@@ -217,7 +220,7 @@ impl Model<'_> {
         contacts: &[usize],
     ) -> Result<Vec<f64>, Breakdown> {
         let x = self.checked_state(t, q, v)?;
-        let (q, v) = self.parts(&x);
+        let (q, _) = self.parts(&x);
         let count = self.system().contacts();
         if let Some(&event) = contacts.iter().find(|&&j| j >= count) {
             return Err(Breakdown::Input(InputError::NoSuch {
@@ -226,13 +229,14 @@ impl Model<'_> {
                 count,
             }));
         }
-        self.check_mass(q)?;
-        let approaching = self.approaching(q, v, contacts)?;
+        let at = &mut ContactsAt::default();
+        self.check_mass(at, q)?;
+        let approaching = self.approaching(at, &x, contacts);
         if let Some(at_rest) = approaching.iter().position(|&a| !a) {
             let event = contacts[at_rest];
             return Err(Breakdown::Stop(Stop::NotLive {
                 guard: Guard::falling(event),
-                rate_before: self.approach(&x, &[event])[0],
+                rate_before: self.approach(at, &x, &[event])[0],
                 rate_after: f64::NAN,
                 min_rate: self.rate_tolerance,
                 at: At::new(t, &x, &Mode::default()).into(),
@@ -261,7 +265,8 @@ impl Model<'_> {
             // In rising order, in which the run has them.
             let mut touching = contacts.to_vec();
             touching.sort_unstable();
-            let mut event = Event::of(&touching, vec![true; touching.len()]);
+            let at = ContactsAt::default();
+            let mut event = Event::of(&touching, vec![true; touching.len()], at);
             self.apply_impact(Occasion { t, number: 1 }, &mut state, &mut event)?;
         }
         Ok(DVector::from_column_slice(self.parts(&state).1))
@@ -292,18 +297,15 @@ impl Model<'_> {
             let mut each = contacts.iter();
             each.all(|&j| self.system().restitution(j, q, v) - value == 0.0)
         };
-        let mut values = Contacts::new();
-        self.system().fill(
-            q,
-            ContactSet::Listed(contacts),
-            Wanted::default(),
-            &mut values,
-        )?;
+        let (mut values, mut at) = (Contacts::new(), ContactsAt::default());
+        self.bodies
+            .fill_at(&mut at, q, contacts, Wanted::default(), &mut values)?;
         let still = vec![0.0; v.len()];
         let mut response = vec![0.0; values.rows() * v.len()];
-        let problem = self
-            .impact_problem(q, &still, &values, 0.0, &mut response)
-            .map_err(|trouble| explain(trouble, q, contacts))?
+        let mass = self.bodies.inverse_at(&mut at, q);
+        let mass = mass.map_err(|trouble| explain(trouble, q, contacts))?;
+        let mut problem = ImpactProblem::empty();
+        fill_impact(&mut problem, &values, &mass, &still, 0.0, &mut response)
             .map_err(|reason| Breakdown::of_impact(reason, contacts, t, [q, v].concat()))?;
         let cosines = problem.cosines();
         let pairs = || (0..cosines.nrows()).flat_map(|i| (0..i).map(move |j| (i, j)));

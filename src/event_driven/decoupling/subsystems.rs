@@ -3,6 +3,7 @@
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, State};
 use nalgebra::DMatrix;
 
@@ -38,7 +39,9 @@ impl Model<'_> {
             }
         }
         let size = coupled.amax();
-        let rows = self.in_frame(q, contacts, |frame| frame.rows.rows.to_vec())?;
+        let rows = self.in_frame(&mut ContactsAt::default(), q, contacts, |frame| {
+            frame.rows.rows.to_vec()
+        })?;
         let mut limbs: Vec<Vec<usize>> = Vec::new();
         for row in rows.chunks_exact(d) {
             let mut limb: Vec<usize> = (0..d).filter(|&i| row[i] != 0.0).collect();

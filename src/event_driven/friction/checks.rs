@@ -2,6 +2,7 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, validate};
 
@@ -21,7 +22,7 @@ pub(super) fn check_start(
     }
     let state = model.checked_state(t, q, v)?;
     let (q, v) = model.parts(&state);
-    model.check_mass(q)?;
+    model.check_mass(&mut ContactsAt::default(), q)?;
     let mut effort = vec![0.0; v.len()];
     let depends = system.contact_effort(State { t, q, v }, &[], &mut effort);
     let rule = "must not depend on closed contacts where these have friction";

@@ -9,6 +9,7 @@ use crate::event_driven::projection;
 use crate::impact::frictional::modes::Known;
 use crate::impact::{Contacting, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::{At, Guard, Mode, Stop};
 
 /// Rounding of a gap, in units of the greatest coordinate (at least 1).
@@ -28,9 +29,9 @@ impl Course<'_> {
         let mut left = self.no_event();
         loop {
             let touching = self.touching();
-            projection::land(self.model, &mut self.state, &[], &touching);
-            let (q, v) = self.model.parts(&self.state);
-            let approaching = self.model.approaching(q, v, &touching)?;
+            let mut at = ContactsAt::default();
+            projection::land(self.model, &mut self.state, &[], &touching, &mut at);
+            let approaching = self.model.approaching(&mut at, &self.state, &touching);
             if approaching.contains(&true) {
                 left.fill(STAYS);
                 self.count_event(0)?;
@@ -95,7 +96,9 @@ impl Course<'_> {
     /// The part of the last interval that the error of the sum of an accumulation may be: some
     /// where rebounds come close to the tolerance of rates.
     fn part(&self) -> f64 {
-        let rates = self.model.approach(&self.state, &self.touching());
+        let rates = self
+            .model
+            .approach(&mut ContactsAt::default(), &self.state, &self.touching());
         let fastest = rates.into_iter().fold(0.0, f64::max);
         if fastest <= SLOW * self.model.rate_tolerance {
             PART
@@ -141,7 +144,7 @@ impl Course<'_> {
         for &j in &touching {
             check_inelastic(model, j, q, v)?;
         }
-        let mut event = Event::of(&touching, new);
+        let mut event = Event::of(&touching, new, ContactsAt::default());
         if without_collision {
             let law = Routh::new().without_collision();
             let rule = ImpactRule {
@@ -155,8 +158,8 @@ impl Course<'_> {
         let (n, m) = (model.system().contacts(), touching.len());
         let (mut impulses, mut tangential) = (vec![0.0; n], vec![0.0; n]);
         for (i, &j) in touching.iter().enumerate() {
-            impulses[j] = event.impulses[i];
-            tangential[j] = event.impulses.get(m + i).copied().unwrap_or(0.0);
+            impulses[j] = event.impulses()[i];
+            tangential[j] = event.impulses().get(m + i).copied().unwrap_or(0.0);
         }
         let s = self.s + impulses.iter().sum::<f64>();
         let struck = (0..n).filter(|&j| impulses[j] > 0.0);
@@ -168,7 +171,7 @@ impl Course<'_> {
         let kind = StretchKind::Impact {
             contacts: touching,
             without_collision,
-            outcomes: event.outcomes,
+            outcomes: event.count(),
         };
         let end = End {
             t: self.t,

@@ -23,7 +23,7 @@ use crate::linalg::decompose::svd;
 use crate::linalg::dot;
 use crate::linalg::lu::{self, SINGULAR};
 use crate::linalg::nearest::Nearest;
-use crate::linalg::scratch::{with_indices, with_zeros};
+use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::configuration;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{EventFunction, Flow, Mode, Watch};
@@ -114,7 +114,7 @@ impl Motion<'_> {
     ) {
         let (q, v) = self.parts(x);
         let n = self.contacts();
-        with_indices(n, |space| {
+        with_list(n, |space| {
             let mut m = 0;
             for j in 0..n {
                 if contact_mode(mode, j) != Contacting::Open {
@@ -377,7 +377,7 @@ impl Flow for Motion<'_> {
         let n = self.contacts();
         let fixed = &self.model.bodies.fixed;
         let state = &mut x[..fixed.nq + fixed.d];
-        with_indices(n, |space| {
+        with_list(n, |space| {
             let mut m = 0;
             for j in (0..n).filter(|&j| contact_mode(mode, j) != Contacting::Open) {
                 space[m] = j;

@@ -9,6 +9,7 @@ use crate::event_driven::projection;
 use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
 
 /// Errors of smooth stretches over their lengths, in units of the relative tolerance: an estimate.
@@ -21,7 +22,13 @@ impl Course<'_> {
     pub(super) fn rest(&mut self, limit: &Limit) -> Result<(), Breakdown> {
         let before = self.state.clone();
         let model = self.model;
-        projection::land(model, &mut self.state, &[], &limit.contacts);
+        projection::land(
+            model,
+            &mut self.state,
+            &[],
+            &limit.contacts,
+            &mut ContactsAt::default(),
+        );
         self.stop_at(&limit.contacts)?;
         let touching = self.touching();
         let (candidates, known) = self.candidates(&touching, &self.no_event())?;

@@ -15,8 +15,6 @@ mod contact_state;
 mod singular;
 mod trial;
 
-use nalgebra::{DMatrix, DVector};
-
 use contact_state::{FRICTIONLESS, Normal, STATES, State, open_that_stay};
 pub(crate) use contact_state::{Known, UNKNOWN};
 use trial::{MERGED, Trial};
@@ -24,6 +22,7 @@ use trial::{MERGED, Trial};
 use crate::Interrupt;
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
 use crate::linalg::lu::solve_once;
+use crate::linalg::scratch::resize_vector;
 use crate::validate;
 
 /// Limit of the contacts whose modes are enumerated: 1024 modes without bounds, 16 807 with them.
@@ -31,7 +30,7 @@ pub(crate) const MOST_CONTACTS: usize = 5;
 
 /// The solutions of one impact for given speeds and bounds. Regular modes allocate nothing once the
 /// list of solutions has its size.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Modes {
     trial: Trial,
     /// `√G_ii` of each row.
@@ -60,36 +59,39 @@ impl Modes {
     }
 
     pub(crate) fn new(problem: &ImpactProblem) -> Self {
+        let mut modes = Self::default();
+        modes.fill(problem);
+        modes
+    }
+
+    /// Of another problem, in memory that is there.
+    pub(crate) fn fill(&mut self, problem: &ImpactProblem) {
         let (m, t) = (problem.contacts(), problem.tangents().min(1));
         let g = problem.delassus();
         let size = m + t * m;
-        let roots: Vec<f64> = (0..size)
-            .map(|i| {
-                // A tangent along which nothing moves takes the unit of its normal.
-                let own = g[(i, i)].sqrt();
-                if own > 0.0 {
-                    own
-                } else {
-                    g[(i % m, i % m)].sqrt()
-                }
-            })
-            .collect();
+        self.roots.clear();
+        self.roots.extend((0..size).map(|i| {
+            // A tangent along which nothing moves takes the unit of its normal.
+            let own = g[(i, i)].sqrt();
+            if own > 0.0 {
+                own
+            } else {
+                g[(i % m, i % m)].sqrt()
+            }
+        }));
+        let roots = &self.roots;
         let friction = (0..m).map(|i| match t {
             0 => 0.0,
             _ => problem.friction()[i] * (roots[m + i] / roots[i]),
         });
-        let gram = DMatrix::from_fn(size, size, |i, j| g[(i, j)] / roots[i] / roots[j]);
-        Self {
-            trial: Trial::new(gram, friction.collect(), t),
-            unit: 1.0,
-            only_regular: false,
-            found: Vec::new(),
-            scaled_speeds: Vec::new(),
-            states: Vec::new(),
-            count: 0,
-            complete: true,
-            roots,
-        }
+        self.trial
+            .fill(friction, t, size, |i, j| g[(i, j)] / roots[i] / roots[j]);
+        self.unit = 1.0;
+        self.only_regular = false;
+        self.found.clear();
+        self.scaled_speeds.clear();
+        self.states.clear();
+        (self.count, self.complete) = (0, true);
     }
 
     /// Number of different velocities found.
@@ -111,24 +113,53 @@ impl Modes {
     /// The states of the contacts in the first mode of a solution, in the order of enumeration; of
     /// accelerations, in the first of those with the fewest open contacts that stay.
     pub(crate) fn contact_modes(&self, k: usize) -> Vec<Contacting> {
+        self.states_of(k).collect()
+    }
+
+    fn states_of(&self, k: usize) -> impl Iterator<Item = Contacting> {
         let m = self.trial.contacts;
         let states = self.states.get(k * m..(k + 1) * m).unwrap_or_default();
-        states.iter().map(|state| state.public()).collect()
+        states.iter().map(|state| state.public())
     }
 
     /// All solutions as outcomes of an impact.
     pub(crate) fn outcomes(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
-        let mut list = Vec::with_capacity(self.count);
-        for k in 0..self.count {
-            let impulses = DVector::from_column_slice(self.impulses(k).unwrap_or_default());
-            let order = Order::Modes(self.contact_modes(k));
-            list.push(Outcome::of_impulses(problem, impulses, order, Vec::new())?);
+        let mut outcomes = Outcomes::default();
+        self.write_all(problem, &mut outcomes)?;
+        Ok(outcomes)
+    }
+
+    /// Likewise, in memory that is there.
+    pub(crate) fn write_all(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
+        (outcomes.is_complete, outcomes.effort) = (self.complete, 0);
+        outcomes.list.resize_with(self.count, Outcome::empty);
+        let mut list = outcomes.list.iter_mut().enumerate();
+        list.try_for_each(|(k, outcome)| self.write(k, problem, outcome))
+    }
+
+    /// Writes a solution as an outcome.
+    fn write(
+        &self,
+        k: usize,
+        problem: &ImpactProblem,
+        outcome: &mut Outcome,
+    ) -> Result<(), ImpactFailure> {
+        outcome.remarks.clear();
+        resize_vector(&mut outcome.impulses, self.roots.len());
+        if let Some(impulses) = self.impulses(k) {
+            outcome.impulses.copy_from_slice(impulses);
         }
-        Ok(Outcomes {
-            list,
-            is_complete: self.complete,
-            effort: 0,
-        })
+        if let Order::Modes(kept) = &mut outcome.order {
+            kept.clear();
+            kept.extend(self.states_of(k));
+        } else {
+            outcome.order = Order::Modes(self.contact_modes(k));
+        }
+        outcome.complete(problem)
     }
 
     /// Finds all solutions for these speeds; `most` bounds the normal impulses.

@@ -83,17 +83,27 @@ impl ImpactLaw for AnitescuPotra {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction_without_tangents(self.name())?;
         if Modes::refuse(problem).is_ok() {
-            let mut modes = Modes::new(problem);
-            let speeds = problem.speeds().as_slice();
-            modes.find(speeds, None, problem.interrupt())?;
-            if modes.count() > 0 {
-                return modes.outcomes(problem);
+            // Taken out, so that outcomes can be written from it.
+            let (_, memory) = outcomes.begin_one();
+            let mut modes = std::mem::take(&mut memory.modes);
+            modes.fill(problem);
+            modes.find(problem.speeds().as_slice(), None, problem.interrupt())?;
+            let is_found = modes.count() > 0;
+            let written = modes.write_all(problem, outcomes);
+            outcomes.keep(modes);
+            if is_found {
+                return written;
             }
         }
-        self.by_lemke(problem)
+        *outcomes = self.by_lemke(problem)?;
+        Ok(())
     }
 }
 
@@ -120,10 +130,7 @@ impl AnitescuPotra {
         let mut impulses = DVector::zeros(problem.speeds().len());
         blocks.impulses(solution.z(), impulses.as_mut_slice());
         let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
-        Ok(Outcomes {
-            list: vec![outcome],
-            is_complete: problem.friction().iter().all(|&mu| mu == 0.0),
-            effort: 0,
-        })
+        let is_complete = problem.friction().iter().all(|&mu| mu == 0.0);
+        Ok(Outcomes::of(vec![outcome], is_complete, 0))
     }
 }

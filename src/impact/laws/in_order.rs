@@ -105,7 +105,11 @@ impl ImpactLaw for InOrder {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction_without_tangents(self.name())?;
         self.check(problem.contacts())?;
         let m = problem.contacts();
@@ -137,10 +141,7 @@ impl ImpactLaw for InOrder {
         let effort = word.len();
         let order = Order::Word(word);
         let outcome = Outcome::of_impulses(problem, impulses, order, Vec::new())?;
-        Ok(Outcomes {
-            list: vec![outcome],
-            is_complete,
-            effort,
-        })
+        *outcomes = Outcomes::of(vec![outcome], is_complete, effort);
+        Ok(())
     }
 }

@@ -72,7 +72,11 @@ impl ImpactLaw for RouthInclusion {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         let size = problem.speeds().len();
         let count = usize::try_from(self.samples).unwrap_or(usize::MAX);
         let branches = self.steps.most_branches().unwrap_or(1);
@@ -92,10 +96,11 @@ impl ImpactLaw for RouthInclusion {
                 added?;
                 listing.check(followed.map(drop))?;
             }
-            return listing.end();
+        } else {
+            listing.add_samples(&mut simulation, self.samples)?;
         }
-        listing.add_samples(&mut simulation, self.samples)?;
-        listing.end()
+        *outcomes = listing.end()?;
+        Ok(())
     }
 }
 
@@ -172,11 +177,7 @@ impl<'p> Listing<'p> {
             (Some(first), _) => first.remarks.push(Remark::UnsolvedSamples { count }),
             (None, Some(failure)) => return Err(failure),
         }
-        Ok(Outcomes {
-            list: self.list,
-            is_complete: false,
-            effort: self.steps,
-        })
+        Ok(Outcomes::of(self.list, false, self.steps))
     }
 }
 

@@ -10,13 +10,15 @@
 //! `δ = ⟨p_e, p_p⟩ − ‖p_p‖² ≥ 0` need not vanish, and `α` solves `α² D + 2α(1 − α) δ = R² D`,
 //! `D = ‖p_e‖² − ‖p_p‖² = 2 E_p`.
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector, DVectorView};
 
-use super::complementarity::solve_lcp;
+use super::complementarity::solve_speeds;
 use crate::impact::ImpactFailure;
+use crate::impact::law::Solvers;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
 use crate::linalg::decompose::cholesky;
+use crate::linalg::scratch::{resize, resize_vector, with_zeros};
 use crate::validate;
 
 /// The plastic impact: contacts that push do not separate. Coefficients of restitution are not
@@ -32,22 +34,23 @@ impl ImpactLaw for Plastic {
         "Plastic"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction(self.name())?;
-        let plastic = PlasticPart::of(problem)?;
-        let remarks = plastic.remarks();
-        let outcome = Outcome::new(
-            problem,
-            plastic.impulses.as_slice(),
-            Order::Together,
-            remarks,
-        )?;
-        Ok(Outcomes::of_one(outcome))
+        let (outcome, memory) = outcomes.begin_one();
+        outcome.order = Order::Together;
+        let plastic = &mut memory.blend.plastic;
+        plastic.fill(problem, &mut memory.solvers)?;
+        outcome.remarks.extend(plastic.remark());
+        outcome.push(problem, plastic.impulses.as_slice())
     }
 }
 
 /// Scaled impulses of the plastic impact.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PlasticPart {
     /// `λ`.
     pub(crate) impulses: DVector<f64>,
@@ -57,79 +60,95 @@ pub(crate) struct PlasticPart {
 }
 
 impl PlasticPart {
-    pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, ImpactFailure> {
-        let space = problem.space();
-        let bilateral = bilateral(space, &-&space.speeds)
-            .ok()
-            .filter(|impulses| impulses.iter().all(|&l| l >= -problem.threshold()));
-        let is_unilateral = bilateral.is_none();
-        let impulses = match bilateral {
-            Some(impulses) => impulses,
-            None => solve_lcp(
-                &space.gram,
-                &space.speeds,
-                problem.noise(),
-                problem.interrupt(),
-            )?,
-        };
-        Ok(Self {
-            speeds: &space.speeds + &space.gram * &impulses,
-            impulses,
-            is_unilateral,
-        })
+    fn fill(
+        &mut self,
+        problem: &ImpactProblem,
+        solvers: &mut Solvers,
+    ) -> Result<(), ImpactFailure> {
+        let (space, n) = (problem.space(), problem.contacts());
+        resize_vector(&mut self.impulses, n);
+        for (impulse, speed) in self.impulses.iter_mut().zip(&space.speeds) {
+            *impulse = -speed;
+        }
+        let pushes = |&l: &f64| l >= -problem.threshold();
+        self.is_unilateral = !(bilateral(space, &mut self.impulses, &mut solvers.matrix)
+            && self.impulses.iter().all(pushes));
+        if self.is_unilateral {
+            let (speeds, impulses) = (space.speeds.as_slice(), self.impulses.as_mut_slice());
+            solve_speeds(&space.gram, speeds, problem, &mut solvers.lcp, impulses)?;
+        }
+        resize_vector(&mut self.speeds, n);
+        self.speeds.gemv(1.0, &space.gram, &self.impulses, 0.0);
+        for (after, before) in self.speeds.iter_mut().zip(&space.speeds) {
+            *after = before + *after;
+        }
+        Ok(())
     }
 
-    fn remarks(&self) -> Vec<Remark> {
-        let remark = self.is_unilateral.then_some(Remark::UnilateralPlastic);
-        remark.into_iter().collect()
+    fn remark(&self) -> Option<Remark> {
+        self.is_unilateral.then_some(Remark::UnilateralPlastic)
     }
 }
 
-/// `C⁻¹ change`: the scaled impulses that change the scaled speeds by `change`.
+/// Replaces changes of the scaled speeds by the scaled impulses that make them, `C⁻¹ change`; false
+/// where contacts depend on each other. `matrix` is memory for the factor.
 pub(crate) fn bilateral(
     space: &ContactSpace,
-    change: &DVector<f64>,
-) -> Result<DVector<f64>, ImpactFailure> {
-    space.independent()?;
-    let factor = cholesky(space.gram.clone()).ok_or_else(|| ImpactFailure::DependentContacts {
-        set: (0..space.contacts()).collect(),
-        rcond: space.rcond(),
-    })?;
-    Ok(factor.solve(change))
+    change: &mut DVector<f64>,
+    matrix: &mut DMatrix<f64>,
+) -> bool {
+    if !space.dependent.is_empty() {
+        return false;
+    }
+    let n = space.contacts();
+    resize(matrix, n, n);
+    matrix.copy_from(&space.gram);
+    let Some(factor) = cholesky(std::mem::take(matrix)) else {
+        return false;
+    };
+    factor.solve_mut(change);
+    *matrix = factor.unpack_dirty();
+    true
 }
 
 /// The blend that turns elastic outcomes of a problem into those with its restitution.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Blend {
     restitution: f64,
-    /// None when elastic outcomes stay as they are.
-    plastic: Option<PlasticPart>,
+    /// Not read with a restitution of 1, when elastic outcomes stay as they are.
+    pub(crate) plastic: PlasticPart,
     remarks: Vec<Remark>,
 }
 
 impl Blend {
     /// One coefficient for the impact: the largest.
     pub(crate) fn of(problem: &ImpactProblem) -> Result<Self, ImpactFailure> {
+        let mut blend = Self::default();
+        blend.fill(problem, &mut Solvers::default())?;
+        Ok(blend)
+    }
+
+    /// Likewise, in memory that is there.
+    pub(crate) fn fill(
+        &mut self,
+        problem: &ImpactProblem,
+        solvers: &mut Solvers,
+    ) -> Result<(), ImpactFailure> {
         let all = problem.restitution();
         let rule = "must lie in [0, 1] for a blend of plastic and elastic";
         validate::accepted("restitution", all, rule, |e| (0.0..=1.0).contains(&e))?;
         let restitution = all.iter().copied().fold(0.0, f64::max);
-        let mut remarks = Vec::new();
+        self.restitution = restitution;
+        self.remarks.clear();
         if all.iter().any(|&e| e < restitution) {
-            remarks.push(Remark::LargestRestitution { used: restitution });
+            let remark = Remark::LargestRestitution { used: restitution };
+            self.remarks.push(remark);
         }
-        let plastic = if restitution < 1.0 {
-            let plastic = PlasticPart::of(problem)?;
-            remarks.extend(plastic.remarks());
-            Some(plastic)
-        } else {
-            None
-        };
-        Ok(Self {
-            restitution,
-            plastic,
-            remarks,
-        })
+        if restitution < 1.0 {
+            self.plastic.fill(problem, solvers)?;
+            self.remarks.extend(self.plastic.remark());
+        }
+        Ok(())
     }
 
     /// The outcomes for the elastic ones in which words of reflections end. With restitution 0 they
@@ -149,33 +168,41 @@ impl Blend {
                 for &contact in &word {
                     reflections.reflect(contact);
                 }
-                self.outcome(problem, reflections.scaled_impulses(), word)
+                let mut outcome = Outcome::empty();
+                outcome.order = Order::Word(word);
+                self.write(problem, reflections.scaled_impulses(), &mut outcome)?;
+                Ok(outcome)
             })
             .collect()
     }
 
-    /// The outcome for an elastic one, given its scaled impulses `μ` and its word.
-    pub(crate) fn outcome(
+    /// Writes the outcome for an elastic one, given its scaled impulses `μ`, beside its word.
+    pub(crate) fn write(
         &self,
         problem: &ImpactProblem,
         elastic: &[f64],
-        word: Vec<usize>,
-    ) -> Result<Outcome, ImpactFailure> {
-        let order = Order::Word(word);
-        let Some(plastic) = &self.plastic else {
-            return Outcome::new(problem, elastic, order, self.remarks.clone());
-        };
-        let elastic = DVector::from_column_slice(elastic);
+        outcome: &mut Outcome,
+    ) -> Result<(), ImpactFailure> {
+        outcome.remarks.extend_from_slice(&self.remarks);
+        if self.restitution >= 1.0 {
+            return outcome.push(problem, elastic);
+        }
+        let (plastic, n) = (&self.plastic, elastic.len());
         // λ · s_p vanishes, exactly so in the bilateral case: D = −λ · s, δ = μ · s_p
         let lost = -plastic.impulses.dot(&problem.space().speeds);
         let delta = if plastic.is_unilateral {
-            elastic.dot(&plastic.speeds)
+            DVectorView::from_slice(elastic, n).dot(&plastic.speeds)
         } else {
             0.0
         };
         let alpha = part(self.restitution, delta / lost);
-        let impulses = &elastic * alpha + &plastic.impulses * (1.0 - alpha);
-        Outcome::new(problem, impulses.as_slice(), order, self.remarks.clone())
+        with_zeros(n, |impulses| {
+            let parts = elastic.iter().zip(&plastic.impulses);
+            for (impulse, (e, p)) in impulses.iter_mut().zip(parts) {
+                *impulse = e * alpha + p * (1.0 - alpha);
+            }
+            outcome.push(problem, impulses)
+        })
     }
 }
 

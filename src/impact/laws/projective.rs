@@ -1,10 +1,9 @@
 //! Projective impact: all contacts act both ways; none may separate on its own.
 
-use nalgebra::DVector;
-
 use super::plastic::bilateral;
 use crate::impact::ImpactFailure;
-use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcomes};
+use crate::linalg::scratch::resize_vector;
 
 /// Every contact reverses its own speed, `u_i⁺ = −e_i u_i`, whatever the sign of its impulse:
 /// `p = −G⁻¹ diag(1 + e) u` (Pace & Burden, arXiv 1609.04056, eq. (3), with its missing parenthesis
@@ -41,18 +40,31 @@ impl ImpactLaw for Projective {
         "Projective"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let e = problem.restitution();
-        let change = DVector::from_fn(e.len(), |i, _| -(1.0 + e[i]) * space.speeds[i]);
-        let impulses = bilateral(space, &change)?;
-        let outcome = Outcome::new(problem, impulses.as_slice(), Order::Together, Vec::new())?;
+        let (outcome, memory) = outcomes.begin_one();
+        outcome.order = Order::Together;
+        resize_vector(&mut memory.impulses, e.len());
+        for (i, change) in memory.impulses.iter_mut().enumerate() {
+            *change = -(1.0 + e[i]) * space.speeds[i];
+        }
+        if !bilateral(space, &mut memory.impulses, &mut memory.solvers.matrix) {
+            space.independent()?;
+            let (set, rcond) = ((0..space.contacts()).collect(), space.rcond());
+            return Err(ImpactFailure::DependentContacts { set, rcond });
+        }
+        outcome.push(problem, memory.impulses.as_slice())?;
         if self.refuses_adhesion
             && let Some((contact, impulse)) = outcome.pull()
         {
             return Err(ImpactFailure::Adhesion { contact, impulse });
         }
-        Ok(Outcomes::of_one(outcome))
+        Ok(())
     }
 }

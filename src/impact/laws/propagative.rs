@@ -1,9 +1,8 @@
 //! Propagative impact: contacts are reflected one after another until none approaches.
 
-use super::plastic::Blend;
 use crate::impact::ImpactFailure;
 use crate::impact::sets::interior;
-use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder, Reflections};
+use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder};
 
 /// Reflects one approaching contact after another, in the order of a rule, until none approaches
 /// (Seghete & Murphey, arXiv 1709.02296, eq. (8) and Definition 1).
@@ -55,10 +54,16 @@ impl ImpactLaw for Propagative {
         "Propagative"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction(self.name())?;
-        let blend = Blend::of(problem)?;
-        let mut reflections = Reflections::new(problem);
+        let (outcome, memory) = outcomes.begin_one();
+        let (blend, reflections) = (&mut memory.blend, &mut memory.reflections);
+        blend.fill(problem, &mut memory.solvers)?;
+        reflections.fill(problem);
         if let Err(error) = reflections.run(self.rule, self.cap) {
             return Err(match error {
                 ImpactFailure::ReflectionCap { limit, .. } => {
@@ -67,8 +72,7 @@ impl ImpactLaw for Propagative {
                 other => other,
             });
         }
-        let word = reflections.word().to_vec();
-        let outcome = blend.outcome(problem, reflections.scaled_impulses(), word)?;
-        Ok(Outcomes::of_one(outcome))
+        outcome.set_word(reflections.word());
+        blend.write(problem, reflections.scaled_impulses(), outcome)
     }
 }

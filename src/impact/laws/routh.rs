@@ -4,7 +4,8 @@ use nalgebra::DVector;
 
 use crate::impact::ImpactFailure;
 use crate::impact::frictional::one_contact::OneContact;
-use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcomes};
+use crate::linalg::scratch::resize_vector;
 use crate::validate;
 
 /// Inelastic impact with Coulomb friction at one contact (Routh).
@@ -73,7 +74,11 @@ impl ImpactLaw for Routh {
         false
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction_without_tangents(self.name())?;
         let count = problem.contacts();
         validate::unless(
@@ -82,14 +87,16 @@ impl ImpactLaw for Routh {
             count as f64,
             "must be 1 for this law",
         )?;
-        let mut impulses = DVector::zeros(problem.speeds().len());
+        let (outcome, _) = outcomes.begin_one();
+        outcome.order = Order::Together;
+        resize_vector(&mut outcome.impulses, problem.speeds().len());
         // A contact that separates is not pressed on.
         let touches = problem.space().speeds[0] <= problem.threshold();
         if !problem.is_feasible() || self.without_collision && touches {
-            resolve_contact(problem, 0, problem.speeds(), impulses.as_mut_slice())?;
+            let impulses = outcome.impulses.as_mut_slice();
+            resolve_contact(problem, 0, problem.speeds(), impulses)?;
         }
-        let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
-        Ok(Outcomes::of_one(outcome))
+        outcome.complete(problem)
     }
 }
 

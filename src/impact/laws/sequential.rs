@@ -1,11 +1,11 @@
 //! Sequential impact: first the new contacts, then those that the impact makes approach.
 
-use nalgebra::{DMatrix, DVector};
-
 use super::complementarity::rebound;
 use crate::impact::ImpactFailure;
+use crate::impact::law::Space;
 use crate::impact::sets::interior;
-use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcomes};
+use crate::linalg::scratch::{resize, resize_vector, with_zeros};
 
 /// Only the newly activated contacts at first, then, stage after stage, whichever contacts
 /// approach; each stage is a [`Unilateral`](crate::impact::Unilateral) impact of its contacts
@@ -54,29 +54,49 @@ impl ImpactLaw for Sequential {
         "Sequential"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let threshold = problem.threshold();
-        let mut speeds = space.speeds.clone();
-        let mut impulses = DVector::zeros(speeds.len());
-        let mut stages: Vec<Vec<usize>> = Vec::new();
+        let (outcome, memory) = outcomes.begin_one();
+        let Space {
+            solvers,
+            speeds,
+            impulses,
+            pushes,
+            ..
+        } = memory;
+        resize_vector(speeds, space.contacts());
+        speeds.copy_from(&space.speeds);
+        resize_vector(impulses, speeds.len());
+        if !matches!(outcome.order, Order::Stages(_)) {
+            outcome.order = Order::Stages(Vec::new());
+        }
+        let Order::Stages(stages) = &mut outcome.order else {
+            return Ok(());
+        };
+        let mut count = 0;
         let cap = self.cap.min(MOST).min(ENTRIES / speeds.len());
         loop {
-            let approaching = |i: &usize| speeds[*i] < -threshold;
-            let mut stage: Vec<usize> = (0..speeds.len()).filter(approaching).collect();
-            if stages.is_empty() && stage.iter().any(|&i| problem.is_new()[i]) {
+            if stages.len() == count {
+                stages.push(Vec::new());
+            }
+            let stage = &mut stages[count];
+            stage.clear();
+            stage.extend((0..speeds.len()).filter(|&i| speeds[i] < -threshold));
+            if count == 0 && stage.iter().any(|&i| problem.is_new()[i]) {
                 stage.retain(|&i| problem.is_new()[i]);
             }
-            let Some(worst) = stage
-                .iter()
-                .copied()
-                .min_by(|&a, &b| speeds[a].total_cmp(&speeds[b]))
-            else {
+            let slower = |a: &usize, b: &usize| speeds[*a].total_cmp(&speeds[*b]);
+            let Some(worst) = stage.iter().copied().min_by(slower) else {
                 break;
             };
             problem.check_interrupt()?;
-            if stages.len() >= cap {
+            if count >= cap {
                 let capped = ImpactFailure::ReflectionCap {
                     limit: cap,
                     contact: worst,
@@ -84,21 +104,31 @@ impl ImpactLaw for Sequential {
                 };
                 return Err(interior::explain(space, cap, capped));
             }
-            let k = stage.len();
-            let gram = DMatrix::from_fn(k, k, |i, j| space.gram[(stage[i], stage[j])]);
-            let e = problem.restitution();
-            let before = DVector::from_fn(k, |i, _| speeds[stage[i]]);
-            let pushes = rebound(&gram, &before, |i| e[stage[i]], problem);
-            let pushes = pushes.map_err(|error| named(error, &stage))?;
+            let (k, e) = (stage.len(), problem.restitution());
+            let (gram, solver) = (&mut solvers.matrix, &mut solvers.lcp);
+            resize(gram, k, k);
+            for j in 0..k {
+                for i in 0..k {
+                    gram[(i, j)] = space.gram[(stage[i], stage[j])];
+                }
+            }
+            resize_vector(pushes, k);
+            with_zeros(k, |before| {
+                for (before, &i) in before.iter_mut().zip(&*stage) {
+                    *before = speeds[i];
+                }
+                let pushes = pushes.as_mut_slice();
+                rebound(gram, before, |i| e[stage[i]], problem, solver, pushes)
+            })
+            .map_err(|error| named(error, stage))?;
             for (&contact, push) in stage.iter().zip(pushes.iter()) {
                 impulses[contact] += push;
                 speeds.axpy(*push, &space.gram.column(contact), 1.0);
             }
-            stages.push(stage);
+            count += 1;
         }
-        let order = Order::Stages(stages);
-        let outcome = Outcome::new(problem, impulses.as_slice(), order, Vec::new())?;
-        Ok(Outcomes::of_one(outcome))
+        stages.truncate(count);
+        outcome.push(problem, impulses.as_slice())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::complementarity::rebound;
 use crate::impact::ImpactFailure;
-use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
+use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcomes};
+use crate::linalg::scratch::with_zeros;
 
 /// Contacts push or separate faster than their restitution asks: `0 ≤ p ⊥ u⁺ + diag(e) (u)₋ ≥ 0`,
 /// `u⁺ = u + G p`, `(u)₋ = min(u, 0)`, over all zero gaps at once (Moreau; Newton's restitution).
@@ -43,12 +44,20 @@ impl ImpactLaw for Unilateral {
         "Unilateral"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let space = problem.space();
         let e = problem.restitution();
-        let impulses = rebound(&space.gram, &space.speeds, |i| e[i], problem)?;
-        let outcome = Outcome::new(problem, impulses.as_slice(), Order::Together, Vec::new())?;
-        Ok(Outcomes::of_one(outcome))
+        let (outcome, memory) = outcomes.begin_one();
+        outcome.order = Order::Together;
+        let (solver, speeds) = (&mut memory.solvers.lcp, space.speeds.as_slice());
+        with_zeros(speeds.len(), |impulses| {
+            rebound(&space.gram, speeds, |i| e[i], problem, solver, impulses)?;
+            outcome.push(problem, impulses)
+        })
     }
 }

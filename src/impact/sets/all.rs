@@ -69,7 +69,11 @@ impl ImpactLaw for AllOutcomes {
         "AllOutcomes"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let cap = self.cap.min(MOST / problem.contacts());
@@ -81,11 +85,9 @@ impl ImpactLaw for AllOutcomes {
             letters <= MOST
         });
         let list = blend.outcomes(problem, words)?;
-        Ok(Outcomes {
-            list,
-            is_complete: search.is_complete && letters <= MOST,
-            effort: search.parents.len(),
-        })
+        let is_complete = search.is_complete && letters <= MOST;
+        *outcomes = Outcomes::of(list, is_complete, search.parents.len());
+        Ok(())
     }
 }
 

@@ -62,7 +62,11 @@ impl ImpactLaw for MinimalOutcomes {
         "MinimalOutcomes"
     }
 
-    fn resolve(&self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         problem.refuse_friction(self.name())?;
         let blend = Blend::of(problem)?;
         let cap = self.cap.min(MOST);
@@ -71,11 +75,9 @@ impl ImpactLaw for MinimalOutcomes {
         interior::check_search(problem.space(), cap, is_complete)?;
         let mut words = search.words;
         words.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-        Ok(Outcomes {
-            list: blend.outcomes(problem, words.into_iter())?,
-            is_complete,
-            effort: search.reflections,
-        })
+        let list = blend.outcomes(problem, words.into_iter())?;
+        *outcomes = Outcomes::of(list, is_complete, search.reflections);
+        Ok(())
     }
 }
 

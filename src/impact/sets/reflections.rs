@@ -23,7 +23,7 @@ use crate::{InputError, Interrupt, validate};
 /// assert_eq!(reflections.word(), [0, 1, 0]);
 /// # Ok::<(), saltation::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Reflections {
     /// `C` by columns, which are its rows.
     gram: Vec<f64>,
@@ -43,16 +43,28 @@ const OFTEN: usize = 256;
 impl Reflections {
     /// At the start of a problem.
     pub fn new(problem: &ImpactProblem) -> Self {
+        let mut reflections = Self::default();
+        reflections.word.reserve(64);
+        reflections.fill(problem);
+        reflections
+    }
+
+    /// Likewise, in memory that is there.
+    pub(crate) fn fill(&mut self, problem: &ImpactProblem) {
         let space = problem.space();
-        Self {
-            gram: space.gram.as_slice().to_vec(),
-            roots: space.roots.clone(),
-            speeds: space.speeds.as_slice().to_vec(),
-            impulses: vec![0.0; space.contacts()],
-            word: Vec::with_capacity(64),
-            threshold: problem.threshold(),
-            interrupt: problem.interrupt().cloned(),
+        for (to, from) in [
+            (&mut self.gram, space.gram.as_slice()),
+            (&mut self.roots, &space.roots),
+            (&mut self.speeds, space.speeds.as_slice()),
+        ] {
+            to.clear();
+            to.extend_from_slice(from);
         }
+        self.impulses.clear();
+        self.impulses.resize(space.contacts(), 0.0);
+        self.word.clear();
+        self.threshold = problem.threshold();
+        self.interrupt = problem.interrupt().cloned();
     }
 
     /// Starts again with other contact speeds `u` (m/s, normals only), keeping the Delassus matrix;

@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::contact_state::{Known, Normal, State, UNKNOWN};
+use crate::linalg::scratch::resize;
 
 /// Signs are checked to this.
 pub(super) const TOLERANCE: f64 = 1e-10;
@@ -11,7 +12,7 @@ pub(super) const MERGED: f64 = 1e-8;
 
 /// A scaled impact, and the mode that is tried. All numbers are in units in which the Delassus
 /// matrix has a unit diagonal and the greatest speed is 1.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Trial {
     pub(super) contacts: usize,
     pub(super) tangents: usize,
@@ -42,21 +43,36 @@ pub(super) struct System {
 }
 
 impl Trial {
-    pub(super) fn new(gram: DMatrix<f64>, friction: Vec<f64>, tangents: usize) -> Self {
-        let (m, size) = (friction.len(), gram.nrows());
-        Self {
-            contacts: m,
-            tangents,
-            gram,
-            friction,
-            speeds: vec![0.0; size],
-            most: vec![f64::INFINITY; m],
-            known: vec![UNKNOWN; m],
-            mode: Vec::with_capacity(m),
-            system: System::default(),
-            lambda: vec![0.0; size],
-            after: vec![0.0; size],
+    /// Takes another impact, in memory that is there.
+    pub(super) fn fill(
+        &mut self,
+        friction: impl Iterator<Item = f64>,
+        tangents: usize,
+        size: usize,
+        gram: impl Fn(usize, usize) -> f64,
+    ) {
+        self.friction.clear();
+        self.friction.extend(friction);
+        let m = self.friction.len();
+        (self.contacts, self.tangents) = (m, tangents);
+        resize(&mut self.gram, size, size);
+        for j in 0..size {
+            for i in 0..size {
+                self.gram[(i, j)] = gram(i, j);
+            }
         }
+        for (numbers, value, length) in [
+            (&mut self.speeds, 0.0, size),
+            (&mut self.most, f64::INFINITY, m),
+            (&mut self.lambda, 0.0, size),
+            (&mut self.after, 0.0, size),
+        ] {
+            numbers.clear();
+            numbers.resize(length, value);
+        }
+        self.known.clear();
+        self.known.resize(m, UNKNOWN);
+        self.mode.clear();
     }
 
     /// Impulses that the mode prescribes, and the system for the others.
