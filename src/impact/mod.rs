@@ -11,8 +11,9 @@
 //! * `laws`: unilateral, projective, plastic, sequential, propagative, and with friction
 //!   `routh`, `anitescu_potra`, `in_order`,
 //!   `inclusion`.
-//! * `frictional`: every outcome of an inelastic impact with friction.
-//! * `sets`: all outcomes of a propagative impact, the minimal ones, and what is known of their
+//! * `inclusion`: outcomes of an inelastic impact with friction, by samples; `planar`: all of them
+//!   in the plane.
+//! * `orders`: all outcomes of a propagative impact, the minimal ones, and what is known of their
 //!   number.
 //!
 //! The page below is `guide.md`.
@@ -20,34 +21,36 @@
 #![doc = include_str!("guide.md")]
 
 mod failure;
-pub(crate) mod frictional;
+pub(crate) mod inclusion;
 mod law;
 mod laws;
 mod normal_space;
+mod orders;
 mod outcome;
+pub(crate) mod planar;
 mod problem;
 mod selection;
-mod sets;
 mod velocity;
 
 pub use crate::record::{Contacting, Order, Remark};
 pub use failure::ImpactFailure;
-pub use frictional::{
-    BoundLaw, Branch, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
-    ExactPlanar, ExtremeOutcome, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet,
-    OutcomeSimulation, Polytope, SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
-    Unclosed, VelocitySet,
+pub use inclusion::{
+    BoundLaw, Branch, Ended, EventExact, Finish, InclusionSimulation, LcpSteps, OutcomeSimulation,
+    SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{
     AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
     Unilateral,
 };
-pub use outcome::Outcome;
-pub use problem::ImpactProblem;
-pub use selection::{Occasion, Selection, SelectionFn};
 #[doc(hidden)]
-pub use sets::Reflections;
-pub use sets::{
+pub use orders::Reflections;
+pub use orders::{
     AllOutcomes, MinimalOutcomes, ReflectionOrder, Uniqueness, indeterminacy, uniqueness,
 };
+pub use outcome::Outcome;
+pub use planar::{
+    ContactCone, ExactPlanar, ExtremeOutcome, Facet, OutcomeSet, Polytope, Unclosed, VelocitySet,
+};
+pub use problem::ImpactProblem;
+pub use selection::{Occasion, Selection, SelectionFn};

@@ -19,7 +19,7 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::Frame;
 use crate::event_driven::Model;
 use crate::impact::Contacting;
-use crate::impact::frictional::elimination::{self, SINGULAR};
+use crate::impact::planar::modes::elimination::{self, SINGULAR};
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;

@@ -139,7 +139,7 @@ impl Blend {
         problem: &ImpactProblem,
         words: impl Iterator<Item = Vec<usize>>,
     ) -> Result<Vec<Outcome>, ImpactFailure> {
-        let are_apart = self.restitution > crate::impact::sets::momenta::EQUAL;
+        let are_apart = self.restitution > crate::impact::orders::momenta::EQUAL;
         let mut reflections = Reflections::new(problem);
         words
             .take(if are_apart { usize::MAX } else { 1 })

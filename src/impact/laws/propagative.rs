@@ -2,7 +2,7 @@
 
 use super::plastic::Blend;
 use crate::impact::ImpactFailure;
-use crate::impact::sets::interior;
+use crate::impact::orders::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder, Reflections};
 
 /// Reflects one approaching contact after another, in the order of a rule, until none approaches

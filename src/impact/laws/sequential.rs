@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::complementarity::rebound;
 use crate::impact::ImpactFailure;
-use crate::impact::sets::interior;
+use crate::impact::orders::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 
 /// Only the newly activated contacts at first, then, stage after stage, whichever contacts

@@ -14,7 +14,7 @@
 
 use nalgebra::DMatrix;
 
-use super::elimination::solve;
+use crate::impact::planar::modes::elimination::solve;
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp;
 

@@ -2,9 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::elimination::SINGULAR;
-use super::contact_state::Normal;
-use super::trial::{MERGED, TOLERANCE, Trial, add_product};
+use super::elimination::SINGULAR;
+use super::trial::{MERGED, Normal, TOLERANCE, Trial, add_product};
 use crate::Interrupt;
 use crate::impact::ImpactFailure;
 use crate::impact::laws::complementarity::solve_lcp;
