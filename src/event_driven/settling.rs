@@ -8,8 +8,8 @@ use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::acceleration::Purpose;
 use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::contacts_at::ContactsAt;
-use crate::mechanics::mode_choice::Settled;
-use crate::mechanics::mode_problem::{Rules, settle};
+use crate::mechanics::mode_choice::{Rules, Settled};
+use crate::mechanics::mode_problem::settle;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::{At, Mode, Quantity, Stop};
 

@@ -29,38 +29,41 @@
 
 // Inside: `problem` (in contact space) and `normal_space` (its normal block with unit normals); `law`,
 // `outcome`, `selection`, `failure`, `velocity` (from contact speeds back to velocities); `laws`;
-// `frictional` (every outcome with friction); `sets` (all outcomes of a propagative impact, the
-// minimal ones, bounds of their number).
+// `inclusion` (outcomes of an inelastic impact with friction, by samples); `planar` (all of them in
+// the plane); `orders` (all outcomes of a propagative impact, the minimal ones, bounds of their
+// number).
 
 mod failure;
-pub(crate) mod frictional;
+pub(crate) mod inclusion;
 mod law;
 mod laws;
 mod normal_space;
+mod orders;
 mod outcome;
+pub(crate) mod planar;
 mod problem;
 mod selection;
-mod sets;
 mod velocity;
 
 pub use crate::record::{Contacting, Order, Remark};
 pub use failure::ImpactFailure;
-pub use frictional::{
-    BoundLaw, Branch, ContactCone, Ended, EnergeticSimulation, EventExact, EventExactSimulation,
-    ExactPlanar, ExtremeOutcome, Facet, Finish, LcpSimulation, LcpSteps, OutcomeSet,
-    OutcomeSimulation, Polytope, SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
-    Unclosed, VelocitySet,
+pub use inclusion::{
+    BoundLaw, Branch, Ended, EventExact, Finish, InclusionSimulation, LcpSteps, OutcomeSimulation,
+    SampleEnd, SampleStatistics, Sampler, Samples, SolutionRule,
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{
     AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
     Unilateral,
 };
-pub use outcome::Outcome;
-pub use problem::ImpactProblem;
-pub use selection::{Occasion, Selection, SelectionFn};
 #[doc(hidden)]
-pub use sets::Reflections;
-pub use sets::{
+pub use orders::Reflections;
+pub use orders::{
     AllOutcomes, MinimalOutcomes, ReflectionOrder, Uniqueness, indeterminacy, uniqueness,
 };
+pub use outcome::Outcome;
+pub use planar::{
+    ContactCone, ExactPlanar, ExtremeOutcome, Facet, OutcomeSet, Polytope, Unclosed, VelocitySet,
+};
+pub use problem::ImpactProblem;
+pub use selection::{Occasion, Selection, SelectionFn};

@@ -7,7 +7,6 @@
 use nalgebra::DMatrixView;
 
 use super::acceleration::Trouble;
-use super::mode_problem::Rules;
 use super::redundant::Redundant;
 use crate::Interrupt;
 use crate::lcp::{self, LcpSolver, solve_semidefinite};
@@ -24,6 +23,15 @@ const ALMOST_DEPENDENT: f64 = 1e-8;
 const NEARLY_DEPENDENT: f64 = 1e-11;
 /// Accelerations and forces within this part of their size are zero.
 pub(super) const SMALL: f64 = 1e-10;
+
+/// The rules by which it is decided which contacts stay closed.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// The policy for contacts that depend on each other.
+    pub(crate) redundant: Redundant,
+    pub(crate) rate_tolerance: f64,
+    pub(crate) interrupt: &'a Interrupt,
+}
 
 /// The solution of the mode problem.
 #[derive(Clone, Debug, PartialEq)]

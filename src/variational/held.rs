@@ -39,7 +39,7 @@ use super::newton::Task;
 use super::state::Step;
 use crate::Interrupt;
 use crate::impact::ImpactProblem;
-use crate::impact::frictional::proximal::ConeStep;
+use crate::impact::inclusion::proximal::ConeStep;
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::dot;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, State, Wanted};

@@ -3,10 +3,9 @@
 use std::ops::ControlFlow;
 
 use saltation::impact::{
-    Branch, Ended, EnergeticSimulation, EventExact, EventExactSimulation, ExactPlanar,
-    ExtremeOutcome, Facet, ImpactFailure, ImpactProblem, LcpSimulation, OutcomeSet,
-    OutcomeSimulation, Polytope, SampleEnd, SampleStatistics, Sampler, Samples, Unclosed,
-    VelocitySet,
+    Branch, Ended, EventExact, ExactPlanar, ExtremeOutcome, Facet, ImpactFailure, ImpactProblem,
+    InclusionSimulation, OutcomeSet, OutcomeSimulation, Polytope, SampleEnd, SampleStatistics,
+    Sampler, Samples, Unclosed, VelocitySet,
 };
 
 use super::friction::{Rough, problem};
@@ -22,13 +21,13 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let exact = exact(&mut draw, trial, &rough);
     let settings = steps(&mut draw, problem);
     if let Some(simulation) = trial.door("steps", settings.start(problem)) {
-        let mut simulation: LcpSimulation<'_> = simulation;
+        let mut simulation: InclusionSimulation<'_> = simulation;
         branches(&mut draw, trial, &rough, &mut simulation);
         sampled(&mut draw, trial, &rough, simulation, Kind::Steps);
     }
     let settings = settings.dictionary(0).finish(Default::default());
     if let Some(simulation) = trial.door("energetic", settings.start_energetic(problem)) {
-        let mut simulation: EnergeticSimulation<'_> = simulation;
+        let mut simulation: InclusionSimulation<'_> = simulation;
         energetic(trial, &rough, &mut simulation);
         sampled(&mut draw, trial, &rough, simulation, Kind::Energetic);
     }
@@ -37,7 +36,6 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         .seed(draw.word())
         .law(bound_law(&mut draw));
     if let Some(simulation) = trial.door("event-exact", settings.start(problem)) {
-        let simulation: EventExactSimulation<'_> = simulation;
         let kind = Kind::EventExact(exact.as_ref());
         sampled(&mut draw, trial, &rough, simulation, kind);
     }
@@ -45,7 +43,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
 }
 
 /// All branches of a sample, where the rule has them.
-fn branches(draw: &mut Draw, trial: &mut Trial, rough: &Rough, simulation: &mut LcpSimulation<'_>) {
+fn branches(draw: &mut Draw, trial: &mut Trial, rough: &Rough, simulation: &mut InclusionSimulation<'_>) {
     let mut list: Vec<Branch> = Vec::new();
     let all = simulation.branches(draw.word(), |branch| list.push(branch));
     let Some(all) = trial.result("branches", all) else {
@@ -163,7 +161,7 @@ fn look(
 }
 
 /// Stores are empty at the end, and never negative.
-fn energetic(trial: &mut Trial, rough: &Rough, simulation: &mut EnergeticSimulation<'_>) {
+fn energetic(trial: &mut Trial, rough: &Rough, simulation: &mut InclusionSimulation<'_>) {
     let rows = rough.problem.speeds().len();
     let (mut speeds, mut impulses) = (vec![0.0; rows], vec![0.0; rows]);
     let ended = simulation.simulate(3, &mut speeds, &mut impulses);

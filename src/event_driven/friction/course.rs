@@ -8,7 +8,7 @@ use super::options::Options;
 use super::stretches::{End, Stretch, StretchKind};
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::impact::frictional::modes::{Known, UNKNOWN};
+use crate::impact::planar::modes::{Known, UNKNOWN};
 use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;

@@ -6,7 +6,7 @@ use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::impact::{Event, ImpactRule};
 use crate::event_driven::projection;
-use crate::impact::frictional::modes::Known;
+use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
 use crate::mechanics::contacts_at::ContactsAt;

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::Frame;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::impact::frictional::modes::{Known, MOST_CONTACTS, Modes};
+use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes};
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{State, UnilateralConstraints};

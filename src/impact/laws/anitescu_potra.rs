@@ -3,8 +3,8 @@
 use nalgebra::DVector;
 
 use crate::impact::ImpactFailure;
-use crate::impact::frictional::blocks::Blocks;
-use crate::impact::frictional::modes::Modes;
+use crate::impact::inclusion::blocks::Blocks;
+use crate::impact::planar::modes::Modes;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
 use crate::lcp::LcpSolver;
 use crate::validate;

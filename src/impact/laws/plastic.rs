@@ -14,8 +14,7 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 
 use super::complementarity::solve_speeds;
 use crate::impact::ImpactFailure;
-use crate::impact::law::Solvers;
-use crate::impact::normal_space::ContactSpace;
+use crate::impact::normal_space::{ContactSpace, Solvers};
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
 use crate::linalg::decompose::cholesky;
 use crate::linalg::scratch::{resize, resize_vector, with_zeros};
@@ -158,7 +157,7 @@ impl Blend {
         problem: &ImpactProblem,
         words: impl Iterator<Item = Vec<usize>>,
     ) -> Result<Vec<Outcome>, ImpactFailure> {
-        let are_apart = self.restitution > crate::impact::sets::momenta::EQUAL;
+        let are_apart = self.restitution > crate::impact::orders::momenta::EQUAL;
         let mut reflections = Reflections::new(problem);
         words
             .take(if are_apart { usize::MAX } else { 1 })

@@ -1,7 +1,7 @@
 //! Propagative impact: contacts are reflected one after another until none approaches.
 
 use crate::impact::ImpactFailure;
-use crate::impact::sets::interior;
+use crate::impact::orders::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder};
 
 /// Reflects one approaching contact after another, in the order of a rule, until none approaches

@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 
 use crate::impact::ImpactFailure;
-use crate::impact::frictional::one_contact::OneContact;
+use crate::impact::planar::routh::OneContact;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcomes};
 use crate::linalg::scratch::resize_vector;
 use crate::validate;

@@ -3,7 +3,7 @@
 use super::complementarity::rebound;
 use crate::impact::ImpactFailure;
 use crate::impact::law::Space;
-use crate::impact::sets::interior;
+use crate::impact::orders::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcomes};
 use crate::linalg::scratch::{resize, resize_vector, with_zeros};
 

@@ -1,6 +1,8 @@
 //! Laws of the draws: how much each contact may push in a step.
 
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::random::{Draws, Stream, word_below};
+use crate::validate;
 
 /// How the bounds of the normal impulses of a step are drawn, as parts of the greatest bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,30 +30,86 @@ pub enum BoundLaw {
     Sobol,
 }
 
-/// The draws of all samples.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BoundDraws {
-    pub(super) law: BoundLaw,
+/// The bound of the steps of all samples, and its draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bound {
+    /// The greatest normal impulse of a contact in a step (N s).
+    greatest: f64,
+    pub(super) most_steps: usize,
     pub(super) seed: u64,
-    /// The greatest bound (N s).
-    pub(super) bound: f64,
+    pub(super) law: BoundLaw,
 }
 
-impl BoundDraws {
-    /// Draws the bounds of one step of a sample into `most` (N s); gives the other draws of the
-    /// step.
-    pub(super) fn of_step(
-        self,
+impl Bound {
+    pub(super) const fn new(greatest: f64, most_steps: usize, law: BoundLaw) -> Self {
+        Self {
+            greatest,
+            most_steps,
+            seed: 0,
+            law,
+        }
+    }
+
+    /// Refuses what is out of its range.
+    pub(super) fn check(self, steps: &'static str) -> Result<(), ImpactFailure> {
+        validate::positive("bound", &[self.greatest])?;
+        validate::count(steps, self.most_steps)?;
+        Ok(())
+    }
+}
+
+/// The bounds of the steps of a sample.
+#[derive(Clone, Debug)]
+pub(super) struct StepBounds {
+    pub(super) settings: Bound,
+    /// The bound of one last, small step (N s); none where unfinished samples are dropped.
+    pub(super) small: Option<f64>,
+    /// The normal speeds below minus which contacts approach, then slips that count as zero.
+    pub(super) eps: Vec<f64>,
+    /// The bounds of the step (N s).
+    pub(super) most: Vec<f64>,
+}
+
+impl StepBounds {
+    pub(super) fn new(
+        settings: Bound,
+        small: Option<f64>,
+        tolerance: f64,
+        problem: &ImpactProblem,
+    ) -> Self {
+        Self {
+            settings,
+            small,
+            eps: problem.parts_of_greatest(tolerance),
+            most: vec![0.0; problem.contacts()],
+        }
+    }
+
+    /// True when no normal speed is below minus its rounding.
+    pub(super) fn is_over(&self, speeds: &[f64]) -> bool {
+        let normals = &speeds[..self.most.len()];
+        let mut pairs = normals.iter().zip(&self.eps);
+        pairs.all(|(&u, &eps)| u >= -eps)
+    }
+
+    /// Draws the bounds of one step of a sample; gives the other draws of the step.
+    pub(super) fn draw(
+        &mut self,
         sample: u64,
         step: usize,
-        pushing: Pushing<'_>,
-        most: &mut [f64],
+        speeds: &[f64],
+        stored: &[f64],
     ) -> Draws {
-        let (seed, step) = (self.seed, step as u64);
+        let (seed, step) = (self.settings.seed, step as u64);
         let draws = Draws { seed, sample, step };
-        draw(self.law, draws, pushing, most);
-        for most in most {
-            *most *= self.bound;
+        let pushing = Pushing {
+            speeds,
+            eps: &self.eps,
+            stored,
+        };
+        draw(self.settings.law, draws, pushing, &mut self.most);
+        for most in &mut self.most {
+            *most *= self.settings.greatest;
         }
         draws
     }
@@ -59,13 +117,13 @@ impl BoundDraws {
 
 /// Speeds and stored energies, which show which contacts can push.
 #[derive(Clone, Copy)]
-pub(super) struct Pushing<'s> {
+struct Pushing<'s> {
     /// Speeds before the step, normals first.
-    pub(super) speeds: &'s [f64],
+    speeds: &'s [f64],
     /// The normal speeds below minus which contacts approach.
-    pub(super) eps: &'s [f64],
+    eps: &'s [f64],
     /// The energies stored at contacts; none where it is empty.
-    pub(super) stored: &'s [f64],
+    stored: &'s [f64],
 }
 
 impl Pushing<'_> {

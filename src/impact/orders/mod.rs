@@ -1,6 +1,6 @@
 //! Sets of outcomes of propagative impact (Seghete & Murphey, arXiv 1709.02296).
 //!
-//! * `reflections`: one reflection after another; `order`: which contact is next.
+//! * `reflections`: one reflection after another, and which contact is next.
 //! * `all`, `minimal`: every outcome, and those that a word of least length reaches, kept in
 //!   `momenta`.
 //! * `uniqueness`: when there is one outcome, and how far several are apart; `interior`: when
@@ -10,12 +10,10 @@ mod all;
 pub(crate) mod interior;
 mod minimal;
 pub(crate) mod momenta;
-mod order;
 mod reflections;
 mod uniqueness;
 
 pub use all::AllOutcomes;
 pub use minimal::MinimalOutcomes;
-pub use order::ReflectionOrder;
-pub use reflections::Reflections;
+pub use reflections::{ReflectionOrder, Reflections};
 pub use uniqueness::{Uniqueness, indeterminacy, uniqueness};

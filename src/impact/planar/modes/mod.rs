@@ -5,19 +5,16 @@
 //! meanwhile: 7ᵐ modes. A mode is a linear system in the impulses it leaves free, and signs to
 //! check. A singular system is decided by the nonnegative least-squares problem of the mode's cone.
 //!
-//! * `contact_state`: what a contact does; `trial`: one mode, its system and its signs; `singular`:
-//!   modes whose system is singular.
+//! * `trial`: one mode, its system and its signs; `singular`: modes whose system is singular;
 //!
 //! All numbers are in units in which the Delassus matrix has a unit diagonal and the greatest speed
 //! is 1.
 
-mod contact_state;
 mod singular;
 mod trial;
 
-use contact_state::{FRICTIONLESS, Normal, STATES, State, open_that_stay};
-pub(crate) use contact_state::{Known, UNKNOWN};
-use trial::{MERGED, Trial};
+use trial::{FRICTIONLESS, MERGED, Normal, STATES, State, Trial, open_that_stay};
+pub(crate) use trial::{Known, UNKNOWN};
 
 use crate::Interrupt;
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
@@ -262,7 +259,7 @@ impl Modes {
     }
 
     /// Refuses numbers that overflow in units of size 1.
-    pub(super) fn check_finite(&self, speeds: &[f64]) -> Result<(), ImpactFailure> {
+    pub(crate) fn check_finite(&self, speeds: &[f64]) -> Result<(), ImpactFailure> {
         let overflow = |quantity, row: usize, value| ImpactFailure::Overflow {
             quantity,
             contact: row,

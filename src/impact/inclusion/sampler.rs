@@ -3,11 +3,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::energetic::EnergeticSimulation;
-use super::event_exact::EventExactSimulation;
-use super::samples::{SampleEnd, Samples};
-use super::simulation::{Ended, LcpSimulation};
-use super::statistics::SampleStatistics;
+use super::samples::{SampleEnd, SampleStatistics, Samples};
+use super::simulation::{Ended, InclusionSimulation};
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
@@ -49,33 +46,27 @@ pub trait OutcomeSimulation: Send + Sync {
         Self: 'a;
 }
 
-macro_rules! simulation {
-    ($($name:ident),*) => {$(
-        impl OutcomeSimulation for $name<'_> {
-            fn problem(&self) -> &ImpactProblem {
-                $name::problem(self)
-            }
+impl OutcomeSimulation for InclusionSimulation<'_> {
+    fn problem(&self) -> &ImpactProblem {
+        self.problem
+    }
 
-            fn simulate(
-                &mut self,
-                sample: u64,
-                speeds: &mut [f64],
-                impulses: &mut [f64],
-            ) -> Result<Ended, ImpactFailure> {
-                $name::simulate(self, sample, speeds, impulses)
-            }
+    fn simulate(
+        &mut self,
+        sample: u64,
+        speeds: &mut [f64],
+        impulses: &mut [f64],
+    ) -> Result<Ended, ImpactFailure> {
+        Self::simulate(self, sample, speeds, impulses)
+    }
 
-            fn another<'a>(&self) -> Box<dyn OutcomeSimulation + 'a>
-            where
-                Self: 'a,
-            {
-                Box::new(self.clone())
-            }
-        }
-    )*};
+    fn another<'a>(&self) -> Box<dyn OutcomeSimulation + 'a>
+    where
+        Self: 'a,
+    {
+        Box::new(self.clone())
+    }
 }
-
-simulation!(LcpSimulation, EnergeticSimulation, EventExactSimulation);
 
 /// Runs a simulation over ranges of sample numbers.
 ///

@@ -3,12 +3,65 @@
 use nalgebra::DVector;
 
 use super::blocks::Blocks;
-use super::modes::Modes;
 use super::proximal::ConeStep;
-use super::settings::{LcpSteps, SolutionRule};
+use crate::impact::planar::modes::Modes;
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp::{BasisDictionary, LcpSolver};
 use crate::random::{Draws, Stream, word_below};
+
+/// Which solution a step takes where its complementarity problem has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum SolutionRule {
+    /// The one Lemke's method finds with a covering vector of ones. Some solutions are found with
+    /// no covering vector, so that a part of the set may be missed.
+    #[default]
+    Lemke,
+    /// The one Lemke's method finds with a covering vector drawn for each step, its entries between
+    /// 1/spread and spread.
+    LemkeRandomCover {
+        /// At least 1.
+        spread: f64,
+    },
+    /// All velocities are found by their contact modes, and one is drawn, each as likely. In the
+    /// plane, up to five contacts; 7ᵐ modes a step.
+    PickUniform,
+    /// All velocities are found likewise, and [`InclusionSimulation::branches`] follows each of them:
+    /// one sample has several outcomes. [`InclusionSimulation::simulate`] follows the first that is
+    /// found in each step, which is the first branch; a [`Sampler`](super::Sampler) has one
+    /// outcome a sample, and [`PickUniform`](Self::PickUniform) reaches all with it.
+    ///
+    /// [`InclusionSimulation::branches`]: super::InclusionSimulation::branches
+    /// [`InclusionSimulation::simulate`]: super::InclusionSimulation::simulate
+    EnumerateAll {
+        /// Limit of the branches of a sample, 1 to 10 000.
+        branches: usize,
+    },
+}
+
+impl SolutionRule {
+    /// Limit of the branches of a sample, where all are followed.
+    pub(super) const fn most_branches(self) -> Option<usize> {
+        match self {
+            Self::EnumerateAll { branches } => Some(branches),
+            _ => None,
+        }
+    }
+
+    /// Whether it needs all solutions.
+    pub(super) const fn enumerates(self) -> bool {
+        matches!(self, Self::PickUniform | Self::EnumerateAll { .. })
+    }
+}
+
+/// How the complementarity problem of a step is made and solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StepSettings {
+    pub(super) rule: SolutionRule,
+    pub(super) directions: usize,
+    /// Friction in space is bounded by the circle.
+    pub(super) round: bool,
+}
 
 /// Limits of the bases that are counted while a dictionary is learnt, and of those that it keeps.
 const MOST_MET: usize = 4096;
@@ -19,7 +72,7 @@ const MOST_BASES: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct LcpStep<'p> {
     pub(super) problem: &'p ImpactProblem,
-    rule: SolutionRule,
+    pub(super) rule: SolutionRule,
     blocks: Blocks,
     solver: LcpSolver,
     modes: Option<Modes>,
@@ -37,7 +90,7 @@ pub(super) struct LcpStep<'p> {
 }
 
 impl<'p> LcpStep<'p> {
-    pub(super) fn new(settings: &LcpSteps, problem: &'p ImpactProblem) -> Self {
+    pub(super) fn new(settings: StepSettings, problem: &'p ImpactProblem) -> Self {
         let blocks = Blocks::new(problem, settings.directions);
         let n = blocks.size();
         let by_modes = settings.rule.enumerates();

@@ -2,8 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::contact_state::Normal;
-use super::trial::{MERGED, TOLERANCE, Trial, add_product};
+use super::trial::{MERGED, Normal, TOLERANCE, Trial, add_product};
 use crate::Interrupt;
 use crate::impact::ImpactFailure;
 use crate::impact::laws::complementarity::solve_lcp;
