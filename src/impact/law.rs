@@ -4,13 +4,13 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
 use super::ImpactFailure;
 use super::frictional::modes::Modes;
+use super::laws::complementarity::Solvers;
 use super::laws::plastic::Blend;
 use super::{ImpactProblem, Outcome, Reflections};
-use crate::lcp::LcpSolver;
 use crate::model::forward::hand_on;
 
 /// A rule for what happens to velocities when contacts close: from a problem to a set of outcomes.
@@ -128,13 +128,6 @@ pub(super) struct Space {
     pub(super) speeds: DVector<f64>,
     pub(super) impulses: DVector<f64>,
     pub(super) pushes: DVector<f64>,
-}
-
-/// The memory of linear and complementarity problems.
-#[derive(Default)]
-pub(super) struct Solvers {
-    pub(super) lcp: LcpSolver,
-    pub(super) matrix: DMatrix<f64>,
 }
 
 impl Clone for Space {

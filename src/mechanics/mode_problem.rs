@@ -3,7 +3,7 @@
 
 use super::acceleration::{Bodies, Trouble, accelerate};
 use super::contacts_at::ContactsAt;
-use super::mode_choice::{Complementarity, Later, SMALL, Settled, choose};
+use super::mode_choice::{Complementarity, Later, Rules, SMALL, Settled, choose};
 use super::redundant::Redundant;
 use super::{MechanicalSystem, State, UnilateralConstraints, configuration};
 use crate::Interrupt;
@@ -13,15 +13,6 @@ use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.
 pub(crate) const TRY_ALL: usize = 12;
-
-/// How it is decided which contacts stay closed.
-#[derive(Clone, Copy)]
-pub(crate) struct Rules<'a> {
-    /// The policy for contacts that depend on each other.
-    pub(crate) redundant: Redundant,
-    pub(crate) rate_tolerance: f64,
-    pub(crate) interrupt: &'a Interrupt,
-}
 
 /// Decides which of `candidates`, gaps that are zero and do not open, stay closed: marks on them, all
 /// off before.
