@@ -275,7 +275,7 @@ pub(crate) struct Event {
     chosen: Option<usize>,
     /// Rows and parameters of those that touch.
     contacts: Contacts,
-    /// What is known of the contacts at the configuration of the event.
+    /// The contacts at the configuration of the event, as far as it is known.
     pub(crate) at: ContactsAt,
     /// Decides which contacts stay closed.
     solver: LcpSolver,
@@ -316,7 +316,7 @@ impl Event {
         self.chosen.map_or(0, |_| self.outcomes.list.len())
     }
 
-    /// Those that touch, of which it is to be decided which stay closed.
+    /// The contacts that touch, to be settled.
     pub(crate) fn settling(&mut self) -> Touching<'_> {
         Touching {
             contacts: &self.touching,

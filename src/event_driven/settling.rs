@@ -10,6 +10,7 @@ use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::mode_choice::{Rules, Settled};
 use crate::mechanics::mode_problem::settle;
+use crate::mechanics::motion::Purpose;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::{At, Mode, Quantity, Stop};
 
@@ -24,7 +25,7 @@ const LOW: f64 = 1e-2;
 /// The contacts that touch at an event, and what is known of them.
 pub(crate) struct Touching<'a> {
     pub(crate) contacts: &'a [usize],
-    /// Those that are to be open.
+    /// Contacts among them that are to be open.
     pub(crate) released: &'a [usize],
     pub(crate) at: &'a mut ContactsAt,
     pub(crate) solver: &'a mut LcpSolver,

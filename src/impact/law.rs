@@ -7,6 +7,8 @@ use std::sync::Arc;
 use nalgebra::DVector;
 
 use super::ImpactFailure;
+use super::frictional::modes::Modes;
+use super::laws::complementarity::Solvers;
 use super::laws::plastic::Blend;
 use super::normal_space::Solvers;
 use super::planar::modes::Modes;

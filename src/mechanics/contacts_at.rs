@@ -13,7 +13,7 @@ use crate::linalg::cholesky::factor;
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
 
-/// What is known at a configuration. Its memory is kept.
+/// The contacts at a configuration, as far as they are known. The memory is kept.
 #[derive(Debug, Default)]
 pub(crate) struct ContactsAt {
     /// The stamp: what is below belongs to these coordinates.

@@ -24,7 +24,7 @@ const NEARLY_DEPENDENT: f64 = 1e-11;
 /// Accelerations and forces within this part of their size are zero.
 pub(super) const SMALL: f64 = 1e-10;
 
-/// The rules by which it is decided which contacts stay closed.
+/// How it is decided which contacts stay closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     /// The policy for contacts that depend on each other.
@@ -142,23 +142,33 @@ pub(super) fn choose(
         if rcond > least {
             return Settled::Closed;
         }
-        let set: Vec<usize> = (0..m).filter(|&i| closed[i]).collect();
         if rules.redundant == Redundant::Refuse {
-            return Settled::Trouble(Trouble::Dependent(rcond), set);
+            return Settled::Trouble(Trouble::Dependent(rcond), marked(closed));
         }
-        let kept = match share(problem, &set, by_rows, rules.interrupt) {
-            Shared::Closed(set) => set,
+        match share(problem, &marked(closed), by_rows, rules.interrupt) {
+            Shared::Closed(set) => mark(closed, &set),
             Shared::NotHeld(set) => return Settled::Trouble(Trouble::Dependent(rcond), set),
             Shared::Interrupted => return Settled::Interrupted,
             Shared::Nobody => {
                 let pushed = (0..m).filter(|&i| z[i] > 0.0).collect();
-                with_independent(gram, m, pushed, &set)
+                let kept = with_independent(gram, m, pushed, &marked(closed));
+                mark(closed, &kept);
             }
-        };
-        closed.fill(false);
-        kept.into_iter().for_each(|i| closed[i] = true);
+        }
         Settled::Closed
     })
+}
+
+/// The numbers of those that are marked.
+fn marked(marks: &[bool]) -> Vec<usize> {
+    (0..marks.len()).filter(|&i| marks[i]).collect()
+}
+
+/// Marks these and no others.
+fn mark(marks: &mut [bool], set: &[usize]) {
+    for (i, mark) in marks.iter_mut().enumerate() {
+        *mark = set.contains(&i);
+    }
 }
 
 /// The reciprocal condition number of the rows and columns that are marked; 0 where they are

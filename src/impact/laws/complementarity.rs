@@ -11,6 +11,13 @@ use crate::linalg::scratch::with_zeros;
 /// Entries of a proof that are smaller than this part of the greatest are rounding.
 const PART: f64 = 1e-6;
 
+/// The memory of linear and complementarity problems.
+#[derive(Default)]
+pub(crate) struct Solvers {
+    pub(crate) lcp: LcpSolver,
+    pub(crate) matrix: DMatrix<f64>,
+}
+
 /// `z` with `0 ≤ z ⊥ W z + q ≥ 0`, for a positive semidefinite `W` with a unit diagonal; `noise` is
 /// the rounding of `q`.
 pub(crate) fn solve_lcp(

@@ -12,9 +12,9 @@
 
 use nalgebra::{DMatrix, DVector, DVectorView};
 
-use super::complementarity::solve_speeds;
+use super::complementarity::{Solvers, solve_speeds};
 use crate::impact::ImpactFailure;
-use crate::impact::normal_space::{ContactSpace, Solvers};
+use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes, Reflections, Remark};
 use crate::linalg::decompose::cholesky;
 use crate::linalg::scratch::{resize, resize_vector, with_zeros};

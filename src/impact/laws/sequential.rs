@@ -1,5 +1,7 @@
 //! Sequential impact: first the new contacts, then those that the impact makes approach.
 
+use nalgebra::DMatrix;
+
 use super::complementarity::rebound;
 use crate::impact::ImpactFailure;
 use crate::impact::law::Space;
@@ -106,12 +108,7 @@ impl ImpactLaw for Sequential {
             }
             let (k, e) = (stage.len(), problem.restitution());
             let (gram, solver) = (&mut solvers.matrix, &mut solvers.lcp);
-            resize(gram, k, k);
-            for j in 0..k {
-                for i in 0..k {
-                    gram[(i, j)] = space.gram[(stage[i], stage[j])];
-                }
-            }
+            take_part(&space.gram, stage, gram);
             resize_vector(pushes, k);
             with_zeros(k, |before| {
                 for (before, &i) in before.iter_mut().zip(&*stage) {
@@ -129,6 +126,17 @@ impl ImpactLaw for Sequential {
         }
         stages.truncate(count);
         outcome.push(problem, impulses.as_slice())
+    }
+}
+
+/// Writes the rows and columns of a stage.
+fn take_part(gram: &DMatrix<f64>, stage: &[usize], part: &mut DMatrix<f64>) {
+    let k = stage.len();
+    resize(part, k, k);
+    for j in 0..k {
+        for i in 0..k {
+            part[(i, j)] = gram[(stage[i], stage[j])];
+        }
     }
 }
 
