@@ -10,7 +10,6 @@ use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::contacts_at::ContactsAt;
 use crate::mechanics::mode_choice::{Rules, Settled};
 use crate::mechanics::mode_problem::settle;
-use crate::mechanics::motion::Purpose;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::{At, Mode, Quantity, Stop};
 

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use nalgebra::DVector;
 
 use super::ImpactFailure;
-use super::frictional::modes::Modes;
+
 use super::laws::complementarity::Solvers;
 use super::laws::plastic::Blend;
-use super::normal_space::Solvers;
 use super::planar::modes::Modes;
 use super::{ImpactProblem, Outcome, Reflections};
 use crate::model::forward::hand_on;
@@ -308,7 +307,7 @@ mod tests {
     #[test]
     fn pointers_hand_every_method_on() {
         fn asked(law: impl ImpactLaw) {
-            let one = DMatrix::identity(1, 1);
+            let one = nalgebra::DMatrix::identity(1, 1);
             let problem = ImpactProblem::new(one, DVector::zeros(1)).unwrap();
             assert_eq!((law.name(), law.honours_friction()), ("own", true));
             assert!(!law.honours_restitution());

@@ -14,20 +14,12 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::ImpactFailure;
-use crate::lcp::LcpSolver;
 use crate::linalg::scratch::{resize_vector, with_zeros};
 use crate::linalg::symmetric::{Spectrum, fill_unit_diagonal};
 use crate::{InputError, MatrixFault};
 
 /// Eigenvalues of `C` below this part of the greatest count as zero.
 const RANK: f64 = 1e-12;
-
-/// The memory in which laws solve linear and complementarity problems.
-#[derive(Default)]
-pub(super) struct Solvers {
-    pub(super) lcp: LcpSolver,
-    pub(super) matrix: DMatrix<f64>,
-}
 
 /// Eigenvalues of `C` below minus this refuse the matrix.
 const NEGATIVE: f64 = 1e-10;
