@@ -378,7 +378,7 @@ where
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "models"))]
 mod tests {
     use super::*;
     use crate::derivative::check_derivatives;
