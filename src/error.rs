@@ -1,7 +1,14 @@
 //! One error over those of all rooms, for `?` in programs that use several.
 
+#[cfg(feature = "derivative")]
+use crate::NoDerivative;
+#[cfg(feature = "compliant")]
+use crate::compliant;
+#[cfg(feature = "mechanics")]
 use crate::event_driven::Breakdown;
-use crate::{InputError, NoDerivative, Stop, compliant, impact, lcp, variational};
+use crate::{InputError, Stop};
+#[cfg(feature = "mechanics")]
+use crate::{impact, lcp, variational};
 
 /// Any error of this crate.
 ///
@@ -33,21 +40,27 @@ pub enum Error {
     #[error(transparent)]
     Stop(Stop),
     /// There is no derivative, or not the one that was asked for.
+    #[cfg(feature = "derivative")]
     #[error(transparent)]
     NoDerivative(NoDerivative),
     /// The motion of bodies cannot go on.
+    #[cfg(feature = "mechanics")]
     #[error(transparent)]
     Breakdown(Breakdown),
     /// An impact could not be resolved.
+    #[cfg(feature = "mechanics")]
     #[error(transparent)]
     Impact(impact::ImpactFailure),
     /// A linear complementarity problem was not solved.
+    #[cfg(feature = "mechanics")]
     #[error(transparent)]
     Lcp(lcp::LcpFailure),
     /// A step of the variational integrator could not be made.
+    #[cfg(feature = "mechanics")]
     #[error(transparent)]
     Variational(variational::VariationalFailure),
     /// A compliant step could not be made.
+    #[cfg(feature = "compliant")]
     #[error(transparent)]
     Compliant(compliant::CompliantFailure),
 }
@@ -55,16 +68,27 @@ pub enum Error {
 /// The reason of a driver above the core becomes its own variant.
 impl From<Stop> for Error {
     fn from(stop: Stop) -> Self {
+        #[cfg(feature = "mechanics")]
         if let Some(failure) = stop.downcast::<variational::VariationalFailure>() {
             return failure.clone().into();
         }
+        #[cfg(feature = "compliant")]
         if let Some(failure) = stop.downcast::<compliant::CompliantFailure>() {
             return failure.clone().into();
         }
-        Breakdown::from(stop).into()
+        #[cfg(feature = "mechanics")]
+        if let Some(breakdown) = stop.downcast::<Breakdown>() {
+            return breakdown.clone().into();
+        }
+        match stop {
+            Stop::Input(error) => Self::Input(error),
+            Stop::Interrupted => Self::Interrupted,
+            stop => Self::Stop(stop),
+        }
     }
 }
 
+#[cfg(feature = "derivative")]
 impl From<NoDerivative> for Error {
     fn from(reason: NoDerivative) -> Self {
         match reason {
@@ -75,6 +99,7 @@ impl From<NoDerivative> for Error {
     }
 }
 
+#[cfg(feature = "mechanics")]
 impl From<Breakdown> for Error {
     fn from(breakdown: Breakdown) -> Self {
         match breakdown {
@@ -87,6 +112,7 @@ impl From<Breakdown> for Error {
     }
 }
 
+#[cfg(feature = "mechanics")]
 impl From<impact::ImpactFailure> for Error {
     fn from(failure: impact::ImpactFailure) -> Self {
         match failure {
@@ -98,6 +124,7 @@ impl From<impact::ImpactFailure> for Error {
     }
 }
 
+#[cfg(feature = "mechanics")]
 impl From<lcp::LcpFailure> for Error {
     fn from(failure: lcp::LcpFailure) -> Self {
         match failure {
@@ -108,6 +135,7 @@ impl From<lcp::LcpFailure> for Error {
     }
 }
 
+#[cfg(feature = "mechanics")]
 impl From<variational::VariationalFailure> for Error {
     fn from(failure: variational::VariationalFailure) -> Self {
         match failure {
@@ -118,6 +146,7 @@ impl From<variational::VariationalFailure> for Error {
     }
 }
 
+#[cfg(feature = "compliant")]
 impl From<compliant::CompliantFailure> for Error {
     fn from(failure: compliant::CompliantFailure) -> Self {
         match failure {

@@ -122,7 +122,16 @@
 //!
 //! # Features
 //!
-//! None is on by default.
+//! By default all rooms are there. A program that needs few of them compiles in less time without
+//! (`default-features = false`) and with the highest floor that it needs, which has all below it:
+//!
+//! * none: the hybrid core ([`Integrator`] and its runs).
+//! * `derivative`: [`derivative`] and [`driver`].
+//! * `mechanics`: [`mechanics`], [`impact`], [`lcp`], [`event_driven`], [`variational`].
+//! * `compliant`: [`compliant`] and [`bodies`].
+//! * `models`: [`models`].
+//!
+//! These are off by default:
 //!
 //! * `dual`: exact derivatives of models that are written once for any scalar (`Dual`).
 //! * `parallel`: samples of impacts, and islands of compliant contacts, on several threads
@@ -169,25 +178,43 @@
 //!   refused as grazing, unless [`EventFunction::min_rate`] is stated.
 #![forbid(unsafe_code)]
 #![cfg_attr(
+    not(feature = "models"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "the floors serve rooms that are not there"
+    )
+)]
+#![cfg_attr(
     not(test),
     warn(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used)
 )]
 
+#[cfg(feature = "compliant")]
 pub mod bodies;
+#[cfg(feature = "compliant")]
 pub mod compliant;
+#[cfg(feature = "derivative")]
 pub mod derivative;
+#[cfg(feature = "derivative")]
 pub mod driver;
 mod error;
+#[cfg(feature = "mechanics")]
 pub mod event_driven;
 pub mod hybrid;
+#[cfg(feature = "mechanics")]
 pub mod impact;
 mod input;
 mod interrupt;
+#[cfg(feature = "mechanics")]
 pub mod lcp;
+#[cfg(feature = "derivative")]
 mod linalg;
 mod matrix_fault;
+#[cfg(feature = "mechanics")]
 pub mod mechanics;
 pub mod model;
+#[cfg(feature = "models")]
 pub mod models;
 pub mod ode;
 pub mod prelude;
@@ -195,24 +222,31 @@ mod quantity;
 mod random;
 pub mod record;
 mod validate;
+#[cfg(feature = "mechanics")]
 pub mod variational;
 
+#[cfg(feature = "compliant")]
 pub use compliant::Compliant;
+#[cfg(feature = "derivative")]
 pub use derivative::{
     Derivative, DerivativeReport, NoDerivative, Sensitivities, Verdict, check_derivatives,
 };
 #[cfg(feature = "dual")]
 pub use derivative::{Dual, SmoothEvents, SmoothFlow};
+#[cfg(feature = "derivative")]
 pub use driver::Driver;
 pub use error::Error;
+#[cfg(feature = "mechanics")]
 pub use event_driven::EventDriven;
 pub use input::InputError;
 pub use interrupt::Interrupt;
 pub use matrix_fault::MatrixFault;
+#[cfg(feature = "mechanics")]
 pub use mechanics::ContactModel;
 /// The version of nalgebra whose vectors and matrices this crate returns.
 pub use nalgebra;
 pub use quantity::Quantity;
+#[cfg(feature = "mechanics")]
 pub use variational::Variational;
 
 pub use hybrid::{Integrator, Projection, Resolution};

@@ -9,13 +9,22 @@
 //! # Ok::<(), saltation::Error>(())
 //! ```
 
+#[cfg(feature = "compliant")]
+pub use crate::Compliant;
+#[cfg(feature = "compliant")]
 pub use crate::bodies::{Body, Scene, Shape};
+#[cfg(feature = "mechanics")]
 pub use crate::event_driven::Zeno;
+#[cfg(feature = "mechanics")]
 pub use crate::impact::{ImpactLaw, Selection};
+#[cfg(feature = "mechanics")]
 pub use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 pub use crate::{
-    Compliant, ContactEvent, ContactModel, Crossed, Crossing, Doubt, Driver, Error, EventDriven,
-    EventFunction, Flow, Guard, InputError, Integrator, Interrupt, Live, Mode, Observer,
-    Projection, Rearm, RearmMatrix, Run, Segment, Snapshot, Start, Status, Stop, Transition,
-    Variational, Verdict, Watch, flow_fn,
+    ContactEvent, Crossed, Crossing, Doubt, Error, EventFunction, Flow, Guard, InputError,
+    Integrator, Interrupt, Live, Mode, Observer, Projection, Rearm, RearmMatrix, Run, Segment,
+    Snapshot, Start, Status, Stop, Transition, Watch, flow_fn,
 };
+#[cfg(feature = "mechanics")]
+pub use crate::{ContactModel, EventDriven, Variational};
+#[cfg(feature = "derivative")]
+pub use crate::{Driver, Verdict};

@@ -481,7 +481,7 @@ pub(super) fn along(
     unknown.is_none()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "models"))]
 mod tests {
     use super::*;
     use crate::derivative::check_derivatives;

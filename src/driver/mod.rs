@@ -21,13 +21,20 @@
 //! # Ok::<(), saltation::Error>(())
 //! ```
 
+#[cfg(feature = "compliant")]
+use crate::Compliant;
 use crate::derivative::RunDerivative;
-use crate::mechanics::{ContactSource, MechanicalSystem, UnilateralConstraints};
+#[cfg(feature = "compliant")]
+use crate::mechanics::ContactSource;
+#[cfg(feature = "mechanics")]
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::Buffer;
 use crate::{
-    Compliant, Error, EventDriven, EventFunction, Flow, InputError, Integrator, Live, Observer,
-    Run, Snapshot, Start, Summary, Variational,
+    Error, EventFunction, Flow, InputError, Integrator, Live, Observer, Run, Snapshot, Start,
+    Summary,
 };
+#[cfg(feature = "mechanics")]
+use crate::{EventDriven, Variational};
 
 /// Any driver, as a trait object. The methods of the same names on each driver say more.
 pub trait Driver {
@@ -104,6 +111,9 @@ macro_rules! driver {
 }
 
 driver!(Integrator<S, B>, S: Flow EventFunction, B: Buffer);
+#[cfg(feature = "mechanics")]
 driver!(EventDriven<S>, S: MechanicalSystem UnilateralConstraints);
+#[cfg(feature = "mechanics")]
 driver!(Variational<S>, S: MechanicalSystem UnilateralConstraints);
+#[cfg(feature = "compliant")]
 driver!(Compliant<S>, S: MechanicalSystem ContactSource);
