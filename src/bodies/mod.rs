@@ -41,8 +41,9 @@
 // Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
 // (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
 // bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
-// parry), `fixed_contacts`, `free_contact`, `joints`.
+// parry), `fixed_contacts`, `free_contact`, `joints` (between points of `anchor`).
 
+mod anchor;
 mod body;
 mod broad_phase;
 mod contacts;
@@ -57,10 +58,11 @@ mod pose;
 mod scene;
 mod shapes;
 
+pub use anchor::{Anchor, FreeBody};
 pub use body::Body;
 pub use fixed_contacts::FixedContacts;
 pub use free_contact::FreeContact;
-pub use joints::{Anchor, BallJoint, DistanceJoint, FreeBody, Weld};
+pub use joints::{BallJoint, DistanceJoint, Weld};
 /// The crate whose shapes [`Shape::parry`] takes.
 #[cfg(feature = "parry")]
 pub use parry3d_f64 as parry;

@@ -2,8 +2,6 @@
 
 use nalgebra::Vector3;
 
-use crate::bodies::broad_phase::Ball;
-
 /// Limit of the points of two shapes; shapes of parry may have more.
 pub const CAPACITY: usize = 4;
 
@@ -38,29 +36,6 @@ impl ManifoldPoint {
             normal,
             on_a,
             on_b: on_a - normal * gap,
-        }
-    }
-
-    /// Of two balls; `otherwise` is the normal where their centres coincide.
-    pub(super) fn of_balls(
-        feature: usize,
-        a: Ball,
-        b: Ball,
-        otherwise: impl FnOnce() -> Vector3<f64>,
-    ) -> Self {
-        let between = a.centre - b.centre;
-        let distance = between.norm();
-        let normal = if distance > 0.0 {
-            between / distance
-        } else {
-            otherwise()
-        };
-        Self {
-            feature,
-            gap: distance - a.radius - b.radius,
-            normal,
-            on_a: a.centre - normal * a.radius,
-            on_b: b.centre + normal * b.radius,
         }
     }
 
@@ -130,6 +105,13 @@ impl Manifold {
         if point.gap <= margin && self.len < CAPACITY {
             self.points[self.len] = point;
             self.len += 1;
+        }
+    }
+
+    /// As [`push_within`](Self::push_within), of a feature that may not be determined.
+    pub(super) fn extend_within(&mut self, margin: f64, point: Option<ManifoldPoint>) {
+        if let Some(point) = point {
+            self.push_within(margin, point);
         }
     }
 

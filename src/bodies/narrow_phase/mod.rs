@@ -4,38 +4,33 @@
 //! evaluates each; `contact_point` evaluates one feature again at other poses, without a choice, so
 //! that a gap is a smooth function of the poses.
 //!
-//! * `manifold`: the points; `placed_box`, `segment`: boxes and capsules at their poses.
-//! * `over_plane`: shapes over a half-space; `ball`: a ball and another shape; `capsule_capsule`,
-//!   `capsule_box`: closest points of cores.
-//! * `box_box`: separating axes; `face_clip`: a face of one box over a face of the other;
-//!   `reduction`: four points of many.
+//! * `manifold`: the points; `convex`: a core with faces, edges and vertices, and a radius: spheres,
+//!   capsules and boxes at their poses; `segment`: edges.
+//! * `feature`: one feature of two convex shapes; `meet`: which of them meet, `segment_box` of a
+//!   capsule and a box; `clip`: what lies over a face, and four of its corners.
 //! * `parry_manifolds`: shapes of parry (feature `parry`); `hull_faces`: whole faces of its hulls;
 //!   `patches`: few of its points.
 
-mod ball;
-mod box_box;
-mod capsule_box;
-mod capsule_capsule;
-mod face_clip;
+mod clip;
+mod convex;
+mod feature;
 #[cfg(feature = "parry")]
 mod hull_faces;
 mod manifold;
-mod over_plane;
+mod meet;
 #[cfg(feature = "parry")]
 mod parry_manifolds;
 #[cfg(feature = "parry")]
 mod patches;
-mod placed_box;
-mod reduction;
 mod segment;
+mod segment_box;
 #[cfg(test)]
 mod tests;
 
+use convex::Convex;
+use feature::Two;
 pub use manifold::{CAPACITY, Manifold, ManifoldPoint};
-use placed_box::PlacedBox;
-use segment::PlacedCapsule;
 
-use super::broad_phase::Ball;
 use super::{Pose, Shape, ShapeKind};
 use crate::InputError;
 
@@ -77,7 +72,10 @@ pub fn contact_points(
     if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
         return parry_manifolds::add(a, b, margin, manifold);
     }
-    if !add_points(a, b, margin, manifold) && add_points(b, a, margin, manifold) {
+    if rank(a) <= rank(b) {
+        add_points(a, b, margin, manifold);
+    } else {
+        add_points(b, a, margin, manifold);
         manifold.exchange();
     }
     Ok(())
@@ -95,13 +93,10 @@ pub fn contact_point(
     if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
         return None;
     }
-    match point_of(a, b, feature) {
-        Found::Point(point) => Some(point),
-        Found::NoPoint => None,
-        Found::OtherOrder => match point_of(b, a, feature) {
-            Found::Point(point) => Some(point.exchanged()),
-            _ => None,
-        },
+    if rank(a) <= rank(b) {
+        point_of(a, b, feature)
+    } else {
+        point_of(b, a, feature).map(ManifoldPoint::exchanged)
     }
 }
 
@@ -117,186 +112,58 @@ impl<'a> PlacedShape<'a> {
         Self { shape, pose }
     }
 
-    /// The ball of a sphere of this radius.
-    fn ball(&self, radius: f64) -> Ball {
-        let centre = self.pose.position();
-        Ball { centre, radius }
+    fn convex(self) -> Option<Convex<'a>> {
+        Convex::of(self.shape.kind(), self.pose)
+    }
+}
+
+/// The order in which the shapes of a pair are written.
+fn rank(placed: PlacedShape<'_>) -> usize {
+    match placed.shape.kind() {
+        ShapeKind::Capsule { .. } => 0,
+        ShapeKind::Sphere { .. } => 1,
+        ShapeKind::Box { .. } => 2,
+        _ => 3,
     }
 }
 
 /// Number of features of a shape with a plane, and of two spheres.
 pub(super) fn feature_count(a: &Shape, b: &Shape) -> usize {
-    match (a.kind(), b.kind()) {
-        (ShapeKind::Box { .. }, ShapeKind::Plane) => over_plane::VERTICES,
-        (ShapeKind::Capsule { .. }, ShapeKind::Plane) => over_plane::ENDS,
-        _ => 1,
+    let vertices = Convex::of(a.kind(), &Pose::identity()).map_or(0, |a| a.vertices());
+    if b.kind() == ShapeKind::Plane {
+        vertices
+    } else {
+        1
     }
 }
 
-/// Adds the points; false for a pair that is written in the other order.
-fn add_points(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) -> bool {
-    use ShapeKind::{Box, Capsule, Plane, Sphere};
-    match (a.shape.kind(), b.shape.kind()) {
-        (Sphere { radius }, Plane) => {
-            out.push_within(margin, over_plane::ball_point(0, a.ball(radius), b.pose));
-        }
-        (Sphere { radius: r }, Sphere { radius: s }) => {
-            out.push_within(margin, ball::on_ball(a.ball(r), b.ball(s)));
-        }
-        (Sphere { radius }, Box { half }) => {
-            let point = ball::on_box(
-                0,
-                a.ball(radius),
-                &PlacedBox {
-                    half: &half,
-                    pose: b.pose,
-                },
-            );
-            out.push_within(margin, point);
-        }
-        (Box { half }, Plane) => {
-            let a = PlacedBox {
-                half: &half,
-                pose: a.pose,
-            };
-            over_plane::add_vertices(&a, b.pose, margin, out);
-        }
-        (Box { half: h }, Box { half: k }) => {
-            let a = PlacedBox {
-                half: &h,
-                pose: a.pose,
-            };
-            let b = PlacedBox {
-                half: &k,
-                pose: b.pose,
-            };
-            box_box::add(&a, &b, margin, out);
-        }
-        (
-            Capsule {
-                half_length,
-                radius,
-            },
-            _,
-        ) => {
-            let a = PlacedCapsule::new(a.pose, half_length, radius);
-            add_capsule(&a, b, margin, out);
-        }
-        (Plane, Plane) => {}
-        _ => return false,
-    }
-    true
-}
-
-/// Adds the points of a capsule and another shape.
-fn add_capsule(a: &PlacedCapsule<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) {
-    use ShapeKind::{Box, Capsule, Plane, Sphere};
-    match b.shape.kind() {
-        Plane => over_plane::add_ends(a, b.pose, margin, out),
-        Sphere { radius } => {
-            out.push_within(margin, ball::on_capsule(a, b.ball(radius)));
-        }
-        Capsule {
-            half_length,
-            radius,
-        } => {
-            let b = PlacedCapsule::new(b.pose, half_length, radius);
-            capsule_capsule::add(a, &b, margin, out);
-        }
-        Box { half } => {
-            let b = PlacedBox {
-                half: &half,
-                pose: b.pose,
-            };
-            capsule_box::add(a, &b, margin, out);
-        }
-        #[cfg(feature = "parry")]
-        ShapeKind::Parry => {}
-    }
-}
-
-/// The result of the search for the point of a feature.
-enum Found {
-    Point(ManifoldPoint),
-    NoPoint,
-    /// The pair is written in the other order.
-    OtherOrder,
-}
-
-impl From<Option<ManifoldPoint>> for Found {
-    fn from(point: Option<ManifoldPoint>) -> Self {
-        point.map_or(Self::NoPoint, Self::Point)
-    }
-}
-
-fn point_of(a: PlacedShape<'_>, b: PlacedShape<'_>, feature: usize) -> Found {
-    use ShapeKind::{Box, Capsule, Plane, Sphere};
-    let below = |count: usize| (feature < count).then_some(());
-    let point = match (a.shape.kind(), b.shape.kind()) {
-        (Sphere { radius }, Plane) => {
-            below(1).map(|()| over_plane::ball_point(0, a.ball(radius), b.pose))
-        }
-        (Sphere { radius: r }, Sphere { radius: s }) => {
-            below(1).map(|()| ball::on_ball(a.ball(r), b.ball(s)))
-        }
-        (Sphere { radius }, Box { half }) => {
-            let b = PlacedBox {
-                half: &half,
-                pose: b.pose,
-            };
-            below(1).map(|()| ball::on_box(0, a.ball(radius), &b))
-        }
-        (Box { half }, Plane) => {
-            let a = PlacedBox {
-                half: &half,
-                pose: a.pose,
-            };
-            below(over_plane::VERTICES).map(|()| over_plane::vertex_point(&a, b.pose, feature))
-        }
-        (Box { half: h }, Box { half: k }) => {
-            let a = PlacedBox {
-                half: &h,
-                pose: a.pose,
-            };
-            let b = PlacedBox {
-                half: &k,
-                pose: b.pose,
-            };
-            box_box::point(&a, &b, feature)
-        }
-        (
-            Capsule {
-                half_length,
-                radius,
-            },
-            other,
-        ) => {
-            let a = &PlacedCapsule::new(a.pose, half_length, radius);
-            match other {
-                Plane => {
-                    below(over_plane::ENDS).map(|()| over_plane::end_point(a, b.pose, feature))
-                }
-                Sphere { radius } => below(1).map(|()| ball::on_capsule(a, b.ball(radius))),
-                Capsule {
-                    half_length,
-                    radius,
-                } => {
-                    let b = PlacedCapsule::new(b.pose, half_length, radius);
-                    capsule_capsule::point(a, &b, feature)
-                }
-                Box { half } => {
-                    let b = PlacedBox {
-                        half: &half,
-                        pose: b.pose,
-                    };
-                    capsule_box::point(a, &b, feature)
-                }
-                #[cfg(feature = "parry")]
-                ShapeKind::Parry => None,
-            }
-        }
-        (Plane, Plane) => None,
-        _ => return Found::OtherOrder,
+/// Adds the points.
+fn add_points(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) {
+    let Some(a) = a.convex() else {
+        return;
     };
-    point.into()
+    if let Some(b) = b.convex() {
+        return meet::add(Two { a: &a, b: &b }, margin, out);
+    }
+    // The vertices of the face that looks most into the plane, of which the lowest is one.
+    let face = a.face_against(b.pose.axis(2));
+    for vertex in (0..4).filter_map(|corner| a.vertex_against(face, corner)) {
+        out.push_within(margin, over_plane(&a, b.pose, vertex));
+    }
+}
+
+/// The point of a feature.
+fn point_of(a: PlacedShape<'_>, b: PlacedShape<'_>, feature: usize) -> Option<ManifoldPoint> {
+    let a = a.convex()?;
+    match b.convex() {
+        Some(b) => Two { a: &a, b: &b }.point(feature),
+        None => (feature < a.vertices()).then(|| over_plane(&a, b.pose, feature)),
+    }
+}
+
+/// The point of a vertex over a half-space; its number is that of the feature.
+fn over_plane(a: &Convex<'_>, plane: &Pose, vertex: usize) -> ManifoldPoint {
+    let (point, normal) = (a.vertex(vertex), plane.axis(2));
+    let gap = normal.dot(&(point - plane.position())) - a.radius;
+    ManifoldPoint::from_a(vertex, gap, normal, point - normal * a.radius)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nalgebra::Vector3;
 
 use super::ManifoldPoint;
-use super::reduction::choose;
+use super::clip::choose;
 use crate::bodies::pose::frame;
 
 /// Points closer than this part of the smaller shape are one, and less than its square is no area.

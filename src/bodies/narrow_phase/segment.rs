@@ -1,9 +1,6 @@
-//! Segments, the cores of capsules and the edges of boxes; capsules at their poses.
+//! Segments: the edges of cores.
 
 use nalgebra::Vector3;
-
-use crate::bodies::Pose;
-use crate::bodies::broad_phase::Ball;
 
 /// A segment about its middle.
 #[derive(Clone, Copy, Debug)]
@@ -56,32 +53,10 @@ impl Segment {
         let on_self = self.closest(on_other);
         (on_self, other.closest(on_self))
     }
-}
 
-/// A capsule at its pose.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlacedCapsule<'a> {
-    pub(super) pose: &'a Pose,
-    pub(super) core: Segment,
-    pub(super) radius: f64,
-}
-
-impl<'a> PlacedCapsule<'a> {
-    /// With a core of the half length `half` along the z axis of the pose.
-    pub(super) fn new(pose: &'a Pose, half: f64, radius: f64) -> Self {
-        let core = Segment {
-            middle: pose.position(),
-            axis: pose.axis(2),
-            half,
-        };
-        Self { pose, core, radius }
-    }
-
-    /// The ball about a point of the core.
-    pub(super) fn ball_at(&self, centre: Vector3<f64>) -> Ball {
-        Ball {
-            centre,
-            radius: self.radius,
-        }
+    /// True when the closest points of the lines lie on both segments.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let lines = self.closest_on_lines(other);
+        lines.is_some_and(|(s, t)| s.abs() <= self.half && t.abs() <= other.half)
     }
 }

@@ -2,6 +2,7 @@
 //! are apart, support functions for shapes that overlap.
 
 mod aligned;
+mod convex;
 
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
@@ -341,11 +342,7 @@ fn moved(pose: &Pose, turn: Vec3, shift: Vec3) -> Pose {
 
 /// Points that slide on a tilted face as bodies move: their gap changes by that too.
 fn slides(kinds: [usize; 2], feature: usize) -> bool {
-    match kinds {
-        [1, 1] => feature < 1728 && feature % 24 >= 4,
-        [1, 2] | [2, 1] => feature < 36 && feature % 6 >= 2,
-        _ => false,
-    }
+    kinds[1] != 3 && feature >= 160 && (feature - 160) % 24 >= 4
 }
 
 #[test]
