@@ -9,7 +9,7 @@ use super::drive::{Drive, Progress};
 use super::grazing::Grazing;
 use super::recorder::{LoggedPath, Memory};
 use super::recovery::Place;
-use super::zeno::{Detector, Zeno};
+use super::recovery::{Detector, Zeno};
 use crate::derivative::Derivative;
 use crate::hybrid::Integration;
 use crate::mechanics::ContactModel;

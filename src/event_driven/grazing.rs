@@ -2,11 +2,11 @@
 //! impact, releases without a rate, open contacts with negative gaps.
 
 use super::breakdown::Breakdown;
-use super::zeno::Accumulation;
+use super::recovery::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 

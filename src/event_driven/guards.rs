@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::acceleration::Purpose;
-use crate::mechanics::gaps::{gap_gradient, gap_row, work_size};
+use crate::mechanics::contact::gaps::{gap_gradient, gap_row, work_size};
+use crate::mechanics::motion::acceleration::Purpose;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Crossed, Crossing, Displacement, EventFunction, Mode, Stop, Watch};
 

@@ -1,7 +1,7 @@
 //! The effect of an event: the impact of the contacts that take part (Pace & Burden, eq. 3).
 
 use super::breakdown::{Breakdown, explain};
-use super::projection;
+use super::motion;
 use super::settling::Touching;
 use crate::event_driven::Model;
 use crate::impact::{
@@ -11,11 +11,11 @@ use crate::impact::{
 use crate::lcp::LcpSolver;
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_list;
-use crate::mechanics::contact_frames::check_frames;
+use crate::mechanics::contact::delassus::fill_impact;
+use crate::mechanics::contact::frames::check_frames;
 use crate::mechanics::contact_model::gather_closed;
-use crate::mechanics::contacts_at::ContactsAt;
-use crate::mechanics::delassus::fill_impact;
-use crate::mechanics::rates::change_rates;
+use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::motion::rates::change_rates;
 use crate::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints, Wanted};
 use crate::record::ContactEvent;
 use crate::{Crossed, InputError, Mode};
@@ -214,7 +214,7 @@ impl Model<'_> {
         self.take_part(crossed, x, mode, event);
         with_list(self.system().contacts(), |space| {
             let closed = gather_closed(mode, space);
-            projection::land(self, x, closed, &event.touching, &mut event.at);
+            motion::land(self, x, closed, &event.touching, &mut event.at);
         });
         if event.is_impact() {
             self.apply_impact(occasion(t, crossed), x, event)?;

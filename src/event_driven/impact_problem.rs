@@ -1,11 +1,20 @@
-//! The impact of a state or an event of a run as a problem of its own: what other laws, and the set
-//! of all outcomes, say of it.
+//! The impact of a state or an event on its own: as a problem for other laws, and its derivative along
+//! displacements of the state before it (Pace & Burden, eq. 3 and section A.3).
+//!
+//! The derivative is a difference of impacts, between states in which the closed contacts stay closed
+//! before and after. Only such neighbours occur in a run; elsewhere the law may choose another
+//! outcome. The same method serves every law.
 
-use crate::impact::{ImpactFailure, ImpactProblem};
-use crate::mechanics::ContactModel;
-use crate::mechanics::{ContactSet, MechanicalSystem, UnilateralConstraints};
+use super::breakdown::Breakdown;
+use super::impact::{Event, occasion};
+use super::motion;
+use crate::event_driven::Model;
+use crate::impact::{ImpactFailure, ImpactProblem, Occasion};
+use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::{ContactModel, ContactSet, MechanicalSystem, UnilateralConstraints};
+use crate::ode::difference::step_along;
 use crate::record::ContactEvent;
-use crate::validate;
+use crate::{Crossed, Mode, validate};
 
 impl<S> ContactModel<S>
 where
@@ -73,5 +82,147 @@ where
             return Ok(problem.frictionless());
         }
         Ok(problem)
+    }
+}
+
+/// A difference step changes speeds of approach by at most this part.
+const SLOW: f64 = 0.1;
+
+/// The contacts of an event at nearby states.
+struct NearbyEvent {
+    occasion: Occasion,
+    /// The contacts that take part.
+    touching: Vec<usize>,
+    /// Which of them were open until then.
+    new: Vec<bool>,
+    /// How fast they approach.
+    approach: Vec<f64>,
+    restitution: Vec<f64>,
+    closed_before: Vec<usize>,
+    closed_after: Vec<usize>,
+}
+
+impl Model<'_> {
+    /// Writes the derivatives of the state after an event along each of `directions`; false when
+    /// the law has no outcome at the state or beside it.
+    pub(crate) fn reset_along_each(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let Some(nearby) = self.event_nearby(t, crossed, x, mode) else {
+            return false;
+        };
+        let dim = x.len().max(1);
+        let mut each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
+        each.all(|(dx, out)| self.reset_along(x, &nearby, dx, out).is_some())
+    }
+
+    /// The event as nearby states have it. An open resting contact takes part only if its impulse
+    /// is positive; nearby states of the others separate. None when there is no outcome.
+    fn event_nearby(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+    ) -> Option<NearbyEvent> {
+        let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
+        let mut event = Event::default();
+        self.resolve_event(t, crossed, &mut after, &mut mode_after, &mut event)
+            .ok()?;
+        let stays = |i: &usize| {
+            let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);
+            let pressed = event.impulses().get(*i).is_none_or(|&p| p > 0.0);
+            !open || pressed
+        };
+        let taking_part: Vec<usize> = (0..event.touching.len()).filter(stays).collect();
+        let touching: Vec<usize> = taking_part.iter().map(|&i| event.touching[i]).collect();
+        Some(NearbyEvent {
+            occasion: occasion(t, crossed),
+            new: taking_part.iter().map(|&i| event.new[i]).collect(),
+            approach: self.approach(&mut ContactsAt::default(), x, &touching),
+            restitution: self.restitutions(x, &touching),
+            closed_before: self.closed(mode),
+            closed_after: self.closed(&mode_after),
+            touching,
+        })
+    }
+
+    fn restitutions(&self, x: &[f64], contacts: &[usize]) -> Vec<f64> {
+        let (q, v) = self.parts(x);
+        let of = |&j: &usize| self.system().restitution(j, q, v);
+        contacts.iter().map(of).collect()
+    }
+
+    fn reset_along(
+        &self,
+        x: &[f64],
+        nearby: &NearbyEvent,
+        dx: &[f64],
+        out: &mut [f64],
+    ) -> Option<()> {
+        let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
+        let step = self.step_beside(x, nearby, dx, moved)?;
+        let mut ends = [step, -step].map(moved);
+        for end in &mut ends {
+            self.happen_beside(end, nearby).ok()?;
+        }
+        for i in 0..out.len() {
+            out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
+        }
+        Some(())
+    }
+
+    /// The longest step that a difference may take.
+    fn step_beside(
+        &self,
+        x: &[f64],
+        nearby: &NearbyEvent,
+        dx: &[f64],
+        moved: impl Fn(f64) -> Vec<f64>,
+    ) -> Option<f64> {
+        let usual = step_along(0.0, x, 0.0, dx);
+        let mut step = usual;
+        let has_friction = self.wants_friction()
+            && self
+                .first_friction(nearby.touching.iter().copied())
+                .is_some();
+        // With friction long steps would change sticking to slipping.
+        if self.has_linear_impacts() && !has_friction {
+            // Piecewise linear: the longer the step, the less its rounding counts.
+            let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
+            step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
+        }
+        // The step is a part of the slowest approach, so that all contacts approach at both ends.
+        let at = &mut ContactsAt::default();
+        let rates = [usual, -usual].map(|s| self.approach(at, &moved(s), &nearby.touching));
+        for i in (0..nearby.touching.len()).filter(|&i| nearby.new[i]) {
+            let change = (rates[0][i] - rates[1][i]).abs() / (2.0 * usual);
+            if change > 0.0 {
+                step = step.min(SLOW * nearby.approach[i].abs() / change);
+            }
+        }
+        let other = |s: f64| self.restitutions(&moved(s), &nearby.touching) != nearby.restitution;
+        if step > usual && (other(step) || other(-step)) {
+            step = usual;
+        }
+        (step > 0.0).then_some(step)
+    }
+
+    /// The event at a state close by.
+    fn happen_beside(&self, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Breakdown> {
+        motion::hold_all(self, x, &nearby.closed_before, None);
+        if nearby.new.iter().any(|&new| new) {
+            let at = ContactsAt::default();
+            let mut event = Event::of(&nearby.touching, nearby.new.clone(), at);
+            self.apply_impact(nearby.occasion, x, &mut event)?;
+        }
+        motion::hold(self, x, &nearby.closed_after);
+        Ok(())
     }
 }

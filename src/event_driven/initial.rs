@@ -6,7 +6,7 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::{At, InputError, Mode, Quantity, Start, Stop};
 
 /// Where a run of a [`ContactModel`](crate::ContactModel) system starts: state and mode, after an
@@ -104,7 +104,7 @@ impl Model<'_> {
         };
         let landing = touching.iter().zip(&rates).filter(lands);
         let landing: Vec<usize> = landing.map(|(&j, _)| j).collect();
-        super::projection::land(self, &mut state, &[], &landing, &mut at);
+        super::motion::land(self, &mut state, &[], &landing, &mut at);
         let approaching = self.approaching(&mut at, &state, &touching);
         let rests = |j: &usize| self.rests(&mut at, *j, &state);
         let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();

@@ -27,15 +27,14 @@
 //! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
 //! 1609.04056), with its errors mended.
 
-// Inside. The hybrid system that the core integrates: `motion` (closed contacts), `guards`. Events:
-// `impact` (what an event does), `settling` (which contacts are closed after it),
-// `impact_derivative`, `impact_problem` (the impact of a state or an event, for users), `projection`
-// (back to the closed contacts). The driver: `driver`, `drive` (its loop), `initial` (the start),
-// `recovery` (between two runs of the core), `zeno`, `grazing`, `recorder` (the log of contacts),
-// `breakdown`, `checks`; `erased` (the model without its type, so that the rest is compiled once).
+// Inside. The hybrid system that the core integrates: `motion` (closed contacts, and the way back to
+// them), `guards`. Events: `impact` (what an event does), `settling` (which contacts are closed after
+// it), `impact_problem` (the impact of a state or an event on its own). The driver: `driver`, `drive`
+// (its loop), `initial` (the start), `recovery` (between two parts of the core), `grazing`, `recorder`
+// (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is
+// compiled once).
 
 mod breakdown;
-mod checks;
 mod decoupling;
 mod drive;
 mod driver;
@@ -44,15 +43,12 @@ mod friction;
 mod grazing;
 mod guards;
 mod impact;
-mod impact_derivative;
 mod impact_problem;
 mod initial;
 mod motion;
-mod projection;
 mod recorder;
 mod recovery;
 mod settling;
-mod zeno;
 
 pub(crate) use crate::mechanics::contact_model::Model;
 pub use crate::record::{ContactEvent, ContactEventKind, Phase};
@@ -63,4 +59,4 @@ pub use friction::{Stretch, StretchKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
 pub use initial::SettledStart;
 pub use motion::Multipliers;
-pub use zeno::Zeno;
+pub use recovery::Zeno;

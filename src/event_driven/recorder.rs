@@ -4,7 +4,7 @@
 use super::SettledStart;
 use super::impact::Event;
 use super::recovery::Place;
-use super::zeno::{Accumulation, Detector};
+use super::recovery::{Accumulation, Detector};
 use crate::event_driven::Model;
 use crate::record::path::Path;
 use crate::record::{ContactEvent, ContactEventKind};

@@ -5,11 +5,11 @@ use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
 use crate::lcp::LcpSolver;
 use crate::linalg::scratch::{with_list, with_zeros};
-use crate::mechanics::acceleration::Purpose;
 use crate::mechanics::contact_model::gather_closed;
-use crate::mechanics::contacts_at::ContactsAt;
-use crate::mechanics::mode_choice::{Rules, Settled};
-use crate::mechanics::mode_problem::settle;
+use crate::mechanics::motion::acceleration::Purpose;
+use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::motion::mode_choice::{Rules, Settled};
+use crate::mechanics::motion::mode_problem::settle;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::{At, Mode, Quantity, Stop};
 
@@ -224,7 +224,7 @@ impl Model<'_> {
         })?;
         with_list(self.system().contacts(), |space| {
             let closed = gather_closed(mode, space);
-            super::projection::hold_all(self, state, closed, Some(&mut *touching.at));
+            super::motion::hold_all(self, state, closed, Some(&mut *touching.at));
         });
         self.refuse_sustained_friction(t, mode)
     }
@@ -247,7 +247,7 @@ impl Model<'_> {
             Settled::Ambiguous => Breakdown::AmbiguousMode { contacts, t },
             Settled::TooMany => Breakdown::TooManyContacts {
                 contacts,
-                limit: crate::mechanics::mode_problem::TRY_ALL,
+                limit: crate::mechanics::motion::mode_problem::TRY_ALL,
                 t,
             },
             Settled::NotFinite(component) => Breakdown::Stop(Stop::NotFinite {

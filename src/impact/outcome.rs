@@ -103,7 +103,7 @@ impl Outcome {
         speeds.gemv(1.0, problem.delassus(), impulses, 0.0);
         *energy_change = with_zeros(n, |sums| {
             for ((speed, before), sum) in speeds.iter_mut().zip(before).zip(&mut *sums) {
-                *speed = before + *speed;
+                *speed += before;
                 *sum = before + *speed;
             }
             0.5 * impulses.dot(&DVectorView::from_slice(sums, n))

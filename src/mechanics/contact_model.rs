@@ -9,9 +9,9 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::acceleration::Bodies;
-use super::constant_contacts::LastContacts;
-use super::kinetic::energy;
+use super::motion::acceleration::Bodies;
+use super::motion::constant_contacts::LastContacts;
+use super::motion::kinetic::energy;
 use super::{
     EnergyBalance, Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints,
 };

@@ -1,6 +1,6 @@
 //! The balance of energy of a run: where its kinetic energy came from and went.
 
-use super::kinetic::kinetic;
+use super::motion::kinetic::kinetic;
 use super::{MechanicalSystem, State};
 use crate::{InputError, Run, validate};
 

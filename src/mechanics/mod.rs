@@ -43,55 +43,36 @@
 //!     M(q) q̈ = f(t, q, q̇) + c(q, q̇) q̇ + Da_J(q)ᵀ λ_J        Da_J q̈ + κ_J = 0   for the closed contacts J
 //! ```
 
-// Inside. The system: `mechanism` (both traits, as drivers see them), `forward` (references and
-// smart pointers), `measured` (sizes read once), `configuration` (`q̇ = N(q) v`), `trees` (blocks of
-// the mass matrix), `kinetic` (Coriolis force). Contacts: `contacts` (at one configuration, as
-// values), `contacts_at` (what of them depends on the configuration alone), `contact_source` (what fills them), `contact_frames` (normals and tangents in space),
-// `gaps` (rows and curvatures), `rates` (velocities with given rates of gaps), `delassus` (the
-// problem in contact space). Motion: `acceleration` (equations of closed contacts),
-// `constant_contacts` (two matrices where rows and mass are constant), `motion` (accelerations and
-// multipliers), `linearised` (their derivative), `redundant`, `mode_problem` and
-// `mode_choice` (which contacts stay closed). `contact_model`: the model that drivers run.
+// Inside. The system: `system` and `constraints` (what the user writes), `state`, `forward`
+// (references and smart pointers), `measured` (sizes read once), `configuration` (`q̇ = N(q) v`),
+// `trees` (blocks of the mass matrix), `dual` (written once for any scalar), `check`. `contact`:
+// contacts of one configuration; `motion`: accelerations, multipliers, and which contacts stay
+// closed. `contact_model`: the model that drivers run.
 
-pub(crate) mod acceleration;
 mod check;
 pub(crate) mod configuration;
-pub(crate) mod constant_contacts;
 mod constraints;
-pub(crate) mod contact_frames;
+pub(crate) mod contact;
 pub(crate) mod contact_model;
-pub(crate) mod contact_source;
-pub(crate) mod contacts;
-pub(crate) mod contacts_at;
-pub(crate) mod delassus;
 #[cfg(feature = "dual")]
 mod dual;
 mod energy_balance;
 pub(crate) mod forward;
-pub(crate) mod gaps;
-pub(crate) mod kinetic;
-mod linearised;
 pub(crate) mod measured;
-mod mechanism;
-pub(crate) mod mode_choice;
-pub(crate) mod mode_problem;
 pub(crate) mod motion;
-pub(crate) mod rates;
-mod redundant;
 mod state;
 mod system;
 pub(crate) mod trees;
 
 pub use check::{check_mechanics, check_mechanics_until};
 pub use constraints::UnilateralConstraints;
+pub use contact::{ContactParameters, ContactSet, ContactSource, Contacts, RowBlock, Wanted};
 pub use contact_model::ContactModel;
-pub use contact_source::{ContactSet, ContactSource, Wanted};
-pub use contacts::{ContactParameters, Contacts, RowBlock};
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use energy_balance::EnergyBalance;
 pub(crate) use measured::Measured;
-pub(crate) use mechanism::Mechanism;
-pub use redundant::Redundant;
+pub use motion::Redundant;
+pub(crate) use motion::mechanism::Mechanism;
 pub use state::State;
 pub use system::MechanicalSystem;

@@ -11,7 +11,7 @@ use super::failure::VariationalFailure;
 use super::runner::{Runner, Trial};
 use super::state::{Part, PhasePoint, Step};
 use crate::linalg::dot;
-use crate::mechanics::gaps::gap_row;
+use crate::mechanics::contact::gaps::gap_row;
 use crate::ode::root::{Sample, peak, root};
 use crate::record::{ContactEvent, ContactEventKind};
 

@@ -14,7 +14,7 @@ use super::runner::Runner;
 use super::state::{Blow, Part, PhasePoint, Step};
 use crate::linalg::dot;
 use crate::linalg::lu::Lu;
-use crate::mechanics::gaps::{gap_row, work_size};
+use crate::mechanics::contact::gaps::{gap_row, work_size};
 use crate::ode::difference::CENTRAL;
 use crate::record::{ContactEvent, ContactEventKind};
 

@@ -12,7 +12,7 @@ use super::settings::{Chatter, Settings};
 use crate::derivative::RunDerivative;
 use crate::derivative::StepsDerivative;
 use crate::mechanics::configuration::check_input;
-use crate::mechanics::contact_frames::check_all_frames;
+use crate::mechanics::contact::frames::check_all_frames;
 use crate::mechanics::{ContactModel, MechanicalSystem, Mechanism, State, UnilateralConstraints};
 use crate::record::path::{Keep, Path};
 use crate::record::{Advance, Now, can_go_on, limits, whole_steps};

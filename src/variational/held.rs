@@ -370,9 +370,9 @@ impl Held {
         // `velocity` leaves the factor of the mass matrix.
         let mut gram = DMatrix::zeros(m, m);
         let mut response = vec![0.0; m * d];
-        let mass = crate::mechanics::delassus::Mass::Factor(&terms.mass);
+        let mass = crate::mechanics::contact::delassus::Mass::Factor(&terms.mass);
         let out = gram.as_mut_slice();
-        crate::mechanics::delassus::delassus(&mass, d, &self.rows, &mut response, out);
+        crate::mechanics::contact::delassus::delassus(&mass, d, &self.rows, &mut response, out);
         // Speeds J(q₁) M⁻¹ p₁ before y⁺; here G is J M⁻¹ Jᵀ, without K.
         let rows = self.rows.chunks_exact(d);
         let speeds = DVector::from_iterator(m, rows.map(|row| dot(row, &terms.v)));

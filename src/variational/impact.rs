@@ -8,7 +8,7 @@ use super::runner::Runner;
 use super::state::{Blow, Part};
 use crate::impact::{ImpactLaw, ImpactProblem, Occasion, Selection, Unilateral};
 use crate::linalg::dot;
-use crate::mechanics::delassus::{Mass, fill_impact};
+use crate::mechanics::contact::delassus::{Mass, fill_impact};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, State, Wanted};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{InputError, validate};

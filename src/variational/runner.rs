@@ -6,7 +6,7 @@ use super::midpoint::Stepper;
 use super::settings::Settings;
 use super::state::{Part, PhasePoint, Touches};
 use crate::mechanics::Mechanism;
-use crate::mechanics::gaps::work_size;
+use crate::mechanics::contact::gaps::work_size;
 use crate::record::{ContactEvent, Now, Statistics, Told};
 use crate::{Doubt, InputError, Observer};
 

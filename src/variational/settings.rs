@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::impact::{ImpactLaw, Selection};
-use crate::mechanics::contact_source::common_tangents;
+use crate::mechanics::contact::source::common_tangents;
 use crate::mechanics::{ContactModel, MechanicalSystem, Mechanism, UnilateralConstraints};
 use crate::record::{Limits, step_count};
 use crate::{InputError, validate};

@@ -43,7 +43,12 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
 }
 
 /// All branches of a sample, where the rule has them.
-fn branches(draw: &mut Draw, trial: &mut Trial, rough: &Rough, simulation: &mut InclusionSimulation<'_>) {
+fn branches(
+    draw: &mut Draw,
+    trial: &mut Trial,
+    rough: &Rough,
+    simulation: &mut InclusionSimulation<'_>,
+) {
     let mut list: Vec<Branch> = Vec::new();
     let all = simulation.branches(draw.word(), |branch| list.push(branch));
     let Some(all) = trial.result("branches", all) else {

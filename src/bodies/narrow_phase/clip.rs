@@ -219,12 +219,10 @@ impl Corners {
     /// Adds a corner within the face, unless there is one as near as `apart`.
     fn add(&mut self, pair: &FacePair, number: usize, corner: [f64; 3], height: f64) {
         let (apart, count) = (self.apart, self.count);
-        // Corners of a face as near as that differ in height by less than twice it: the normals of
-        // the two faces are no further apart than a diagonal is from an axis. Both ends of a
-        // segment may stand at one place.
+        // Both ends of a segment may stand at one place, at different heights.
         let near = |other: &[f64; 3]| {
             let [u, w, h] = [0, 1, 2].map(|k| (other[k] - corner[k]).abs());
-            u <= apart && w <= apart && h <= 2.0 * apart
+            u <= apart && w <= apart && (pair.ends == 4 || h <= apart)
         };
         if corner[2] <= height
             && pair.within(&corner, apart)

@@ -7,8 +7,9 @@ use super::scheme::Scheme;
 use crate::compliant::problem::not_positive;
 use crate::linalg::cholesky;
 use crate::linalg::symmetric::square_fault;
+use crate::mechanics::State;
 use crate::mechanics::configuration::{is_identity, rate};
-use crate::mechanics::{State, kinetic};
+use crate::mechanics::motion::kinetic;
 use crate::{InputError, validate};
 
 /// Limit of the rounds that determine `q_θ`, where `N` depends on it. Each gains an order of the

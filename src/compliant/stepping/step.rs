@@ -14,7 +14,7 @@ use crate::compliant::failure::CompliantFailure;
 use crate::compliant::problem::check_slip;
 use crate::compliant::{Problem, Softness, Solver};
 use crate::mechanics::configuration::{check_configuration, check_input};
-use crate::mechanics::contact_frames::check_frames;
+use crate::mechanics::contact::frames::check_frames;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Wanted};

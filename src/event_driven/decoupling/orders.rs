@@ -3,7 +3,7 @@
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
-use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::motion::contacts_at::ContactsAt;
 use nalgebra::{DMatrix, DVector};
 
 use crate::derivative::saltation_product;

@@ -13,8 +13,8 @@ use crate::event_driven::breakdown::explain;
 use crate::event_driven::impact::Event;
 use crate::impact::{ImpactProblem, Occasion, Uniqueness, uniqueness};
 use crate::linalg::cholesky::{factor, inverse};
-use crate::mechanics::contacts_at::ContactsAt;
-use crate::mechanics::delassus::fill_impact;
+use crate::mechanics::contact::delassus::fill_impact;
+use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Contacts, Wanted};
 use crate::{At, Guard, InputError, Mode, Stop};
 

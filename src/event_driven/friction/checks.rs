@@ -2,7 +2,7 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
-use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{InputError, validate};
 

@@ -5,11 +5,11 @@ use super::course::{Course, STAYS};
 use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::impact::{Event, ImpactRule};
-use crate::event_driven::projection;
+use crate::event_driven::motion;
 use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::{At, Guard, Mode, Stop};
 
 /// Rounding of a gap, in units of the greatest coordinate (at least 1).
@@ -30,7 +30,7 @@ impl Course<'_> {
         loop {
             let touching = self.touching();
             let mut at = ContactsAt::default();
-            projection::land(self.model, &mut self.state, &[], &touching, &mut at);
+            motion::land(self.model, &mut self.state, &[], &touching, &mut at);
             let approaching = self.model.approaching(&mut at, &self.state, &touching);
             if approaching.contains(&true) {
                 left.fill(STAYS);

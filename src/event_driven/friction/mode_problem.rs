@@ -141,7 +141,7 @@ impl Model<'_> {
         closed: &[usize],
         sticks: &dyn Fn(usize) -> bool,
     ) -> bool {
-        let moved = crate::event_driven::projection::onto_gaps(self, state, closed);
+        let moved = crate::event_driven::motion::onto_gaps(self, state, closed);
         let (q, v) = self.parts_mut(state);
         let m = closed.len();
         let held = with_zeros(Frame::size(self, m), |scratch| {

@@ -5,11 +5,11 @@ use super::course::Course;
 use super::frame::Frame;
 use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::projection;
+use crate::event_driven::motion;
 use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::contacts_at::ContactsAt;
+use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
 
 /// Errors of smooth stretches over their lengths, in units of the relative tolerance: an estimate.
@@ -22,7 +22,7 @@ impl Course<'_> {
     pub(super) fn rest(&mut self, limit: &Limit) -> Result<(), Breakdown> {
         let before = self.state.clone();
         let model = self.model;
-        projection::land(
+        motion::land(
             model,
             &mut self.state,
             &[],

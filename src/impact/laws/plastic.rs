@@ -79,7 +79,7 @@ impl PlasticPart {
         resize_vector(&mut self.speeds, n);
         self.speeds.gemv(1.0, &space.gram, &self.impulses, 0.0);
         for (after, before) in self.speeds.iter_mut().zip(&space.speeds) {
-            *after = before + *after;
+            *after += before;
         }
         Ok(())
     }

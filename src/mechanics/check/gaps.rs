@@ -2,9 +2,9 @@
 
 use super::{Point, scale};
 use crate::derivative::{DerivativeReport, Partial};
-use crate::mechanics::contact_frames::Shifts;
-use crate::mechanics::gaps::work_size;
-use crate::mechanics::gaps::{curvature, gap_row};
+use crate::mechanics::contact::frames::Shifts;
+use crate::mechanics::contact::gaps::work_size;
+use crate::mechanics::contact::gaps::{curvature, gap_row};
 use crate::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
 };

@@ -4,7 +4,7 @@ mod gaps;
 mod inertia;
 
 use super::configuration::{self, check_configuration, check_input};
-use super::contact_source::common_tangents;
+use super::contact::source::common_tangents;
 use super::{Measured, MechanicalSystem, State, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::ode::difference::step_along;

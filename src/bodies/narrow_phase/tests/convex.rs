@@ -173,7 +173,7 @@ fn draw_pair(draw: &mut Draw, cores: [Core; 2], radii: [f64; 2], turn: Option<f6
     }
     // Moved apart along a direction, or an axis of B, until the cores are some way from each other.
     let along = match turn {
-        Some(_) => b.pose.axis(draw.index as usize / 3 % 3),
+        Some(_) => b.pose.axis((draw.index / 3 % 3) as usize),
         None => draw.direction(),
     };
     let aside = draw.vector() * 0.5;

@@ -2,16 +2,16 @@
 //! (landing, impact, which contacts stay closed, projection); each part is evaluated once, when it is
 //! first needed, and outlives a change of the velocities.
 
-use super::acceleration::{Bodies, Fixed, Frame, Trouble};
-use super::contacts::ContactRows;
-use super::delassus::{Mass, fill_gram};
-use super::gaps::{curvature, gap_row, work_size};
-use super::{ContactParameters, ContactSet, ContactSource, Contacts, Wanted};
-use super::{MechanicalSystem, State, UnilateralConstraints};
 use crate::InputError;
 use crate::linalg::cholesky::factor;
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
+use crate::mechanics::contact::contacts::ContactRows;
+use crate::mechanics::contact::delassus::{Mass, fill_gram};
+use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
+use crate::mechanics::motion::acceleration::{Bodies, Fixed, Frame, Trouble};
+use crate::mechanics::{ContactParameters, ContactSet, ContactSource, Contacts, Wanted};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// The contacts at a configuration, as far as they are known. The memory is kept.
 #[derive(Debug, Default)]

@@ -5,12 +5,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::cholesky::{factor, norm_in, solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::linalg::symmetric::check_symmetric;
+use crate::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::{InputError, MatrixFault, validate};
 
 /// How a mass matrix is inverted.
@@ -51,7 +51,7 @@ pub(crate) fn delassus(
 }
 
 /// Writes `G = J M⁻¹ Jᵀ` from the rows of `J` and the columns of `M⁻¹ Jᵀ`.
-pub(super) fn fill_gram(d: usize, rows: &[f64], response: &[f64], gram: &mut [f64]) {
+pub(crate) fn fill_gram(d: usize, rows: &[f64], response: &[f64], gram: &mut [f64]) {
     let m = rows.len() / d.max(1);
     for (i, response) in response.chunks_exact(d.max(1)).enumerate() {
         let upper = &mut gram[i * m..][..=i];

@@ -14,11 +14,11 @@
 //! matrix. It is seen where a body can be shifted as a whole. Shifted with a velocity `w`, all its
 //! points move with `w`, so that its entries in the rows are those in space.
 
-use super::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, RowBlock, UnilateralConstraints, Wanted,
-};
 use crate::InputError;
 use crate::linalg::dot;
+use crate::mechanics::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, RowBlock, UnilateralConstraints, Wanted,
+};
 
 /// Lengths that differ by this part are equal, and rows with this cosine orthogonal: more than the
 /// errors of rows that are differences.

@@ -8,10 +8,12 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use super::acceleration::{DIFFERENCED, Fixed, Frame, Purpose, WRITTEN, idle_force};
-use super::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::motion::acceleration::{
+    DIFFERENCED, Fixed, Frame, Purpose, WRITTEN, idle_force,
+};
+use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 
 /// The set of contacts that was asked for last. Models are shared by reference, so it stands behind
 /// a lock; where that is taken, another is computed, to the same bits. A clone begins without.
@@ -143,7 +145,7 @@ impl ConstantContacts {
         });
     }
 
-    /// As [`motion`](super::motion::motion), whose result is unique here.
+    /// As [`motion`](crate::mechanics::motion::motion), whose result is unique here.
     pub(super) fn motion<S>(
         &mut self,
         system: &S,

@@ -14,15 +14,15 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use super::acceleration::{Fixed, Frame, Trouble, accelerate};
-use super::configuration::rate_along;
-use super::gaps::{curvature, gap_row};
-use super::kinetic::coriolis;
-use super::motion::ClosedContacts;
-use super::{MechanicalSystem, State, UnilateralConstraints};
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
+use crate::mechanics::configuration::rate_along;
+use crate::mechanics::contact::gaps::{curvature, gap_row};
+use crate::mechanics::motion::ClosedContacts;
+use crate::mechanics::motion::acceleration::{Fixed, Frame, Trouble, accelerate};
+use crate::mechanics::motion::kinetic::coriolis;
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference::step_along;
 
 /// Writes the derivatives of `(q̇, q̈)` at `x = (q, v)` along each of `directions`, with contacts

@@ -7,17 +7,17 @@
 
 use std::sync::Arc;
 
-use super::configuration;
-use super::contacts::ContactRows;
-use super::delassus::{Mass, delassus};
-use super::gaps::curvature;
-use super::kinetic::coriolis;
-use super::measured::Sizes;
-use super::{Measured, MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::linalg::cholesky::{factor, factor_rows, inverse, solve, solve_lower};
 use crate::linalg::dot;
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
+use crate::mechanics::configuration;
+use crate::mechanics::contact::contacts::ContactRows;
+use crate::mechanics::contact::delassus::{Mass, delassus};
+use crate::mechanics::contact::gaps::curvature;
+use crate::mechanics::measured::Sizes;
+use crate::mechanics::motion::kinetic::coriolis;
+use crate::mechanics::{Measured, MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Why there is no acceleration.
@@ -86,7 +86,7 @@ pub(crate) struct Fixed {
 }
 
 #[inline(always)]
-pub(super) fn same_size(expected: usize, found: usize) -> Result<usize, Trouble> {
+pub(crate) fn same_size(expected: usize, found: usize) -> Result<usize, Trouble> {
     if found == expected {
         Ok(found)
     } else {
@@ -220,7 +220,7 @@ impl Fixed {
 /// A multiplier counts as zero up to this: the rounding of the acceleration of its gap in units of
 /// its row, or the force that changes the rate of the gap by a thousandth of `rate_tolerance` in a
 /// second; `unit` is `1/√G_ii`.
-pub(super) fn idle_force(rounding: f64, unit: f64, rate_tolerance: f64) -> f64 {
+pub(crate) fn idle_force(rounding: f64, unit: f64, rate_tolerance: f64) -> f64 {
     (rounding + IDLE * rate_tolerance * unit) * unit
 }
 

@@ -1,9 +1,9 @@
 //! A mechanical system with contacts, as drivers see it.
 
-use super::acceleration::{Fixed, Trouble};
-use super::linearised::motion_along;
-use super::motion::{ClosedContacts, motion};
-use super::{Measured, MechanicalSystem, State, UnilateralConstraints};
+use crate::mechanics::motion::acceleration::{Fixed, Trouble};
+use crate::mechanics::motion::linearised::motion_along;
+use crate::mechanics::motion::{ClosedContacts, motion};
+use crate::mechanics::{Measured, MechanicalSystem, State, UnilateralConstraints};
 
 /// A mechanical system with contacts. Drivers take it as `dyn Mechanism`, so that they are compiled
 /// once for all systems; what is hot is a method here, compiled for each.

@@ -1,8 +1,8 @@
 //! Sources of [`Contacts`]: which contacts are asked for, and what of them.
 
-use super::gaps::{gap_row, work_size};
-use super::trees::check_trees;
-use super::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::contact::gaps::{gap_row, work_size};
+use crate::mechanics::trees::check_trees;
+use crate::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Which contacts are asked for.
@@ -39,7 +39,7 @@ pub struct Wanted<'a> {
 }
 
 /// A source that fills [`Contacts`]; provided for all systems with
-/// [`UnilateralConstraints`](super::UnilateralConstraints).
+/// [`UnilateralConstraints`](crate::mechanics::UnilateralConstraints).
 ///
 /// Write it for contacts whose number changes, or that other software finds; the compliant driver
 /// takes it. (The rows of free bodies are made by

@@ -1,17 +1,17 @@
 //! Contacts of one configuration as values. A user writes
-//! [`UnilateralConstraints`](super::UnilateralConstraints); two layers are made from it:
+//! [`UnilateralConstraints`](crate::mechanics::UnilateralConstraints); two layers are made from it:
 //!
 //! * `ContactRows`: the rows `Da` of a list of contacts in the caller's scratch. The smooth phase
 //!   needs nothing else of closed contacts; of open ones it evaluates the gaps.
 //! * [`Contacts`]: owned and reused, with gaps and parameters, for impacts, implicit steps and
-//!   logs. A [`ContactSource`](super::ContactSource) fills it.
+//!   logs. A [`ContactSource`](crate::mechanics::ContactSource) fills it.
 //!
 //! Units and signs are those of [`Contacts`].
 
 use std::ops::Range;
 
-use super::gaps::gap_row;
-use super::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::contact::gaps::gap_row;
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Rows `Da` of some contacts, one after the other, in borrowed space. Trees are ranges of
@@ -160,7 +160,7 @@ struct Place {
 ///   normal, so that the length of the slip is that of the vector of its components. A gap that is
 ///   not a distance scales the normal row alone, and the coefficient of friction then acts as `μ`
 ///   over the length of its gradient
-///   ([`tangent_rows`](super::UnilateralConstraints::tangent_rows)).
+///   ([`tangent_rows`](crate::mechanics::UnilateralConstraints::tangent_rows)).
 /// * An impulse (N s) acts on velocities as `M⁻¹ Jᵀ p`: a positive normal impulse pushes the bodies
 ///   apart, and friction is opposite to the slip.
 /// * Friction is a number ≥ 0, restitution lies in [0, 1], stiffness is in N/m (`INFINITY`: rigid),
@@ -332,7 +332,7 @@ impl Contacts {
     }
 
     /// Removes the contact added last, whose rows are there, unless it can matter in a step
-    /// ([`ContactSet::Reachable`](super::ContactSet::Reachable)). It stays where its gap is not a
+    /// ([`ContactSet::Reachable`](crate::mechanics::ContactSet::Reachable)). It stays where its gap is not a
     /// number, to be refused, and for velocities of another length.
     pub fn keep_last_if_reachable(&mut self, v: &[f64], dt: f64, least: f64) {
         let Some(last) = self.len().checked_sub(1).filter(|_| v.len() == self.dof) else {

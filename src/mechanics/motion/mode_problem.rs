@@ -1,13 +1,15 @@
 //! The choice of the touching contacts that stay closed: the acceleration complementarity problem
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
-use super::acceleration::{Bodies, Trouble, accelerate};
-use super::contacts_at::ContactsAt;
-use super::mode_choice::{Complementarity, Later, Rules, SMALL, Settled, choose};
-use super::redundant::Redundant;
-use super::{MechanicalSystem, State, UnilateralConstraints, configuration};
 use crate::lcp::LcpSolver;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::motion::acceleration::{Bodies, Trouble, accelerate};
+use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::motion::mode_choice::{
+    Complementarity, Later, Rules, SMALL, Settled, choose,
+};
+use crate::mechanics::motion::redundant::Redundant;
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints, configuration};
 use crate::ode::difference::step_along;
 
 /// Up to this many contacts all sets are tried where efforts depend on the set.

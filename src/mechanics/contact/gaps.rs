@@ -7,10 +7,10 @@
 //! Entry `i` of `Da_j` is the derivative of the gap along `N(q) e_i`, and `κ_j` that of `Da_j v`
 //! along `N(q) v` with `v` held.
 
-use super::configuration::{is_identity, rate};
-use super::{MechanicalSystem, UnilateralConstraints};
 use crate::linalg::dot;
 use crate::linalg::scratch::Cut;
+use crate::mechanics::configuration::{is_identity, rate};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::{self, Line};
 
 /// Rounding of a difference of gaps or of their rates, relative to its terms.

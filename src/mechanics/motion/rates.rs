@@ -1,7 +1,7 @@
 //! Velocities that have given rates of gaps, also where the rows of contacts depend on each other.
 
-use super::acceleration::Frame;
 use crate::linalg::dot;
+use crate::mechanics::motion::acceleration::Frame;
 
 /// A row counts as a combination of others when the part orthogonal to them is below this, in the
 /// metric of kinetic energy.

@@ -11,10 +11,10 @@
 //! Cost: two mass matrices for `Ṁ v` and two a coordinate for the other term. The error is that of
 //! central differences, about 1e-10 of the terms.
 
-use super::MechanicalSystem;
-use super::configuration::is_identity;
 use crate::linalg::dot;
 use crate::linalg::scratch::Cut;
+use crate::mechanics::MechanicalSystem;
+use crate::mechanics::configuration::is_identity;
 use crate::ode::difference;
 
 /// Kinetic and potential energy (J); none without a potential.

@@ -1,9 +1,31 @@
-//! Accelerations and multipliers at a state with closed contacts.
+//! The motion with closed contacts (Pace & Burden, eq. 1 and 2): accelerations and multipliers.
+//!
+//! * `acceleration`: the equations at a configuration; `constant_contacts`: as two matrices, where
+//!   rows and masses are constant; `linearised`: their derivative.
+//! * `contacts_at`: what depends on the configuration alone, evaluated once.
+//! * `mode_problem`, `mode_choice`: which contacts stay closed; `redundant`: the policy where they
+//!   depend on each other; `rates`: velocities with given rates of gaps.
+//! * `kinetic`: the Coriolis force; `mechanism`: systems with contacts, as drivers see them.
 
-use super::acceleration::{Fixed, Frame, Purpose, Trouble, accelerate, same_size};
-use super::constant_contacts::LastContacts;
-use super::{MechanicalSystem, Redundant, State, UnilateralConstraints};
+pub(crate) mod acceleration;
+pub(crate) mod constant_contacts;
+pub(crate) mod contacts_at;
+pub(crate) mod kinetic;
+mod linearised;
+pub(crate) mod mechanism;
+pub(crate) mod mode_choice;
+pub(crate) mod mode_problem;
+pub(crate) mod rates;
+mod redundant;
+
+pub use redundant::Redundant;
+
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::motion::acceleration::{
+    Fixed, Frame, Purpose, Trouble, accelerate, same_size,
+};
+use crate::mechanics::motion::constant_contacts::LastContacts;
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// The contacts that are closed, and how the motion with them is computed.
 #[derive(Clone, Copy, Debug)]
