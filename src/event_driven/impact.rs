@@ -18,7 +18,7 @@ use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
 use crate::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints, Wanted};
 use crate::record::ContactEvent;
-use crate::{Crossed, InputError, Mode};
+use crate::{Crossed, InputError, Mode, validate};
 
 impl Model<'_> {
     /// Whether each of `contacts` approaches faster than the tolerance.
@@ -144,8 +144,19 @@ impl Model<'_> {
         event.problem.set_new(&event.new, &self.interrupt);
         let problem = &event.problem;
         let noise = (!problem.dependent().is_empty()).then(|| problem.noise());
+        event.outcomes.forget();
         rule.law.resolve_into(problem, &mut event.outcomes)?;
-        event.chosen = Some(rule.selection.choose(&event.outcomes, occasion)?);
+        let chosen = rule.selection.choose(&event.outcomes, occasion)?;
+        // A law may be anybody's. Without friction between contacts it may give normal impulses alone.
+        let impulses = event
+            .outcomes
+            .list
+            .get(chosen)
+            .map_or(&[][..], |of| of.impulses.as_slice());
+        let normals = impulses.len().min(problem.contacts());
+        validate::length("impulses of the outcome", problem.contacts(), normals)?;
+        validate::finite("impulses of the outcome", impulses)?;
+        event.chosen = Some(chosen);
         event
             .approach
             .extend(problem.speeds().iter().take(problem.contacts()));

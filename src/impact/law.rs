@@ -38,9 +38,12 @@ pub trait ImpactLaw {
         true
     }
 
-    /// All outcomes the law allows, each with its impulses, in place of those of an earlier problem,
-    /// whose memory is reused: laws that give one outcome allocate nothing from the second problem of
-    /// a size on. After an error the outcomes mean nothing. A law of one's own hands on to others.
+    /// All outcomes the law allows, each with its impulses, in place of those that are there: what an
+    /// earlier problem left is to be replaced, and its memory may be. So most laws of this crate that
+    /// give one outcome allocate nothing from the second problem of a size on (not
+    /// [`InOrder`](super::InOrder), nor [`AnitescuPotra`](super::AnitescuPotra) in space or beyond five
+    /// contacts). After an error the outcomes mean nothing. A law of one's own hands on to others, or
+    /// assigns a new value.
     ///
     /// # Errors
     /// The reasons for which the law has no outcome; each law documents its own.
@@ -162,6 +165,13 @@ impl Outcomes {
             is_complete,
             effort,
             space: None,
+        }
+    }
+
+    /// Marks the outcomes of an earlier problem, whose memory stays: their impulses are no numbers.
+    pub(crate) fn forget(&mut self) {
+        for outcome in &mut self.list {
+            outcome.impulses.fill(f64::NAN);
         }
     }
 

@@ -8,6 +8,9 @@
 //!     p₁ = D₂L_d + f⁺ + J(q₁)ᵀ y⁺          0 ≤ y⁺_n ⊥ Dφ(q₁) v₁ ≥ 0    |y⁺_t| ≤ μ y⁺_n, against the slip at the end
 //! ```
 //!
+//! In the plane the slip of the step is that of the tangents in its middle, so that a corner about
+//! which a body turns does not creep.
+//!
 //! In space slips turn, and the direction at the end is half a step ahead of that in the middle: the
 //! order would be one. With the unit vectors `e₁` of the slip at the end and `e` of that of the step,
 //! both by the rows at `q₁`, friction at the end opposes
@@ -42,6 +45,7 @@ use crate::impact::ImpactProblem;
 use crate::impact::inclusion::proximal::ConeStep;
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::dot;
+use crate::mechanics::contact::delassus::{Mass, delassus};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, State, Wanted};
 
 /// Limit of the rounds in which the impulses of a step and its motion settle.
@@ -59,6 +63,8 @@ pub(super) struct Held {
     /// Those in the middle of the step.
     middle: Contacts,
     middle_rows: Vec<f64>,
+    /// The configuration there.
+    halfway: Vec<f64>,
     /// `y⁻`: normals, then tangents.
     pub(super) before: Vec<f64>,
     /// `y⁺`.
@@ -211,8 +217,10 @@ impl Held {
         let in_plane = self.contacts.tangents() == 1;
         if in_plane {
             let middle = end.iter().zip(v).map(|(end, v)| end - 0.5 * h * v);
-            let middle: Vec<f64> = middle.collect();
-            bodies.rows(&middle, closed, &mut self.middle, &mut self.middle_rows)?;
+            self.halfway.clear();
+            self.halfway.extend(middle);
+            let rows = &mut self.middle_rows;
+            bodies.rows(&self.halfway, closed, &mut self.middle, rows)?;
         }
         let parameters = self.contacts.all_parameters();
         let speed = |row: usize| {
@@ -370,9 +378,9 @@ impl Held {
         // `velocity` leaves the factor of the mass matrix.
         let mut gram = DMatrix::zeros(m, m);
         let mut response = vec![0.0; m * d];
-        let mass = crate::mechanics::contact::delassus::Mass::Factor(&terms.mass);
+        let mass = Mass::Factor(&terms.mass);
         let out = gram.as_mut_slice();
-        crate::mechanics::contact::delassus::delassus(&mass, d, &self.rows, &mut response, out);
+        delassus(&mass, d, &self.rows, &mut response, out);
         // Speeds J(q₁) M⁻¹ p₁ before y⁺; here G is J M⁻¹ Jᵀ, without K.
         let rows = self.rows.chunks_exact(d);
         let speeds = DVector::from_iterator(m, rows.map(|row| dot(row, &terms.v)));

@@ -6,7 +6,7 @@ use num_rational::BigRational as Ratio;
 use num_traits::{ToPrimitive, Zero};
 use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use saltation::nalgebra::DMatrix;
-use saltation::{ContactModel, EventFunction, Flow};
+use saltation::{ContactModel, EventDriven, EventFunction, Flow, Start};
 
 use crate::random::SplitMix64;
 
@@ -255,4 +255,52 @@ fn threads_share_a_model() {
             });
         }
     });
+}
+
+/// A slope whose row is constant and not written.
+#[derive(Clone, Copy)]
+struct Slope;
+
+impl MechanicalSystem for Slope {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.1 * q[0].sin(), -9.81]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+}
+
+impl UnilateralConstraints for Slope {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[1] - 0.1 * q[0]
+    }
+    fn constant_row(&self, _j: usize) -> bool {
+        true
+    }
+}
+
+/// Rows by differences depend on where they are taken: a driver keeps none from one run to the next.
+#[test]
+fn a_second_run_is_that_of_a_new_driver() {
+    let new = || EventDriven::new(ContactModel::new(Slope)).unwrap();
+    let bits = |driver: &mut EventDriven<Slope>, q: [f64; 2]| {
+        let run = driver.integrate(&Start::at(0.0).q(&q).v(&[0.0; 2]), 1.0);
+        let run = run.unwrap().completed().unwrap();
+        run.state().iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+    };
+    let mut driver = new();
+    bits(&mut driver, [0.0, 0.0]);
+    assert_eq!(
+        bits(&mut driver, [1000.0, 100.0]),
+        bits(&mut new(), [1000.0, 100.0])
+    );
 }

@@ -350,3 +350,72 @@ fn impacts_are_counted_on_behind_an_accumulation() {
         assert!(behind.len() >= 3 && behind.iter().all(|&&(_, n)| n > behind.len()));
     }
 }
+
+/// Resolves the first contact alone, or nothing from its second problem on.
+#[derive(Debug)]
+struct Careless {
+    first_alone: bool,
+    asked: Mutex<usize>,
+}
+
+impl ImpactLaw for Careless {
+    fn resolve_into(
+        &self,
+        problem: &ImpactProblem,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
+        let mut asked = self.asked.lock().unwrap();
+        *asked += 1;
+        if self.first_alone {
+            let delassus = problem.delassus().view((0, 0), (1, 1)).into_owned();
+            let speeds = problem.speeds().rows(0, 1).into_owned();
+            return Unilateral.resolve_into(&ImpactProblem::new(delassus, speeds)?, outcomes);
+        }
+        if *asked > 1 {
+            return Ok(());
+        }
+        Unilateral.resolve_into(problem, outcomes)
+    }
+}
+
+/// Two balls that land at once, and bounce.
+#[derive(Clone, Copy)]
+struct Together;
+
+impl MechanicalSystem for Together {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(-9.81);
+    }
+}
+
+impl UnilateralConstraints for Together {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j]
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        0.5
+    }
+}
+
+#[test]
+fn outcomes_of_another_problem_are_refused() {
+    for (first_alone, impacts) in [(true, 0), (false, 1)] {
+        let asked = Mutex::new(0);
+        let law = Careless { first_alone, asked };
+        let mut driver = EventDriven::new(ContactModel::with_law(Together, law)).unwrap();
+        let start = Start::at(0.0).q(&[1.0; 2]).v(&[0.0; 2]);
+        let run = driver.integrate(&start, 3.0).unwrap();
+        let reason = run.status().to_string();
+        assert!(reason.contains("impulses of the outcome"), "{reason}");
+        assert_eq!(run.events().len(), impacts);
+    }
+}

@@ -94,7 +94,11 @@ impl ImpactLaw for AnitescuPotra {
             let (_, memory) = outcomes.begin_one();
             let mut modes = std::mem::take(&mut memory.modes);
             modes.fill(problem);
-            modes.find(problem.speeds().as_slice(), None, problem.interrupt())?;
+            if let Err(failure) = modes.find(problem.speeds().as_slice(), None, problem.interrupt())
+            {
+                outcomes.keep(modes);
+                return Err(failure);
+            }
             let is_found = modes.count() > 0;
             let written = modes.write_all(problem, outcomes);
             outcomes.keep(modes);

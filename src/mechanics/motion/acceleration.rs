@@ -51,7 +51,7 @@ const IDLE: f64 = 1e-3;
 /// Rounding of the accelerations of gaps, as a part of their size, where the user wrote the rows.
 pub(super) const WRITTEN: f64 = 1e-12;
 /// That where some row is a difference.
-pub(super) const DIFFERENCED: f64 = 1e-10;
+const DIFFERENCED: f64 = 1e-10;
 
 /// Rounding of the Gram matrix of unit rows, over their number.
 const NOISE: f64 = 4.0 * f64::EPSILON;
@@ -362,6 +362,7 @@ impl<'a> Frame<'a> {
         let d = self.d;
         let mut cut = Cut(&mut self.work[..]);
         let force = cut.take(d);
+        force.fill(0.0);
         system.effort(t, q, v, force);
         system.contact_effort(State { t, q, v }, closed, force);
         for (force, applied) in force.iter_mut().zip(self.applied) {

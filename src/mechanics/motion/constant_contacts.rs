@@ -10,9 +10,8 @@ use std::sync::{Mutex, TryLockError};
 
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::motion::acceleration::{
-    DIFFERENCED, Fixed, Frame, Purpose, WRITTEN, idle_force,
-};
+use crate::mechanics::motion::acceleration::{Fixed, Frame, Purpose, WRITTEN, idle_force};
+
 use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 
 /// The set of contacts that was asked for last. Models are shared by reference, so it stands behind
@@ -28,7 +27,9 @@ impl Clone for LastContacts {
 
 impl LastContacts {
     /// Runs `work` on the contacts `closed`, computed where they are another set than before. None
-    /// where masses or rows are not constant, or rows depend on each other.
+    /// where masses or rows are not constant, rows are not written, or depend on each other. While
+    /// another thread asks, contacts are computed for this call alone: threads that share a model do
+    /// better with a clone each.
     pub(super) fn with<S, R>(
         &self,
         system: &S,
@@ -43,8 +44,12 @@ impl LastContacts {
         fixed.constant_inverse()?;
         let mut last = match self.0.try_lock() {
             Ok(last) => last,
-            // A system panicked: what it left is whole, or counts as of rows that depend.
-            Err(TryLockError::Poisoned(last)) => last.into_inner(),
+            Err(TryLockError::Poisoned(last)) => {
+                // A system panicked while these were filled.
+                let mut last = last.into_inner();
+                *last = ConstantContacts::default();
+                last
+            }
             Err(TryLockError::WouldBlock) => {
                 let mut own = ConstantContacts::default();
                 own.fill(system, fixed, q, closed);
@@ -63,7 +68,7 @@ impl LastContacts {
 pub(super) struct ConstantContacts {
     /// The contacts, in rising order.
     contacts: Vec<usize>,
-    /// Their rows are constant and independent; else nothing below is filled.
+    /// Their rows are written, constant and independent; else what is below means nothing.
     are_independent: bool,
     /// `P`, `d × d`.
     held_inverse: Vec<f64>,
@@ -73,8 +78,6 @@ pub(super) struct ConstantContacts {
     response: Vec<f64>,
     /// `1/√G_ii`: forces of unit rows in units of the multipliers.
     units: Vec<f64>,
-    /// The user wrote all rows; none is a difference.
-    written: bool,
     /// Space for a force.
     force: Vec<f64>,
     /// Space for the multipliers.
@@ -125,7 +128,10 @@ impl ConstantContacts {
             let Ok(mut frame) = Frame::new(system, fixed, q, closed, scratch) else {
                 return false;
             };
-            self.written = frame.rows.written;
+            // Differences depend on where they are taken.
+            if !frame.rows.written {
+                return false;
+            }
             for (i, unit) in self.units.iter_mut().enumerate() {
                 *unit = frame.gram[i * m + i].sqrt().recip();
             }
@@ -202,7 +208,7 @@ impl ConstantContacts {
         }
         let sizes = self.sizes.iter().zip(&self.units);
         let size = sizes.fold(0.0, |most: f64, (size, unit)| most.max(size * unit));
-        let rounding = size * if self.written { WRITTEN } else { DIFFERENCED };
+        let rounding = WRITTEN * size;
         for (multiplier, unit) in self.multipliers.iter_mut().zip(&self.units) {
             *multiplier += idle_force(rounding, *unit, rate_tolerance);
         }
