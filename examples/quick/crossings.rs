@@ -5,7 +5,8 @@ use saltation::prelude::*;
 
 fn main() -> Result<(), Error> {
     // 1 kg on a leg of 1 m and 400 N/m. State: height (m) and vertical velocity (m/s).
-    // A type of your own that implements `Flow` and `EventFunction` can have resets too.
+    // A type of your own that implements `Flow` and `EventFunction` can have resets too, and guards
+    // that depend on the mode (a relay with hysteresis).
     let hopper = flow_fn(2, |_t, x, mode, dx| {
         // The mode says on which side of the guard the state is. Do not read the sign of `h`.
         let on_ground = mode.contains(0);

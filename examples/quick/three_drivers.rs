@@ -22,7 +22,11 @@ fn main() -> Result<(), Error> {
         let run = driver.integrate(&start, 0.4)?.completed()?;
         println!("{name}: {:.4?}", run.state().as_slice());
         for event in run.events() {
-            println!("  {:.4} s: closed contacts {:?}", event.t, event.mode_after);
+            let (t, lands, parts) = (event.t, &event.activated, &event.released);
+            println!(
+                "  {t:.4} s: {lands:?} land, {parts:?} part, closed then: {:?}",
+                event.mode_after
+            );
         }
     }
     Ok(())

@@ -5,10 +5,10 @@ use std::cell::Cell;
 use saltation::event_driven::{Breakdown, Zeno};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::models::{BouncingBall, Hopper, SlidingBlock};
+use saltation::models::{BouncingBall, Hopper, RigidTrot, SlidingBlock};
 use saltation::{
-    Compliant, ContactModel, Driver, EventDriven, InputError, Integrator, Interrupt, Start, Status,
-    Stop, Variational, flow_fn,
+    Compliant, ContactEvent, ContactModel, Driver, EventDriven, InputError, Integrator, Interrupt,
+    Start, Status, Stop, Variational, flow_fn,
 };
 
 const SOFT: BouncingBall = BouncingBall {
@@ -349,4 +349,24 @@ fn states_between_finite_nodes_are_finite() {
     assert!(run.states().iter().all(|x| x.is_finite()));
     let between = run.state_at(1e-7).unwrap();
     assert!(between[0].is_finite(), "{between}");
+}
+
+/// An impact that opens a contact releases it, in the log of every driver.
+#[test]
+fn a_contact_that_an_impact_opens_is_released() {
+    let model = ContactModel::new(RigidTrot::default());
+    let (q, v) = RigidTrot::start(0.01);
+    let start = Start::at(0.0).q(&q).v(&v);
+    let drivers: [Box<dyn Driver>; 2] = [
+        Box::new(EventDriven::new(model.clone()).unwrap().rtol(1e-9)),
+        Box::new(Variational::new(model).unwrap().time_step(1e-3)),
+    ];
+    for mut driver in drivers {
+        let run = driver.integrate(&start, 0.4).unwrap().completed().unwrap();
+        let told = |event: &ContactEvent| (event.activated.clone(), event.released.clone());
+        let events: Vec<_> = run.events().iter().map(told).collect();
+        // The rear foot lands, then the front foot, whose impact opens the other.
+        assert_eq!(events, [(vec![0], vec![]), (vec![1], vec![0])]);
+        assert_eq!(run.events_of(0).count(), 2);
+    }
 }
