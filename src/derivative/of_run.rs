@@ -16,6 +16,7 @@ use super::recorder::{Recorder, check_size};
 use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
 use crate::ode::Buffer;
+use crate::record::BodyLayout;
 use crate::record::path::Path;
 use crate::{
     EventFunction, Flow, InputError, Integrator, NoDerivative, Observer, Rearm, Run, Start, Status,
@@ -133,14 +134,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self.derivative_followed(start, tf, path, |path| (path, None))
     }
 
-    /// The derivative of a run that `observer` follows, from which `finish` makes its path and the
-    /// number of coordinates of bodies.
+    /// The derivative of a run that `observer` follows, from which `finish` makes its path, and
+    /// how bodies are read.
     pub(crate) fn derivative_followed<O: Observer>(
         &mut self,
         start: &Start<'_>,
         tf: f64,
         mut observer: O,
-        finish: impl FnOnce(O) -> (Path, Option<usize>),
+        finish: impl FnOnce(O) -> (Path, Option<BodyLayout>),
     ) -> Result<Derivative<S>, NoDerivative> {
         let driver = self.parts().1;
         let sizes = (driver.state().len(), driver.blank_mode());
@@ -153,9 +154,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                 (observer, Recorder::new(context, settings, sizes))
             })?
         };
-        let (path, coordinates) = finish(observer);
+        let (path, bodies) = finish(observer);
         let status = recorder.status(path.status(summary.status), &path);
-        let run = Run::new(path, Summary { status, ..summary }, coordinates);
+        let run = Run::new(path, Summary { status, ..summary }, bodies);
         recorder.finish(run.status(), end_of(&run), tf);
         let Recorder {
             chain,

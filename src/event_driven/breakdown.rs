@@ -119,9 +119,10 @@ pub enum Breakdown {
         t: f64,
     },
 
-    /// A contact with friction stays closed, and the motion between impacts has no friction.
+    /// A contact with friction in space stays closed; the motion between impacts has friction in the
+    /// plane alone.
     #[error(
-        "contact {contact} stays closed at t = {t} with the coefficient of friction {friction}, and the motion between impacts has no friction; a Timeline has, and frictionless() says that it does not matter"
+        "contact {contact} stays closed at t = {t} with the coefficient of friction {friction}, and in space the motion between impacts has no friction; Variational and Compliant have it, and frictionless() says that it does not matter"
     )]
     SustainedFriction {
         /// The contact.

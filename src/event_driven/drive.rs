@@ -5,7 +5,7 @@ use super::Model;
 use super::grazing::{Seen, Watcher};
 use super::impact::Event;
 use super::recorder::{ContactRecorder, Memory};
-use super::recovery::{Accumulation, Detector};
+use super::recovery::Accumulation;
 use super::recovery::{Bounds, Place};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, SettledStart, Zeno};
 use crate::hybrid::Driver;
@@ -80,14 +80,13 @@ impl Drive<'_> {
     /// Settles at a start. A run that cannot begin stands there with the reason.
     pub(crate) fn start(&self, start: State<'_>) -> Result<Progress, InputError> {
         let State { t, q, v } = start;
-        let n = self.model.system().contacts();
         let mut progress = Progress {
             place: Place {
                 t,
                 state: [q, v].concat(),
                 mode: self.model.mode(&[]),
             },
-            memory: Memory::new(Detector::new(n)),
+            memory: Memory::new(self.model.functions()),
             seen: Seen::default(),
             is_under_way: false,
             before: Statistics::default(),

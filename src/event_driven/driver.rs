@@ -9,13 +9,15 @@ use super::drive::{Drive, Progress};
 use super::grazing::Grazing;
 use super::recorder::{LoggedPath, Memory};
 use super::recovery::Place;
-use super::recovery::{Detector, Zeno};
+use super::recovery::Zeno;
 use crate::derivative::Derivative;
 use crate::hybrid::Integration;
 use crate::mechanics::ContactModel;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::path::Keep;
-use crate::record::{Advance, ContactEvent, ContactEventKind, Interruptible, Now, limits};
+use crate::record::{
+    Advance, BodyLayout, ContactEvent, ContactEventKind, Interruptible, Now, limits,
+};
 use crate::{
     InputError, Integrator, Interrupt, Live, Observer, PerEntry, Run, Snapshot, Start, Status,
     Summary, validate,
@@ -146,8 +148,7 @@ where
     pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
         let mut path = self.integrator.parts().1.settings.path();
         let summary = self.observe(start, tf, &mut path)?;
-        let coordinates = self.model().bodies.fixed.nq;
-        Ok(Run::new(path, summary, Some(coordinates)))
+        Ok(Run::new(path, summary, Some(self.model().layout())))
     }
 
     /// Integrates to `tf` and tells `observer` as it goes; keeps nothing.
@@ -274,16 +275,15 @@ where
         self.apply(&[])?;
         let State { t, q, v } = State::of(start)?;
         let (settled, impact) = self.model().erased().recorded_start(t, q, v)?;
-        let fixed = &self.model().bodies.fixed;
-        let (coordinates, contacts) = (fixed.nq, self.model().bodies.system.contacts());
-        let mut memory = Memory::new(Detector::new(contacts));
+        let bodies = self.model().layout();
+        let mut memory = Memory::new(self.model().functions());
         let event = ContactEvent::new(t, ContactEventKind::Contact);
         let before = [q, v].concat();
         memory.begin(self.model().erased(), &before, &settled, &impact, event);
         let path = self.integrator.settings().path();
         let observer = LoggedPath { path, memory };
         let start = settled.as_start();
-        let finish = |observer: LoggedPath| (observer.path, Some(coordinates));
+        let finish = |observer: LoggedPath| (observer.path, Some(bodies));
         let found = self
             .integrator
             .derivative_followed(&start, tf, observer, finish);
@@ -377,9 +377,9 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
         Now { t: *t, state, mode }
     }
 
-    fn record(&self) -> (Option<usize>, Keep) {
-        let coordinates = self.driver.model().bodies.fixed.nq;
-        (Some(coordinates), self.driver.integrator.settings().keep())
+    fn record(&self) -> (Option<BodyLayout>, Keep) {
+        let bodies = self.driver.model().layout();
+        (Some(bodies), self.driver.integrator.settings().keep())
     }
 
     fn save(&self) -> Arc<dyn Any + Send + Sync> {

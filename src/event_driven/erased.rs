@@ -92,10 +92,6 @@ impl<S: MechanicalSystem + UnilateralConstraints> UnilateralConstraints for Cont
 
     /// Zero where the model was said to be [`frictionless`](Self::frictionless).
     fn friction(&self, j: usize) -> f64 {
-        if self.is_frictionless() {
-            0.0
-        } else {
-            self.bodies.system.system.friction(j)
-        }
+        self.friction(j)
     }
 }

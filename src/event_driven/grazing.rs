@@ -6,6 +6,7 @@ use super::recovery::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
@@ -103,7 +104,7 @@ impl<'a> Watcher<'a> {
             low: None,
             point: vec![0.0; model.dim()],
             seen,
-            values: vec![0.0; model.system().contacts()],
+            values: vec![0.0; model.functions().count()],
             at: ContactsAt::default(),
             touches: Vec::new(),
             memory: settings.limits.max_memory,
@@ -148,9 +149,10 @@ impl Watcher<'_> {
         model.events(segment.start, &self.point, segment.mode, &mut self.values);
         for contact in 0..contacts {
             let is_closed = model.is_closed(segment.mode, contact);
+            let value = self.values[model.functions().along_normal(segment.mode, contact)];
             let departure = Departure {
                 is_closed,
-                most: self.values[contact],
+                most: value,
             };
             let Some(before) = self.seen.departures.get_mut(contact) else {
                 self.seen.departures.push(departure);
@@ -188,7 +190,7 @@ impl Watcher<'_> {
                 continue;
             }
             let zero = touch.error.max(self.model.gap_tolerance);
-            if is_closed || self.values[contact] > zero {
+            if is_closed || self.value(segment.mode, contact) > zero {
                 self.touch(segment, contact, touch.t.max(segment.start));
             } else if self
                 .seen
@@ -199,9 +201,16 @@ impl Watcher<'_> {
                 self.seen.touched.push(touch);
             }
         }
-        for (departure, value) in self.seen.departures.iter_mut().zip(&self.values) {
-            departure.most = departure.most.max(*value);
+        let functions = self.model.functions();
+        for (j, departure) in self.seen.departures.iter_mut().enumerate() {
+            let value = self.values[functions.along_normal(segment.mode, j)];
+            departure.most = departure.most.max(value);
         }
+    }
+
+    /// The gap of an open contact, the force of a closed one.
+    fn value(&self, mode: &Mode, contact: usize) -> f64 {
+        self.values[self.model.functions().along_normal(mode, contact)]
     }
 
     /// How large the multiplier of a closed contact without a force may be in `values`, at the end
@@ -211,7 +220,7 @@ impl Watcher<'_> {
         let forces = self
             .model
             .contact_forces(segment.t, &self.point, segment.mode);
-        2.0 * (self.values[contact] - forces.values()[contact])
+        2.0 * (self.value(segment.mode, contact) - forces.values()[contact])
     }
 
     /// Records that a gap or a force touched zero at `t`, or ends the run.
@@ -282,12 +291,12 @@ impl Observer for Watcher<'_> {
         else {
             return;
         };
+        // A slip or a margin of the cone that touches zero changes no motion.
+        let Some(contact) = self.model.functions().normal_of(guard.event) else {
+            return;
+        };
         if self.grazing != Grazing::Ignore && gap <= TOUCHED * error {
-            self.seen.touched.push(Touched {
-                contact: guard.event,
-                t,
-                error,
-            });
+            self.seen.touched.push(Touched { contact, t, error });
         }
     }
 
@@ -309,24 +318,21 @@ pub(crate) fn explain(model: &Model<'_>, mode: &Mode, reason: Stop) -> Breakdown
         Stop::NotLive {
             guard,
             rate_before,
-            at,
+            ref at,
             ..
-        } if guard.event < model.system().contacts() => {
-            let (contact, t) = (guard.event, at.t);
-            if model.is_closed(mode, contact) {
-                Breakdown::GrazingRelease {
-                    contact,
-                    rate: rate_before,
-                    t,
-                }
-            } else {
-                Breakdown::Grazing {
-                    contact,
-                    velocity: rate_before,
-                    t,
-                }
-            }
-        }
+        } => match model.functions().function(guard.event, mode) {
+            ContactFunction::Force(contact) => Breakdown::GrazingRelease {
+                contact,
+                rate: rate_before,
+                t: at.t,
+            },
+            ContactFunction::Gap(contact) => Breakdown::Grazing {
+                contact,
+                velocity: rate_before,
+                t: at.t,
+            },
+            _ => reason.into(),
+        },
         Stop::NotFinite { quantity, at } => model
             .trouble_ahead(&at.state, mode)
             .unwrap_or(Breakdown::Stop(Stop::NotFinite { quantity, at })),

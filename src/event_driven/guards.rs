@@ -7,6 +7,7 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::contact::gaps::{gap_gradient, gap_row, work_size};
+use crate::mechanics::contact_function::ContactFunction;
 use crate::mechanics::motion::acceleration::Purpose;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Crossed, Crossing, Displacement, EventFunction, Mode, Stop, Watch};
@@ -33,17 +34,22 @@ impl Model<'_> {
 
 impl EventFunction for Model<'_> {
     fn count(&self) -> usize {
-        self.system().contacts()
+        self.functions().count()
     }
 
-    /// One a contact, on while it is closed; a start without a mode has none closed.
+    /// One a contact, on while it is closed, and two for its slip where there is friction; a start
+    /// without a mode has none closed.
     fn flags(&self) -> usize {
-        self.system().contacts()
+        self.functions().flags()
     }
 
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64 {
         let n = self.system().contacts();
         let (q, v) = self.parts(x);
+        if self.slides() {
+            let function = self.functions().function(k, mode);
+            return self.function_in_mode(function, State { t, q, v }, mode);
+        }
         if !self.is_closed(mode, k) {
             return self.system().gap(k, q);
         }
@@ -63,6 +69,9 @@ impl EventFunction for Model<'_> {
 
     fn events(&self, t: f64, x: &[f64], mode: &Mode, h: &mut [f64]) {
         let (q, v) = self.parts(x);
+        if self.slides() {
+            return self.functions_in_mode(State { t, q, v }, mode, h);
+        }
         if mode.flags().next().is_some() {
             with_zeros(v.len(), |acceleration| {
                 let state = State { t, q, v };
@@ -77,7 +86,10 @@ impl EventFunction for Model<'_> {
     }
 
     fn gradient(&self, k: usize, _t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
-        if self.is_closed(mode, k) {
+        let ContactFunction::Gap(j) = self.functions().function(k, mode) else {
+            return None;
+        };
+        if self.is_closed(mode, j) {
             return None;
         }
         let (q, _) = self.parts(x);
@@ -91,21 +103,27 @@ impl EventFunction for Model<'_> {
         Watch::FALLING
     }
 
-    fn min_rate(&self, _k: usize) -> Option<f64> {
-        Some(self.rate_tolerance)
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        // Forces and margins of models with friction follow their own rates.
+        let is_gap = !self.slides() || k < self.system().contacts();
+        is_gap.then_some(self.rate_tolerance)
     }
 
-    fn event_tolerance(&self, _k: usize) -> f64 {
-        // Far below the tolerance: bounces on their way to an accumulation are lower than that.
-        1e-3 * self.gap_tolerance
+    fn event_tolerance(&self, k: usize) -> f64 {
+        let measures_rates = self.slides() && k >= 2 * self.system().contacts();
+        if measures_rates {
+            1e-2 * self.rate_tolerance
+        } else {
+            // Far below the tolerance: bounces on their way to an accumulation are lower than that.
+            1e-3 * self.gap_tolerance
+        }
     }
 
     /// An open contact does not penetrate; multipliers have rules of their own.
     fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
-        if self.is_closed(mode, k) {
-            f64::NEG_INFINITY..=f64::INFINITY
-        } else {
-            self.admissible_gaps()
+        match self.functions().function(k, mode) {
+            ContactFunction::Gap(j) if !self.is_closed(mode, j) => self.admissible_gaps(),
+            _ => f64::NEG_INFINITY..=f64::INFINITY,
         }
     }
 

@@ -1,9 +1,11 @@
 //! The effect of an event: the impact of the contacts that take part (Pace & Burden, eq. 3).
 
 use super::breakdown::{Breakdown, explain};
+use super::friction::following::STAYS;
 use super::motion;
 use super::settling::Touching;
 use crate::event_driven::Model;
+use crate::impact::planar::modes::Known;
 use crate::impact::{
     ImpactFailure, ImpactLaw, ImpactProblem, Occasion, Order, Outcome, Outcomes, Selection,
     Unilateral,
@@ -13,6 +15,7 @@ use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_list;
 use crate::mechanics::contact::delassus::fill_impact;
 use crate::mechanics::contact::frames::check_frames;
+use crate::mechanics::contact_function::ContactFunction;
 use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
@@ -201,8 +204,11 @@ impl Model<'_> {
     /// closes is an event of its own, even at the same instant.
     fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         event.clear();
-        for j in 0..self.system().contacts() {
-            let (closed, crosses) = (self.is_closed(mode, j), crossed.contains(j));
+        event.number = crossed.transition() + 1;
+        let functions = self.functions();
+        for j in 0..functions.contacts {
+            let closed = self.is_closed(mode, j);
+            let crosses = crossed.contains(functions.along_normal(mode, j));
             if closed || crosses || self.rests(&mut event.at, j, x) {
                 event.touching.push(j);
                 event.new.push(crosses && !closed);
@@ -210,6 +216,27 @@ impl Model<'_> {
             if closed && crosses {
                 event.released.push(j);
             }
+        }
+        if self.slides() {
+            self.note_known(crossed, mode, event);
+        }
+    }
+
+    /// Notes what decides on the modes of contacts with friction: which of them have just left their
+    /// cones, and which stay closed where that makes no difference.
+    fn note_known(&self, crossed: &Crossed<'_>, mode: &Mode, event: &mut Event) {
+        let n = self.system().contacts();
+        let crosses = |function: ContactFunction| crossed.contains(function.index(n));
+        let has_forces = !crosses(ContactFunction::Loads);
+        event.known.clear();
+        for (&j, new) in event.touching.iter().zip(&event.new) {
+            let held = self.is_closed(mode, j) && !event.released.contains(&j) && has_forces;
+            let left = |slip: i8| crosses(ContactFunction::Cone { contact: j, slip });
+            event.known.push(Known {
+                slip: i8::from(left(1)) - i8::from(left(-1)),
+                stays: held || *new,
+                ..STAYS
+            });
         }
     }
 
@@ -234,6 +261,8 @@ impl Model<'_> {
             let place = |j: &usize| event.touching.iter().position(|k| k == j);
             released.retain(|j| place(j).is_none_or(|i| event.impulses()[i] <= 0.0));
             event.released = released;
+            // Contacts with friction that an impact may hold are decided by what follows it.
+            event.known.fill(STAYS);
         } else {
             event.approach.resize(event.touching.len(), 0.0);
             let (at, rates) = (&mut event.at, &mut event.approach);
@@ -290,6 +319,9 @@ pub(crate) struct Event {
     pub(crate) at: ContactsAt,
     /// Decides which contacts stay closed.
     solver: LcpSolver,
+    /// What is known of contacts with friction, and how many events there were until now.
+    known: Vec<Known>,
+    number: usize,
 }
 
 impl Default for Event {
@@ -306,6 +338,8 @@ impl Default for Event {
             contacts: Contacts::new(),
             at: ContactsAt::default(),
             solver: LcpSolver::growing(),
+            known: Vec::new(),
+            number: 0,
         }
     }
 }
@@ -332,6 +366,8 @@ impl Event {
         Touching {
             contacts: &self.touching,
             released: &self.released,
+            known: &self.known,
+            number: self.number,
             at: &mut self.at,
             solver: &mut self.solver,
         }
@@ -364,6 +400,7 @@ impl Event {
             touching: touching.to_vec(),
             new,
             at,
+            known: vec![STAYS; touching.len()],
             ..Self::default()
         }
     }

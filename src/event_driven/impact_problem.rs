@@ -98,8 +98,8 @@ struct NearbyEvent {
     /// How fast they approach.
     approach: Vec<f64>,
     restitution: Vec<f64>,
-    closed_before: Vec<usize>,
-    closed_after: Vec<usize>,
+    mode_before: Mode,
+    mode_after: Mode,
 }
 
 impl Model<'_> {
@@ -147,8 +147,8 @@ impl Model<'_> {
             new: taking_part.iter().map(|&i| event.new[i]).collect(),
             approach: self.approach(&mut ContactsAt::default(), x, &touching),
             restitution: self.restitutions(x, &touching),
-            closed_before: self.closed(mode),
-            closed_after: self.closed(&mode_after),
+            mode_before: mode.clone(),
+            mode_after,
             touching,
         })
     }
@@ -216,13 +216,13 @@ impl Model<'_> {
 
     /// The event at a state close by.
     fn happen_beside(&self, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Breakdown> {
-        motion::hold_all(self, x, &nearby.closed_before, None);
+        motion::correct(self, x, &nearby.mode_before);
         if nearby.new.iter().any(|&new| new) {
             let at = ContactsAt::default();
             let mut event = Event::of(&nearby.touching, nearby.new.clone(), at);
             self.apply_impact(nearby.occasion, x, &mut event)?;
         }
-        motion::hold(self, x, &nearby.closed_after);
+        motion::hold(self, x, &nearby.mode_after);
         Ok(())
     }
 }

@@ -114,7 +114,7 @@ impl Model<'_> {
         }
         // Contacts at rest count as closed in the impact, as they do later in the run.
         for &j in &resting {
-            Self::set_closed(&mut mode, j, true);
+            self.set_closed(&mut mode, j, true);
         }
         self.update_contacts(t, &mut state, &mut event.settling(), &mut mode)?;
         let approached = touching.iter().zip(&event.new).filter(|(_, new)| **new);

@@ -16,7 +16,7 @@ use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{
     Measured, MechanicalSystem, Mechanism, Redundant, State, UnilateralConstraints, configuration,
 };
-use crate::{Flow, InputError, Mode};
+use crate::{EventFunction, Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Model<'_> {
     /// See [`multipliers`](crate::ContactModel::multipliers).
     pub(crate) fn contact_forces(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         let n = self.system().contacts();
-        if state.len() != self.dim() || (mode.len(), mode.flag_count()) != (n, n) {
+        if state.len() != self.dim() || mode.sizes() != (self.count(), self.flags()) {
             let values = vec![f64::NAN; n];
             let unique = false;
             return Multipliers { values, unique };
@@ -73,11 +73,37 @@ impl Model<'_> {
         multipliers: Option<&mut [f64]>,
         purpose: Purpose,
     ) -> bool {
+        if self.has_friction_in(mode) {
+            return self.motion_with_forces(state, mode, acceleration, multipliers, purpose);
+        }
         let n = self.system().contacts();
         with_list(n, |closed| {
             let closed = self.closed_contacts(gather_closed(mode, closed), purpose);
             let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
             system.motion(fixed, state, closed, acceleration, multipliers)
+        })
+    }
+
+    /// The motion of [`motion`](Self::motion) where closed contacts have friction.
+    #[cold]
+    fn motion_with_forces(
+        &self,
+        state: State<'_>,
+        mode: &Mode,
+        acceleration: &mut [f64],
+        multipliers: Option<&mut [f64]>,
+        purpose: Purpose,
+    ) -> bool {
+        self.with_forces(|forces| {
+            self.motion_with_friction(state, mode, acceleration, forces);
+            if let Some(multipliers) = multipliers {
+                let raises = matches!(purpose, Purpose::Events { .. });
+                let each = forces.push.iter().zip(&*forces.raised);
+                for (to, (push, raised)) in multipliers.iter_mut().zip(each) {
+                    *to = if raises { push + raised } else { *push };
+                }
+            }
+            forces.distance.is_none()
         })
     }
 
@@ -91,6 +117,9 @@ impl Model<'_> {
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
+        if self.has_friction_in(mode) {
+            return false;
+        }
         with_list(self.system().contacts(), |closed| {
             let closed = self.closed_contacts(gather_closed(mode, closed), Purpose::Motion);
             let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
@@ -156,6 +185,9 @@ const LEFT_ALONE: f64 = 1e-3;
 
 /// Brings a state back to the closed contacts of `mode`; true when it changed.
 pub(crate) fn correct(model: &Model<'_>, x: &mut [f64], mode: &Mode) -> bool {
+    if model.has_friction_in(mode) {
+        return model.hold_in_mode(x, mode);
+    }
     with_list(model.system().contacts(), |space| {
         hold_all(model, x, gather_closed(mode, space), None)
     })
@@ -198,11 +230,18 @@ pub(crate) fn onto_gaps(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) ->
     !contacts.is_empty() && to_gaps_of_zero(model, x, contacts, None) || moved
 }
 
-/// Brings the velocities to rates of zero of some contacts.
-pub(crate) fn hold(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) {
-    if !contacts.is_empty() {
-        to_rates_of_zero(model, x, contacts, None);
+/// Brings the velocities to the rates of zero of the closed contacts of a mode.
+pub(crate) fn hold(model: &Model<'_>, x: &mut [f64], mode: &Mode) {
+    if model.has_friction_in(mode) {
+        model.hold_rates_in_mode(x, mode);
+        return;
     }
+    with_list(model.system().contacts(), |space| {
+        let contacts = gather_closed(mode, space);
+        if !contacts.is_empty() {
+            to_rates_of_zero(model, x, contacts, None);
+        }
+    });
 }
 
 /// Brings coordinates that drifted off their manifold back to it; true when they changed.

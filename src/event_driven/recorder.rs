@@ -6,6 +6,7 @@ use super::impact::Event;
 use super::recovery::Place;
 use super::recovery::{Accumulation, Detector};
 use crate::event_driven::Model;
+use crate::mechanics::contact_function::{ContactFunction, ContactFunctions};
 use crate::record::path::Path;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
@@ -23,14 +24,16 @@ pub(crate) struct Memory {
     pub(crate) is_told: bool,
     /// Transitions so far.
     pub(crate) transitions: usize,
+    functions: ContactFunctions,
 }
 
 impl Memory {
-    pub(crate) fn new(detector: Detector) -> Self {
+    pub(crate) fn new(functions: ContactFunctions) -> Self {
         Self {
+            functions,
             first: None,
             event: ContactEvent::new(0.0, ContactEventKind::Contact),
-            detector,
+            detector: Detector::new(functions.contacts),
             accumulation: None,
             is_told: false,
             transitions: 0,
@@ -65,6 +68,28 @@ impl Memory {
 pub(crate) struct ContactRecorder<'a> {
     pub(crate) observer: &'a mut dyn Observer,
     pub(crate) memory: &'a mut Memory,
+}
+
+/// Notes which of the contacts that are closed before and after came to stick, and which began to
+/// slip or turned round.
+pub(crate) fn note_slips(
+    functions: ContactFunctions,
+    event: &mut ContactEvent,
+    before: &Mode,
+    after: &Mode,
+) {
+    event.stuck.clear();
+    event.slipped.clear();
+    for j in before.flags().take_while(|&j| j < functions.contacts) {
+        if !functions.is_closed(after, j) {
+            continue;
+        }
+        match (functions.slip(before, j), functions.slip(after, j)) {
+            (from, to) if from == to => {}
+            (_, 0) => event.stuck.push(j),
+            _ => event.slipped.push(j),
+        }
+    }
 }
 
 impl ContactRecorder<'_> {
@@ -103,27 +128,32 @@ impl Observer for ContactRecorder<'_> {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
+        let functions = self.memory.functions;
         self.observer.transition(set);
         self.memory.transitions = set.index + 1;
         let event = &mut self.memory.event;
         event.activated.clear();
         event.released.clear();
-        for c in set.guards {
-            let (j, falls) = (c.guard.event, !c.guard.side_after());
-            if !falls {
-                continue;
-            }
-            if set.mode_before.flag(j) {
-                event.released.push(j);
-            } else {
-                event.activated.push(j);
+        for c in set.guards.iter().filter(|c| !c.guard.side_after()) {
+            match functions.function(c.guard.event, set.mode_before) {
+                ContactFunction::Gap(j) => event.activated.push(j),
+                ContactFunction::Force(j) => event.released.push(j),
+                _ => {}
             }
         }
-        if event.activated.is_empty() && event.released.is_empty() {
-            return;
-        }
+        note_slips(functions, event, set.mode_before, set.mode);
+        let is_friction = event.activated.is_empty() && event.released.is_empty();
+        event.kind = match is_friction {
+            true if event.stuck.is_empty() && event.slipped.is_empty() => return,
+            true => ContactEventKind::Friction,
+            false => ContactEventKind::Contact,
+        };
         // Others that an impact opened.
-        for j in set.mode_before.flags() {
+        for j in set
+            .mode_before
+            .flags()
+            .take_while(|&j| j < functions.contacts)
+        {
             if !set.mode.flag(j) && !event.released.contains(&j) {
                 event.released.push(j);
             }
@@ -139,7 +169,7 @@ impl Observer for ContactRecorder<'_> {
             (&mut event.mode_after, set.mode),
         ] {
             closed.clear();
-            closed.extend(mode.flags());
+            closed.extend(mode.flags().take_while(|&j| j < functions.contacts));
         }
         for (state, from) in [
             (&mut event.state_before, set.state_before),

@@ -6,9 +6,11 @@
 //! `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact: `t* = t_1 (1 + γ)/(1 − γ)`.
 
 use super::breakdown::Breakdown;
+use super::friction::following::STAYS;
 use super::impact::Event;
 use super::settling::Touching;
 use crate::event_driven::Model;
+use crate::impact::planar::modes::Known;
 use crate::impact::{ImpactFailure, Occasion};
 use crate::lcp::LcpSolver;
 use crate::linalg::scratch::{with_list, with_zeros};
@@ -206,7 +208,7 @@ impl Model<'_> {
         }
         // After a plastic impact no contact rebounds below what gaps resolve.
         for &j in &touching {
-            Self::set_closed(mode, j, true);
+            self.set_closed(mode, j, true);
         }
         self.update_contacts(t, state, &mut further.settling(), mode)?;
         event.contacts = touching;
@@ -224,9 +226,16 @@ impl Model<'_> {
         event.released = vec![contact];
         event.contacts.clone_from(&event.mode_before);
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+        let stays = |j: &usize| Known {
+            stays: *j != contact,
+            ..STAYS
+        };
+        let known: Vec<Known> = event.mode_before.iter().map(stays).collect();
         let mut touching = Touching {
             contacts: &event.mode_before,
             released: &[contact],
+            known: &known,
+            number: 0,
             at: &mut ContactsAt::default(),
             solver: &mut LcpSolver::growing(),
         };

@@ -3,6 +3,7 @@
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
+use crate::impact::planar::modes::Known;
 use crate::lcp::LcpSolver;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
@@ -26,6 +27,10 @@ pub(crate) struct Touching<'a> {
     pub(crate) contacts: &'a [usize],
     /// Contacts among them that are to be open.
     pub(crate) released: &'a [usize],
+    /// With friction: what is known of each of the contacts that touch.
+    pub(crate) known: &'a [Known],
+    /// How many events of the run there were until now.
+    pub(crate) number: usize,
     pub(crate) at: &'a mut ContactsAt,
     pub(crate) solver: &'a mut LcpSolver,
 }
@@ -42,7 +47,7 @@ impl Model<'_> {
         touching: &mut Touching<'_>,
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
-        if touching.released.len() < 2 {
+        if touching.released.len() < 2 || self.any_friction(touching.contacts) {
             return self.update_contacts(t, x, touching, mode);
         }
         let mode_before = mode.clone();
@@ -92,6 +97,9 @@ impl Model<'_> {
         touching: &mut Touching<'_>,
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
+        if self.any_friction(touching.contacts) {
+            return self.follow(t, state, touching, mode);
+        }
         let (contacts, n) = (touching.contacts, touching.contacts.len());
         with_list(2 * n, |marks| {
             with_zeros(2 * n, |numbers| {
@@ -196,7 +204,7 @@ impl Model<'_> {
         with_list(touching.contacts.len(), |candidates| {
             let mut count = 0;
             for (&j, parts) in touching.contacts.iter().zip(parting) {
-                Self::set_closed(mode, j, false);
+                self.set_closed(mode, j, false);
                 if !parts && !touching.released.contains(&j) {
                     candidates[count] = j;
                     count += 1;
@@ -217,7 +225,7 @@ impl Model<'_> {
                     other => return Err(self.unsettled(other, t, state, candidates, mode)),
                 }
                 for (&j, &closed) in candidates.iter().zip(&*closed) {
-                    Self::set_closed(mode, j, closed);
+                    self.set_closed(mode, j, closed);
                 }
                 Ok(())
             })
@@ -260,9 +268,9 @@ impl Model<'_> {
         }
     }
 
-    /// Refuses closed contacts with friction: the motion between impacts has none.
+    /// Refuses closed contacts with friction in space: the motion between impacts has none there.
     fn refuse_sustained_friction(&self, t: f64, mode: &Mode) -> Result<(), Breakdown> {
-        match self.first_friction(mode.flags()) {
+        match self.first_friction(self.layout().closed(mode)) {
             None => Ok(()),
             Some((contact, friction)) => Err(Breakdown::SustainedFriction {
                 contact,

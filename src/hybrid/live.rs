@@ -8,7 +8,7 @@ use super::driver::{Driver, Engine};
 use super::run::Integration;
 use crate::ode::Buffer;
 use crate::record::path::Keep;
-use crate::record::{Advance, Interruptible, Now, can_go_on};
+use crate::record::{Advance, BodyLayout, Interruptible, Now, can_go_on};
 use crate::{
     EventFunction, Flow, InputError, Interrupt, Live, Mode, Observer, Snapshot, Start, Statistics,
     Status, Summary, validate,
@@ -155,7 +155,7 @@ impl<S: Flow + EventFunction, B: Buffer> Advance for LiveIntegration<'_, S, B> {
         self.driver.now()
     }
 
-    fn record(&self) -> (Option<usize>, Keep) {
+    fn record(&self) -> (Option<BodyLayout>, Keep) {
         (None, self.driver.settings.keep())
     }
 

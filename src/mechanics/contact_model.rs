@@ -1,30 +1,37 @@
-//! A mechanical system with contacts as a hybrid system for the core integrator: `x = (q, v)`, one
-//! event function a contact. `q` and `v` may differ in length.
+//! A mechanical system with contacts as a hybrid system for the core integrator: `x = (q, v)`.
+//! `q` and `v` may differ in length.
 //!
-//! Event function `j` is the gap `a_j` while contact `j` is open and the multiplier `λ_j` while it
-//! is closed; both are positive until they fall through zero: activation, or release (Pace &
-//! Burden, sections 2 and 3.4). The flags of the mode hold which contacts are closed: flag
-//! `j` is on while contact `j` is closed. No motion changes it, only `on_crossing`.
+//! The flags of the mode hold the modes of `n` contacts: flag `j` is on while contact `j` is closed;
+//! with friction flag `n + j` while it slips, and flag `2n + j` while it slips backward. No motion
+//! changes them, only `on_crossing`.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::contact_function::ContactFunctions;
 use super::motion::acceleration::Bodies;
 use super::motion::constant_contacts::LastContacts;
 use super::motion::kinetic::energy;
 use super::{
     EnergyBalance, Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints,
 };
-use crate::impact::{ImpactLaw, Selection, Unilateral};
+use crate::impact::{Contacting, ImpactLaw, Selection, Unilateral};
+use crate::record::BodyLayout;
 use crate::{InputError, Interrupt, Mode, Run};
 
 /// A mechanical system with contacts, and the law of its impacts, as a [`Flow`](crate::Flow) with
 /// [`EventFunction`](crate::EventFunction)s.
 ///
 /// [`EventDriven`](crate::EventDriven) runs it, with policies and a log. The core integrator runs it
-/// too, from the state and mode of [`start`](Self::start), which checks them; event function `j` is
-/// the gap of contact `j` while that is open, its force while it is closed, so that contact `j`
-/// closes and is released as `Guard::falling(j)`. Flag `j` of a mode is on while it is closed.
+/// too, from the state and mode of [`start`](Self::start), which checks them. Flag `j` of a mode is
+/// on while contact `j` is closed. Event function `j` is the gap of contact `j` while that is open,
+/// its force while it is closed, so that contact `j` closes and is released as `Guard::falling(j)`.
+///
+/// With friction in the plane, `n` contacts have `5 n + 1` event functions, each of one quantity,
+/// contact by contact: gaps, forces, speeds of slips, the margins `μ λ_n − λ_t` and `μ λ_n + λ_t` of
+/// the cones of friction, and last one for the loads of contacts that depend on each other. One that
+/// the mode does not arm is 1. Flag `n + j` is on while contact `j` slips, flag `2n + j` while it
+/// slips backward ([`contacting`](Self::contacting) reads them).
 ///
 /// It is a mechanical system too, the one that it was made of: a [`Compliant`](crate::Compliant) driver
 /// takes it, with the stiffness of its contacts.
@@ -54,6 +61,8 @@ pub struct ContactModel<S: ?Sized> {
     pub(crate) selection: Selection,
     /// Coefficients of friction do not matter.
     frictionless: bool,
+    /// Contacts have friction that matters and one tangent: closed ones stick or slip.
+    slides: bool,
     /// Gaps within this of zero are zero (m).
     pub(crate) gap_tolerance: f64,
     /// Contacts that part no faster than this after an impact may stay closed; those that close no
@@ -76,11 +85,19 @@ pub(crate) type Model<'a> = ContactModel<dyn Mechanism + 'a>;
 /// The closed contacts of a mode, in rising order, in space for all contacts.
 pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
     let mut m = 0;
-    for (place, j) in space.iter_mut().zip(mode.flags()) {
+    let n = space.len();
+    let closed = mode.flags().take_while(|&flag| flag < n);
+    for (place, j) in space.iter_mut().zip(closed) {
         *place = j;
         m += 1;
     }
     &space[..m]
+}
+
+/// True where some contact of a system in the plane has friction.
+fn has_planar_friction<S: UnilateralConstraints>(system: &Measured<S>) -> bool {
+    let mut tangents = system.sizes.tangents.iter().enumerate();
+    tangents.any(|(j, &tangents)| tangents == 1 && system.friction(j) != 0.0)
 }
 
 impl<S> ContactModel<S>
@@ -95,17 +112,19 @@ where
     /// With a law of one's choice, shared by clones. One that gives several outcomes wants a
     /// [`selection`](Self::selection).
     pub fn with_law(system: S, law: impl ImpactLaw + Send + Sync + 'static) -> Self {
+        let bodies = Bodies::new(system);
         Self {
             law: Arc::new(law),
             selection: Selection::default(),
             frictionless: false,
+            slides: has_planar_friction(&bodies.system),
             interrupt: Interrupt::new(),
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
             redundant: Redundant::default(),
             any_restitution: false,
             last_contacts: LastContacts::default(),
-            bodies: Bodies::new(system),
+            bodies,
         }
     }
 
@@ -163,13 +182,15 @@ where
     /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and
     /// between them. Without this, with [`friction`](UnilateralConstraints::friction) that is not
     /// zero, a run is refused when it starts ([`start`](Self::start)) if the law ignores friction
-    /// or a contact has no tangents ([`InputError::FrictionIgnored`]). It ends with
-    /// [`Breakdown::SustainedFriction`](crate::event_driven::Breakdown::SustainedFriction) where such a contact
-    /// stays closed: the motion between impacts has no friction. In the plane a
-    /// [`Timeline`](crate::event_driven::Timeline) has it.
+    /// or a contact has no tangents ([`InputError::FrictionIgnored`]). In the plane closed contacts
+    /// stick and slip. In space a run ends with
+    /// [`Breakdown::SustainedFriction`](crate::event_driven::Breakdown::SustainedFriction) where such a
+    /// contact stays closed: [`Variational`](crate::Variational) and [`Compliant`](crate::Compliant) have
+    /// friction there.
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;
+        self.slides = false;
         self
     }
 
@@ -199,19 +220,70 @@ where
 
     /// True when contact `j` is closed in `mode`; false where there is no such contact.
     pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
-        mode.flag(j)
+        self.functions().is_closed(mode, j)
     }
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
     pub fn closed(&self, mode: &Mode) -> Vec<usize> {
-        mode.flags().collect()
+        self.layout().closed(mode).collect()
     }
 
-    /// The mode in which the contacts of `closed` are closed and all others open. All side
-    /// bits are on, since gaps and forces are positive before an event. Indices without a contact
-    /// are ignored. [`start`](Self::start) gives the mode that belongs to a state.
+    /// How contact `j` moves in `mode`; [`Contacting::Open`] where there is no such contact. A closed
+    /// contact without friction slips freely: [`Contacting::SlipForward`].
+    pub fn contacting(&self, mode: &Mode, j: usize) -> Contacting {
+        let functions = self.functions();
+        let sticks = || self.slides && self.friction(j) != 0.0;
+        match (functions.is_closed(mode, j), functions.slip(mode, j)) {
+            (false, _) => Contacting::Open,
+            (true, 0) if sticks() => Contacting::Stick,
+            (true, -1) => Contacting::SlipBackward,
+            (true, _) => Contacting::SlipForward,
+        }
+    }
+
+    /// The mode in which the contacts of `closed` are closed, sticking where they have friction, and
+    /// all others open. All side bits are on, since what event functions measure is positive before
+    /// an event. Indices without a contact are ignored. [`start`](Self::start) gives the mode that
+    /// belongs to a state.
     pub fn mode(&self, closed: &[usize]) -> Mode {
-        Mode::of_contacts(self.bodies.system.contacts(), closed)
+        let functions = self.functions();
+        let mut mode = Mode::new(functions.count()).with_flags(functions.flags());
+        (0..mode.len()).for_each(|k| mode.set(k, true));
+        let closed = closed.iter().filter(|&&j| j < functions.contacts);
+        closed.for_each(|&j| mode.set_flag(j, true));
+        mode
+    }
+
+    /// How states and modes of runs are read.
+    pub(crate) fn layout(&self) -> BodyLayout {
+        BodyLayout {
+            coordinates: self.bodies.fixed.nq,
+            contacts: self.bodies.system.contacts(),
+        }
+    }
+
+    /// How event functions and flags are numbered.
+    #[inline]
+    pub(crate) fn functions(&self) -> ContactFunctions {
+        ContactFunctions {
+            contacts: self.bodies.system.contacts(),
+            slide: self.slides,
+        }
+    }
+
+    /// True where closed contacts may stick or slip with friction.
+    #[inline]
+    pub(crate) fn slides(&self) -> bool {
+        self.slides
+    }
+
+    /// With the event functions and flags of contacts with friction, whatever their coefficients.
+    pub(crate) fn with_slides(mut self) -> Self
+    where
+        S: Sized,
+    {
+        self.slides = true;
+        self
     }
 
     /// Gaps with which a run may start, or go on after an impact (m).
@@ -219,10 +291,19 @@ where
         -self.gap_tolerance..=f64::INFINITY
     }
 
-    pub(crate) fn set_closed(mode: &mut Mode, j: usize, closed: bool) {
-        mode.set_flag(j, closed);
-        // Gap and multiplier are positive until they fall: the side before the next event.
-        mode.set(j, true);
+    /// Opens a contact, or closes it: it sticks where it has friction.
+    pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
+        self.functions().set(mode, j, closed, 0);
+    }
+
+    /// Puts a contact in a mode. Without friction a slip has no sign that matters.
+    pub(crate) fn set_contacting(&self, mode: &mut Mode, j: usize, of: Contacting) {
+        let slip = match of {
+            Contacting::SlipForward if self.friction(j) != 0.0 => 1,
+            Contacting::SlipBackward if self.friction(j) != 0.0 => -1,
+            _ => 0,
+        };
+        self.functions().set(mode, j, of != Contacting::Open, slip);
     }
 
     /// The coordinates and the velocities of a state; a shorter one has no velocities.
@@ -260,6 +341,15 @@ where
     /// [`InputError::WrongLength`] for a run of another system.
     pub fn energy_balance(&self, run: &Run) -> Result<EnergyBalance, InputError> {
         EnergyBalance::of(&self.bodies.system, run)
+    }
+
+    /// The coefficient of friction of a contact as far as it matters.
+    pub(crate) fn friction(&self, j: usize) -> f64 {
+        if self.frictionless {
+            0.0
+        } else {
+            self.bodies.system.friction(j)
+        }
     }
 
     /// True when coefficients of friction were said not to matter.

@@ -18,7 +18,7 @@ pub(crate) struct Sizes {
     coordinates: usize,
     trees: Vec<Range<usize>>,
     /// The number of tangents of each contact.
-    tangents: Vec<usize>,
+    pub(crate) tangents: Vec<usize>,
     /// Why they make no sense.
     fault: Option<InputError>,
 }

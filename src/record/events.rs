@@ -11,6 +11,8 @@ pub enum ContactEventKind {
     /// A gap was touched, or its contact approached too slowly for an impact. Or the force of a
     /// contact fell to zero too slowly for a release, and the contact was opened.
     Touch,
+    /// Contacts that stay closed came to stick, began to slip or turned round.
+    Friction,
     /// An accumulation of impacts was absorbed: the contacts were closed by a plastic impact, which
     /// may pull.
     ZenoAbsorbed,
@@ -29,6 +31,10 @@ pub struct ContactEvent {
     /// Contacts that were closed and are not after, by an impact or since their force reached zero;
     /// and those whose force reached zero and which closed again at once.
     pub released: Vec<usize>,
+    /// Contacts with friction, closed before and after, that came to stick.
+    pub stuck: Vec<usize>,
+    /// Likewise those that began to slip, or turned round.
+    pub slipped: Vec<usize>,
     /// Closed contacts before: the contact mode `J`.
     pub mode_before: Vec<usize>,
     /// Closed contacts after.
@@ -57,7 +63,8 @@ pub struct ContactEvent {
 impl ContactEvent {
     /// Memory that it takes (bytes).
     pub(crate) fn bytes(&self) -> usize {
-        let changed = self.activated.len() + self.released.len();
+        let slips = self.stuck.len() + self.slipped.len();
+        let changed = self.activated.len() + self.released.len() + slips;
         let modes = self.mode_before.len() + self.mode_after.len();
         let taking_part = self.contacts.len() + self.impulses.len() + self.approach.len();
         let states = self.state_before.len() + self.state_after.len();
@@ -73,6 +80,8 @@ impl ContactEvent {
             kind,
             activated: Vec::new(),
             released: Vec::new(),
+            stuck: Vec::new(),
+            slipped: Vec::new(),
             mode_before: Vec::new(),
             mode_after: Vec::new(),
             state_before: Vec::new(),

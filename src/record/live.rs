@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::path::{Keep, Path};
+use super::table::BodyLayout;
 use super::{
     ContactEvent, Doubt, GuardCrossing, Observer, Run, Segment, Statistics, Status, Summary,
     Transition,
@@ -37,8 +38,8 @@ pub(crate) trait Advance {
     /// Where it stands.
     fn now(&self) -> Now<'_>;
 
-    /// The number of coordinates of bodies, and what a record is to keep.
-    fn record(&self) -> (Option<usize>, Keep);
+    /// How bodies are read, and what a record is to keep.
+    fn record(&self) -> (Option<BodyLayout>, Keep);
 
     /// All that it goes on with.
     fn save(&self) -> Arc<dyn Any + Send + Sync>;
@@ -124,9 +125,9 @@ impl<'a> Live<'a> {
 
     /// The run so far, from where it was [kept](Self::keep) on; none where it was not.
     pub fn run(&self) -> Option<Run> {
-        let (coordinates, _) = self.going.record();
+        let (bodies, _) = self.going.record();
         let Kept { path, summary } = self.kept.as_ref()?;
-        Some(Run::new(path.clone(), summary.clone(), coordinates))
+        Some(Run::new(path.clone(), summary.clone(), bodies))
     }
 
     /// Goes on to `t`. `effort` is held until then: a generalised effort beside that of the model,
@@ -162,10 +163,10 @@ impl<'a> Live<'a> {
     /// A time in the past, and an effort of another length or that is not finite. What the run
     /// meets on its way is in its [`status`](Run::status).
     pub fn integrate(&mut self, t: f64, effort: &[f64]) -> Result<Run, InputError> {
-        let (coordinates, keep) = self.going.record();
+        let (bodies, keep) = self.going.record();
         let mut path = Path::new(keep);
         let summary = self.go(t, effort, &mut path)?;
-        Ok(Run::new(path, summary, coordinates))
+        Ok(Run::new(path, summary, bodies))
     }
 
     fn go(
@@ -213,7 +214,8 @@ impl<'a> Live<'a> {
 
     /// The closed contacts of bodies, where the model numbers them.
     pub fn contacts(&self) -> impl Iterator<Item = usize> {
-        self.mode().flags()
+        let contacts = self.going.record().0.map_or(usize::MAX, |of| of.contacts);
+        self.mode().flags().take_while(move |&flag| flag < contacts)
     }
 
     /// How the last part ended; before the first, whether the run could begin.

@@ -66,5 +66,6 @@ pub use path::ModeChange;
 pub use run::Run;
 pub use start::Start;
 pub use status::{Statistics, Status, Summary};
+pub(crate) use table::BodyLayout;
 pub use table::Table;
 pub(crate) use told::Told;

@@ -6,7 +6,7 @@ use nalgebra::{DMatrixView, DVector, DVectorView};
 
 use super::corner::{self, Corner};
 use super::path::{ModeChange, Path};
-use super::table::{Columns, Table};
+use super::table::{BodyLayout, Columns, Table};
 use super::{
     ContactEvent, Doubt, GuardCrossing, Phase, Start, Statistics, Status, Summary, sequence,
     step_count,
@@ -38,13 +38,13 @@ pub struct Run {
     path: Path,
     state: DVector<f64>,
     corners: Vec<Corner>,
-    /// How many entries of a state are coordinates of bodies; none where it is not `(q, v)`.
-    coordinates: Option<usize>,
+    /// Of bodies; none where a state is not `(q, v)`.
+    bodies: Option<BodyLayout>,
 }
 
 impl Run {
     /// A run from the path that followed it and its end.
-    pub(crate) fn new(path: Path, summary: Summary, coordinates: Option<usize>) -> Self {
+    pub(crate) fn new(path: Path, summary: Summary, bodies: Option<BodyLayout>) -> Self {
         let state = DVector::from_column_slice(path.last_state());
         let corners = corner::corners(&path.crossings, &path.groups, path.corner_tolerance);
         Self {
@@ -53,7 +53,7 @@ impl Run {
             path,
             state,
             corners,
-            coordinates,
+            bodies,
         }
     }
 
@@ -145,7 +145,8 @@ impl Run {
     /// ```
     pub fn end(&self) -> Start<'_> {
         let (start, state) = (Start::at(self.t()), self.state.as_slice());
-        match self.coordinates.and_then(|n| state.split_at_checked(n)) {
+        let parts = |bodies: BodyLayout| state.split_at_checked(bodies.coordinates);
+        match self.bodies.and_then(parts) {
             Some((q, v)) => start.q(q).v(v),
             None => start.x(state).mode(self.mode()),
         }
@@ -185,9 +186,9 @@ impl Run {
         let dim = self.path.dim;
         let first = k.saturating_mul(dim);
         let state = self.path.states.get(first..first.saturating_add(dim));
-        let parts = state.zip(self.coordinates);
+        let parts = state.zip(self.bodies);
         parts
-            .and_then(|(state, n)| state.split_at_checked(n))
+            .and_then(|(state, bodies)| state.split_at_checked(bodies.coordinates))
             .unwrap_or_default()
     }
 
@@ -312,12 +313,12 @@ impl Run {
     /// begins a new one, even with the same contacts; not in runs of the core, which have no log of
     /// contacts.
     pub fn phases(&self) -> Vec<Phase> {
-        if self.coordinates.is_none() {
+        let Some(bodies) = self.bodies else {
             return self.phases_of_modes();
-        }
+        };
         let start = self.path.times.first().copied().unwrap_or(f64::NAN);
         let initial: Vec<usize> = match self.path.modes.first() {
-            Some(first) => first.mode.flags().collect(),
+            Some(first) => bodies.closed(&first.mode).collect(),
             None => Vec::new(),
         };
         sequence(start, self.t(), &initial, self.events())
@@ -363,7 +364,7 @@ impl Run {
     fn columns(&self) -> Columns {
         Columns {
             dim: self.path.dim,
-            coordinates: self.coordinates,
+            bodies: self.bodies,
         }
     }
 }

@@ -47,26 +47,51 @@ impl Table {
     }
 }
 
+/// How states and modes of a run of bodies are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct BodyLayout {
+    /// How many entries of a state `(q, v)` are coordinates.
+    pub(crate) coordinates: usize,
+    /// How many flags of a mode are contacts, on while these are closed; what follows them says how
+    /// they slip.
+    pub(crate) contacts: usize,
+}
+
+impl BodyLayout {
+    /// With so many coordinates, and modes whose flags are all contacts.
+    pub(crate) fn new(coordinates: usize) -> Self {
+        Self {
+            coordinates,
+            contacts: usize::MAX,
+        }
+    }
+
+    /// The closed contacts of a mode, in rising order.
+    pub(crate) fn closed(self, mode: &Mode) -> impl Iterator<Item = usize> {
+        mode.flags().take_while(move |&flag| flag < self.contacts)
+    }
+}
+
 /// Meaning of the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Columns {
     /// Entries of a state.
     pub(crate) dim: usize,
-    /// How many of them are coordinates of bodies.
-    pub(crate) coordinates: Option<usize>,
+    /// Of bodies.
+    pub(crate) bodies: Option<BodyLayout>,
 }
 
 impl Columns {
     pub(crate) fn write_head(self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(b"t")?;
         for i in 0..self.dim {
-            match self.coordinates {
+            match self.bodies.map(|bodies| bodies.coordinates) {
                 None => write!(out, ",x{i}")?,
                 Some(n) if i < n => write!(out, ",q{i}")?,
                 Some(n) => write!(out, ",v{}", i - n)?,
             }
         }
-        let last = self.coordinates.map_or("mode", |_| "closed");
+        let last = self.bodies.map_or("mode", |_| "closed");
         writeln!(out, ",{last}")
     }
 
@@ -81,14 +106,14 @@ impl Columns {
         for x in state {
             write!(out, ",{x:?}")?;
         }
-        if self.coordinates.is_none() {
+        let Some(bodies) = self.bodies else {
             return writeln!(out, ",{mode}");
-        }
-        for (i, contact) in mode.flags().enumerate() {
+        };
+        for (i, contact) in bodies.closed(mode).enumerate() {
             let before = if i == 0 { "," } else { " " };
             write!(out, "{before}{contact}")?;
         }
-        let empty = if mode.flags().next().is_none() {
+        let empty = if bodies.closed(mode).next().is_none() {
             ","
         } else {
             ""

@@ -15,7 +15,7 @@ use crate::mechanics::configuration::check_input;
 use crate::mechanics::contact::frames::check_all_frames;
 use crate::mechanics::{ContactModel, MechanicalSystem, Mechanism, State, UnilateralConstraints};
 use crate::record::path::{Keep, Path};
-use crate::record::{Advance, Now, can_go_on, limits, whole_steps};
+use crate::record::{Advance, BodyLayout, Now, can_go_on, limits, whole_steps};
 use crate::{
     InputError, Interrupt, Live, Observer, Run, Snapshot, Start, Status, Stop, Summary, validate,
 };
@@ -143,11 +143,8 @@ where
     pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
         let mut path = Path::new(Keep::of_steps(self.settings.limits.max_memory));
         let summary = self.observe(start, tf, &mut path)?;
-        Ok(Run::new(
-            path,
-            summary,
-            Some(self.model.bodies.system.dof()),
-        ))
+        let bodies = BodyLayout::new(self.model.bodies.system.dof());
+        Ok(Run::new(path, summary, Some(bodies)))
     }
 
     /// Integrates to `tf` and reports to `observer` as it goes; keeps nothing.
@@ -255,7 +252,7 @@ where
         self.model.bodies.system.apply(&[])?;
         let system = &self.model.bodies.system;
         let (summary, matrix) = observe(&self.settings, system, start, tf, true, &mut path)?;
-        let run = Run::new(path, summary, Some(system.dof()));
+        let run = Run::new(path, summary, Some(BodyLayout::new(system.dof())));
         let matrix = matrix.map_err(|failure| Stop::from(failure).into());
         Ok(StepsDerivative::new(run, matrix))
     }
@@ -419,10 +416,10 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
         self.on.now()
     }
 
-    fn record(&self) -> (Option<usize>, Keep) {
-        let coordinates = self.driver.model.bodies.system.dof();
+    fn record(&self) -> (Option<BodyLayout>, Keep) {
+        let bodies = BodyLayout::new(self.driver.model.bodies.system.dof());
         let keep = Keep::of_steps(self.driver.settings.limits.max_memory);
-        (Some(coordinates), keep)
+        (Some(bodies), keep)
     }
 
     fn save(&self) -> Arc<dyn Any + Send + Sync> {

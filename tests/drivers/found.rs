@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use saltation::event_driven::{Breakdown, Zeno};
-use saltation::impact::AnitescuPotra;
+use saltation::impact::Routh;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::models::{BouncingBall, Hopper, RigidTrot, SlidingBlock};
+use saltation::models::{BouncingBall, Hopper, Particle, RigidTrot};
 use saltation::{
     Compliant, ContactEvent, ContactModel, Driver, EventDriven, InputError, Integrator, Interrupt,
     Start, Status, Stop, Variational, flow_fn,
@@ -317,16 +317,9 @@ fn contacts_that_were_not_decided_are_decided_later() {
 /// An absorption that fails leaves the run where it was told to be.
 #[test]
 fn a_run_ends_where_it_was_told_to_be() {
-    let law = AnitescuPotra::new();
-    let block = ContactModel::with_law(
-        SlidingBlock {
-            restitution: 0.0,
-            ..SlidingBlock::default()
-        },
-        law,
-    );
-    let mut driver = EventDriven::new(block).unwrap().zeno(Zeno::Absorb);
-    let start = Start::at(0.0).q(&[0.0, 0.1]).v(&[0.5, 0.0]);
+    let particle = ContactModel::with_law(Particle::default(), Routh::new());
+    let mut driver = EventDriven::new(particle).unwrap().zeno(Zeno::Absorb);
+    let start = Start::at(0.0).q(&[0.0, 0.0, 0.1]).v(&[0.5, 0.0, 0.0]);
     let run = driver.integrate(&start, 1.0).unwrap();
     let summary = driver.observe(&start, 1.0, &mut ()).unwrap();
     assert_eq!(summary.t, run.t());

@@ -11,7 +11,7 @@ use super::model::SteppedSystem;
 use super::step::Core;
 use crate::mechanics::{ContactSource, MechanicalSystem, State};
 use crate::record::path::{Keep, Path};
-use crate::record::{Advance, Now, Told, can_go_on, whole_steps};
+use crate::record::{Advance, BodyLayout, Now, Told, can_go_on, whole_steps};
 use crate::{
     InputError, Live, Observer, Run, Snapshot, Start, Statistics, Status, Summary, validate,
 };
@@ -26,7 +26,7 @@ impl Core {
     ) -> Result<Run, InputError> {
         let mut path = Path::new(Keep::of_steps(self.settings.limits.max_memory));
         let summary = self.observe(system, start, tf, columns, &mut path)?;
-        Ok(Run::new(path, summary, Some(self.q.len())))
+        Ok(Run::new(path, summary, Some(BodyLayout::new(self.q.len()))))
     }
 
     pub(super) fn observe(
@@ -201,10 +201,10 @@ impl<S: MechanicalSystem + ContactSource> Advance for LiveRun<'_, S> {
         self.stand.told.now()
     }
 
-    fn record(&self) -> (Option<usize>, Keep) {
+    fn record(&self) -> (Option<BodyLayout>, Keep) {
         let core = &self.driver.core;
         let keep = Keep::of_steps(core.settings.limits.max_memory);
-        (Some(core.q.len()), keep)
+        (Some(BodyLayout::new(core.q.len())), keep)
     }
 
     fn save(&self) -> Arc<dyn Any + Send + Sync> {

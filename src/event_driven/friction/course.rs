@@ -2,24 +2,18 @@
 //! integrator.
 
 use super::accumulation::Series;
-use super::frame::{Frame, hold_rows};
-use super::motion::{Motion, contact_mode, slip_sign};
+use super::following::{Candidates, STAYS};
+use super::impulses::Motion;
+use super::motion::slip_sign;
 use super::options::Options;
 use super::stretches::{End, Stretch, StretchKind};
 use crate::event_driven::Model;
-use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::impact::planar::modes::{Known, UNKNOWN};
+use crate::event_driven::breakdown::Breakdown;
+use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
-use crate::linalg::scratch::with_zeros;
-use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Guard, Integrator, Run, Start, Status, Stop};
-
-/// Of a contact that stays closed where that makes no difference.
-pub(super) const STAYS: Known = Known {
-    stays: true,
-    ..UNKNOWN
-};
 
 /// Distance of the loads from the cones of forces, as a part of them, that is no rounding.
 const OUTSIDE: f64 = 1e-13;
@@ -89,46 +83,15 @@ impl<'a> Course<'a> {
         vec![STAYS; self.model.system().contacts()]
     }
 
-    /// Contacts that touch and do not part, with the signs of their slips; brings their rates to
-    /// zero, and slips that count as zero.
+    /// Contacts that touch and do not part, with the signs of their slips.
     pub(super) fn candidates(
         &mut self,
         touching: &[usize],
         left: &[Known],
-    ) -> Result<(Vec<usize>, Vec<Known>), Breakdown> {
-        let model = self.model;
-        let least = model.rate_tolerance;
-        let (q, v) = model.parts_mut(&mut self.state);
-        let (q, m) = (&*q, touching.len());
-        with_zeros(Frame::size(model, m), |scratch| {
-            let frame = Frame::new(model, State { t: self.t, q, v }, touching, scratch)
-                .map_err(|trouble| explain(trouble, q, touching))?;
-            let (mut candidates, mut known, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-            for (i, &j) in touching.iter().enumerate() {
-                if dot(frame.row(i), v) > least {
-                    continue;
-                }
-                candidates.push(j);
-                rows.push(i);
-                let slip = if frame.r > m && model.friction(j) > 0.0 {
-                    dot(frame.row(m + i), v)
-                } else {
-                    0.0
-                };
-                let sticks = slip.abs() <= least;
-                if sticks && frame.r > m && model.friction(j) > 0.0 {
-                    rows.push(m + i);
-                }
-                let slip = match (sticks, slip > 0.0) {
-                    (true, _) => left[j].slip,
-                    (false, true) => 1,
-                    (false, false) => -1,
-                };
-                known.push(Known { slip, ..left[j] });
-            }
-            hold_rows(&frame, &rows, v, 0.0);
-            Ok((candidates, known))
-        })
+    ) -> Result<Candidates, Breakdown> {
+        let left: Vec<Known> = touching.iter().map(|&j| left[j]).collect();
+        self.model
+            .candidates(self.t, &mut self.state, touching, &left)
     }
 
     /// A smooth stretch in a contact mode. Gives the guards that end it; none at the final time.
@@ -216,14 +179,15 @@ impl<'a> Course<'a> {
     /// A gap that is negative or a slip against its sign, at a node of a path.
     fn inconsistency(&self, path: &Run, guards: &[Guard]) -> Option<Breakdown> {
         let model = self.model;
-        let crossed = |j: usize| guards.iter().any(|guard| guard.event / 3 == j);
+        let n = model.layout().contacts;
+        let crossed = |j: usize| guards.iter().any(|guard| guard.event % n == j);
         let mut row = vec![0.0; model.system().dof()];
         path.nodes().find_map(|(t, x)| {
             let (q, v) = x.as_slice()[..self.state.len()].split_at(model.bodies.fixed.nq);
             (0..model.system().contacts())
                 .filter(|&j| !crossed(j))
                 .find_map(|j| {
-                    let of = contact_mode(path.mode(), j);
+                    let of = model.contacting(path.mode(), j);
                     let gap = model.system().gap(j, q);
                     if of == Contacting::Open && gap < -model.gap_tolerance {
                         return Some(Breakdown::InconsistentMode { contact: j, gap, t });
@@ -275,7 +239,8 @@ impl<'a> Course<'a> {
         let mode = motion.mode(modes);
         let is_outside = |t: f64| {
             let state = path.state_at(t).ok();
-            let distance = state.and_then(|x| motion.beyond(t, x.as_slice(), &mode));
+            let beyond = |x: &[f64]| self.model.beyond(motion.state(t, x), &mode);
+            let distance = state.and_then(|x| beyond(x.as_slice()));
             distance.is_some_and(|distance| distance > OUTSIDE)
         };
         let end = path.t();

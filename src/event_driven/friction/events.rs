@@ -1,14 +1,15 @@
 //! A run from event to event: impacts, accumulations of impacts and changes of mode.
 
 use super::checks::check_inelastic;
-use super::course::{Course, STAYS};
+use super::course::Course;
+use super::following::{Candidates, STAYS};
 use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::impact::{Event, ImpactRule};
 use crate::event_driven::motion;
-use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
+use crate::mechanics::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::{At, Guard, Mode, Stop};
 
@@ -45,20 +46,17 @@ impl Course<'_> {
                 }
                 continue;
             }
-            let (candidates, known) = self.candidates(&touching, &left)?;
+            let mut candidates = self.candidates(&touching, &left)?;
             let occasion = self.occasion();
-            let next = self
-                .model
-                .next_mode(occasion, &self.state, &candidates, &known)?;
+            let next = self.model.next_mode(occasion, &self.state, &candidates)?;
             // The contact that left its cone may stick in another mode of the others.
             let next = match next {
                 None if left.iter().any(|left| left.slip != 0) => {
                     for left in &mut left {
                         left.slip = 0;
                     }
-                    let (candidates, known) = self.candidates(&touching, &left)?;
-                    self.model
-                        .next_mode(occasion, &self.state, &candidates, &known)?
+                    candidates = self.candidates(&touching, &left)?;
+                    self.model.next_mode(occasion, &self.state, &candidates)?
                 }
                 next => next,
             };
@@ -72,7 +70,7 @@ impl Course<'_> {
             }
             let Some(modes) = next else {
                 self.count_event(0)?;
-                self.impact_without_collision(&candidates, &known)?;
+                self.impact_without_collision(candidates)?;
                 continue;
             };
             if self.t >= tf {
@@ -81,11 +79,16 @@ impl Course<'_> {
             let guards = self.smooth(&modes, tf)?;
             for guard in &guards {
                 self.count_event(guard.event)?;
-                let (j, slot) = (guard.event / 3, guard.event % 3);
-                if modes[j] == Contacting::Stick && slot > 0 {
-                    left[j].slip = if slot == 1 { -1 } else { 1 };
+                match ContactFunction::of(guard.event, left.len()) {
+                    ContactFunction::Cone { contact, slip } => left[contact].slip = slip,
+                    ContactFunction::Force(j) => left[j].stays = false,
+                    ContactFunction::Loads => {
+                        let closed = left.iter_mut().zip(&modes);
+                        let closed = closed.filter(|(_, of)| **of != Contacting::Open);
+                        closed.for_each(|(left, _)| left.stays = false);
+                    }
+                    ContactFunction::Gap(_) | ContactFunction::Slip(_) => {}
                 }
-                left[j].stays &= slot > 0 || modes[j] == Contacting::Open;
             }
             if guards.is_empty() || self.t >= tf {
                 return Ok(());
@@ -185,17 +188,11 @@ impl Course<'_> {
 
     /// An impact at the contact that presses itself down while it slides, where no contact mode is
     /// consistent.
-    fn impact_without_collision(
-        &mut self,
-        candidates: &[usize],
-        known: &[Known],
-    ) -> Result<(), Breakdown> {
-        let pressed = self
-            .model
-            .pressed_down(self.t, &self.state, candidates, known)?;
+    fn impact_without_collision(&mut self, candidates: Candidates) -> Result<(), Breakdown> {
+        let pressed = self.model.pressed_down(self.t, &self.state, &candidates)?;
         let [contact] = pressed[..] else {
             return Err(Breakdown::NoConsistentMode {
-                contacts: candidates.to_vec(),
+                contacts: candidates.contacts,
                 t: self.t,
             });
         };

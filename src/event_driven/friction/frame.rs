@@ -63,6 +63,9 @@ impl<'a> Frame<'a> {
         }
         delassus(&mass, d, rows, response, gram);
         system.effort(t, q, v, force);
+        for (force, applied) in force.iter_mut().zip(model.bodies.fixed.applied()) {
+            *force += applied;
+        }
         if !(model.bodies.fixed.identity && system.constant_mass()) {
             coriolis(system, q, v, free, work);
             for (force, c) in force.iter_mut().zip(&*free) {

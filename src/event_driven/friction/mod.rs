@@ -8,8 +8,9 @@
 //! ```
 //!
 //! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
-//! * `motion`: the smooth motion in a contact mode, and the event functions that end it.
-//! * `mode_problem`: which mode follows.
+//! * `motion`: accelerations and forces in a contact mode; `functions`: what ends it.
+//! * `following`: the mode that follows an event; `mode_problem`: which modes are consistent.
+//! * `impulses`: the motion with the impulses of contacts, which a timeline integrates.
 //! * `accumulation`: the limit of impacts that accumulate.
 //! * `options`, `checks`: what a run reads, and what it refuses; `stretches`: what it returns.
 //! * `course`: a run under way; `rest`: the end of an accumulation; `events`: from event to event;
@@ -19,9 +20,12 @@ mod accumulation;
 mod checks;
 mod course;
 mod events;
+pub(crate) mod following;
 mod frame;
+mod functions;
+mod impulses;
 mod mode_problem;
-mod motion;
+pub(crate) mod motion;
 mod options;
 mod rest;
 mod stretches;

@@ -6,25 +6,31 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::frame::Frame;
+use super::following::Candidates;
+use super::frame::{Frame, hold_rows};
+use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes};
+use crate::event_driven::motion;
+use crate::impact::planar::modes::{MOST_CONTACTS, Modes};
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
-use crate::linalg::scratch::with_zeros;
+use crate::linalg::scratch::{with_list, with_zeros};
+use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::{State, UnilateralConstraints};
 
 impl Model<'_> {
-    /// The mode of all contacts, of which `candidates` touch and do not part. `known` has the sign
-    /// of the slip of each candidate, 0 where it is not known, and whether it stays closed where
-    /// that makes no difference. None where no mode is consistent.
+    /// The mode of all contacts, of which the candidates touch and do not part. None where no mode is
+    /// consistent.
     pub(super) fn next_mode(
         &self,
         occasion: Occasion,
         state: &[f64],
-        candidates: &[usize],
-        known: &[Known],
+        candidates: &Candidates,
     ) -> Result<Option<Vec<Contacting>>, Breakdown> {
+        let Candidates {
+            contacts: candidates,
+            known,
+        } = candidates;
         let mut of_all = vec![Contacting::Open; self.system().contacts()];
         if candidates.is_empty() {
             return Ok(Some(of_all));
@@ -103,9 +109,12 @@ impl Model<'_> {
         &self,
         t: f64,
         state: &[f64],
-        candidates: &[usize],
-        known: &[Known],
+        candidates: &Candidates,
     ) -> Result<Vec<usize>, Breakdown> {
+        let Candidates {
+            contacts: candidates,
+            known,
+        } = candidates;
         let (q, v) = self.parts(state);
         let m = candidates.len();
         with_zeros(Frame::size(self, m), |scratch| {
@@ -124,35 +133,30 @@ impl Model<'_> {
         })
     }
 
-    /// The coefficient of friction of a contact as far as it matters.
-    pub(super) fn friction(&self, j: usize) -> f64 {
-        if self.is_frictionless() {
-            0.0
-        } else {
-            self.system().friction(j)
-        }
+    /// Brings a state onto the closed contacts of a mode with friction: gaps and rates of zero, and
+    /// slips of zero of those that stick. True when it changed.
+    pub(crate) fn hold_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
+        let moved = with_list(self.layout().contacts, |space| {
+            motion::onto_gaps(self, state, gather_closed(mode, space))
+        });
+        self.hold_rates_in_mode(state, mode) || moved
     }
 
-    /// Brings a state onto `closed` contacts: gaps and rates of zero, and slips of zero of those
-    /// that stick. True when it changed.
-    pub(super) fn hold_with_friction(
-        &self,
-        state: &mut [f64],
-        closed: &[usize],
-        sticks: &dyn Fn(usize) -> bool,
-    ) -> bool {
-        let moved = crate::event_driven::motion::onto_gaps(self, state, closed);
-        let (q, v) = self.parts_mut(state);
-        let m = closed.len();
-        let held = with_zeros(Frame::size(self, m), |scratch| {
-            let Ok(frame) = Frame::new(self, State { t: 0.0, q, v }, closed, scratch) else {
-                return false;
-            };
-            let rows: Vec<usize> = (0..frame.r)
-                .filter(|&row| row < m || sticks(closed[row - m]))
-                .collect();
-            super::frame::hold_rows(&frame, &rows, v, 1e-3 * self.rate_tolerance)
-        });
-        moved || held
+    /// Likewise the velocities alone.
+    pub(crate) fn hold_rates_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
+        with_list(self.layout().contacts, |space| {
+            let closed = gather_closed(mode, space);
+            let (q, v) = self.parts_mut(state);
+            let m = closed.len();
+            with_zeros(Frame::size(self, m), |scratch| {
+                let Ok(frame) = Frame::new(self, State { t: 0.0, q, v }, closed, scratch) else {
+                    return false;
+                };
+                let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
+                let holds = |row: &usize| *row < m || sticks(closed[row - m]);
+                let rows: Vec<usize> = (0..frame.r).filter(holds).collect();
+                hold_rows(&frame, &rows, v, 1e-3 * self.rate_tolerance)
+            })
+        })
     }
 }

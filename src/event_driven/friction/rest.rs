@@ -31,8 +31,8 @@ impl Course<'_> {
         );
         self.stop_at(&limit.contacts)?;
         let touching = self.touching();
-        let (candidates, known) = self.candidates(&touching, &self.no_event())?;
-        let next = model.next_mode(self.occasion(), &self.state, &candidates, &known)?;
+        let candidates = self.candidates(&touching, &self.no_event())?;
+        let next = model.next_mode(self.occasion(), &self.state, &candidates)?;
         let stays =
             |modes: &Vec<Contacting>| limit.contacts.iter().all(|&j| modes[j] != Contacting::Open);
         let Some(modes) = next.filter(stays) else {
@@ -101,8 +101,8 @@ impl Course<'_> {
                     (false, false) => Contacting::SlipBackward,
                 };
             }
-            let motion = self.watched.system();
-            motion.stop(&mut frame, &motion.mode(&modes), v);
+            let mode = self.watched.system().mode(&modes);
+            model.stop(&mut frame, &mode, v);
             Ok(())
         })
     }

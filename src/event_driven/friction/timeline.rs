@@ -2,7 +2,7 @@
 
 use super::checks::check_start;
 use super::course::Course;
-use super::motion::Motion;
+use super::impulses::Motion;
 use super::options::Options;
 use super::stretches::TimelineRun;
 use crate::event_driven::Model;
@@ -79,7 +79,7 @@ where
             return Err(InputError::EmptySystem);
         }
         Ok(Self {
-            model,
+            model: model.with_slides(),
             options: Options::default(),
         })
     }

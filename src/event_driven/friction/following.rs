@@ -1,0 +1,105 @@
+//! The contact mode that follows an event, where contacts have friction (`friction_and_sliding`,
+//! section 7).
+
+use super::frame::{Frame, hold_rows};
+use crate::Mode;
+use crate::event_driven::Model;
+use crate::event_driven::breakdown::{Breakdown, explain};
+use crate::event_driven::settling::Touching;
+use crate::impact::Occasion;
+use crate::impact::planar::modes::{Known, UNKNOWN};
+use crate::linalg::dot;
+use crate::linalg::scratch::with_zeros;
+use crate::mechanics::State;
+
+/// Of a contact that stays closed where that makes no difference.
+pub(crate) const STAYS: Known = Known {
+    stays: true,
+    ..UNKNOWN
+};
+
+/// Contacts that touch and do not part, with what decides on their modes.
+pub(crate) struct Candidates {
+    pub(crate) contacts: Vec<usize>,
+    pub(crate) known: Vec<Known>,
+}
+
+impl Model<'_> {
+    /// Decides the modes of the contacts that touch, and brings the state onto them.
+    ///
+    /// Those that part are open. Of the others a slip that counts as zero becomes exactly zero first:
+    /// whether it sticks, turns round or goes on is decided by accelerations alone. A contact that
+    /// has just left its cone slips to that side; where no mode has it so, since another contact
+    /// changes at the same instant, it is decided like all others.
+    pub(crate) fn follow(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        touching: &Touching<'_>,
+        mode: &mut Mode,
+    ) -> Result<(), Breakdown> {
+        let (contacts, number) = (touching.contacts, touching.number);
+        let occasion = Occasion { t, number };
+        let mut known = touching.known.to_vec();
+        let mut found = self.candidates(t, state, contacts, &known)?;
+        let mut next = self.next_mode(occasion, state, &found)?;
+        if next.is_none() && known.iter().any(|known| known.slip != 0) {
+            known.iter_mut().for_each(|known| known.slip = 0);
+            found = self.candidates(t, state, contacts, &known)?;
+            next = self.next_mode(occasion, state, &found)?;
+        }
+        let Some(modes) = next else {
+            let contacts = found.contacts;
+            return Err(Breakdown::NoConsistentMode { contacts, t });
+        };
+        for &j in contacts {
+            self.set_contacting(mode, j, modes[j]);
+        }
+        self.hold_in_mode(state, mode);
+        Ok(())
+    }
+
+    /// Those of `touching` that do not part, with the signs of their slips; brings their rates to
+    /// zero, and slips that count as zero. `left` is what is known of each of `touching`.
+    pub(super) fn candidates(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        touching: &[usize],
+        left: &[Known],
+    ) -> Result<Candidates, Breakdown> {
+        let least = self.rate_tolerance;
+        let (q, v) = self.parts_mut(state);
+        let (q, m) = (&*q, touching.len());
+        with_zeros(Frame::size(self, m), |scratch| {
+            let frame = Frame::new(self, State { t, q, v }, touching, scratch)
+                .map_err(|trouble| explain(trouble, q, touching))?;
+            let mut found = Candidates {
+                contacts: Vec::new(),
+                known: Vec::new(),
+            };
+            let mut rows = Vec::new();
+            for (i, (&j, left)) in touching.iter().zip(left).enumerate() {
+                if dot(frame.row(i), v) > least {
+                    continue;
+                }
+                found.contacts.push(j);
+                rows.push(i);
+                let rubs = frame.r > m && self.friction(j) > 0.0;
+                let slip = if rubs { dot(frame.row(m + i), v) } else { 0.0 };
+                let sticks = slip.abs() <= least;
+                if sticks && rubs {
+                    rows.push(m + i);
+                }
+                let slip = match (sticks, slip > 0.0) {
+                    (true, _) => left.slip,
+                    (false, true) => 1,
+                    (false, false) => -1,
+                };
+                found.known.push(Known { slip, ..*left });
+            }
+            hold_rows(&frame, &rows, v, 0.0);
+            Ok(found)
+        })
+    }
+}
