@@ -1,5 +1,5 @@
 //! The contact problem of one step: trees, contacts and further convex terms in flat storage
-//! (Castro et al., equations 15 to 20).
+//! (Castro et al., equation 24).
 
 use nalgebra::DMatrix;
 

@@ -1,5 +1,5 @@
-//! Follows a run and records its derivative: linear maps between corners, corners, and how the time
-//! of each crossing shifts.
+//! The observer that records the derivative of a run: linear maps between corners, corners, and the
+//! shift of the time of each crossing.
 
 use nalgebra::{DMatrix, DVector};
 

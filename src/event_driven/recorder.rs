@@ -1,5 +1,5 @@
-//! What the event-driven driver adds to the reports of the core: the log of contacts, and the times
-//! of their impacts.
+//! The reports that the event-driven driver adds to those of the core: the log of contacts, and the
+//! times of their impacts.
 
 use super::SettledStart;
 use super::impact::Event;

@@ -1,5 +1,5 @@
-//! Which of the contacts that touch are closed after an event: those that do not part and that the
-//! motion presses on (Pace & Burden, section 3.4).
+//! The choice of the touching contacts that are closed after an event: those that do not part and
+//! that the motion presses on (Pace & Burden, section 3.4).
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;

@@ -1,6 +1,6 @@
 //! One transition of the hybrid system: the guards of a set cross at one instant, their sides flip,
 //! the rule of re-arming acts, and the model resets the state (Anderson & Revzen, section 3.1; Pace
-//! & Burden, section A.3).
+//! & Burden, eq. 1b).
 //!
 //! The run and its derivative both call [`step`], so that they cross the same guards. The caller
 //! brings values and rates of the guards up to date, supplies the values by which guards count as

@@ -1,4 +1,4 @@
-//! Newton's method with a line search for one island (Castro et al., algorithm 1).
+//! Newton's method with a line search for one island (Castro et al., algorithm 2).
 
 use super::block_cholesky::BlockCholesky;
 use super::hessian::factorise;

@@ -1,4 +1,4 @@
-//! The schemes of the theta method (Castro et al., section III).
+//! The schemes of the theta method (Castro et al., section II-C).
 
 /// How a step weighs its start and its end, `x_θ = θ x + (1 − θ) x₀`:
 ///

@@ -1,5 +1,5 @@
-//! Finds the graph of a corner as far as it is asked for, and carries displacements along its
-//! edges: `n + 1` fields for one direction through `n` guards.
+//! The search of the graph of a corner, as far as it is asked for, and displacements carried along
+//! its edges: `n + 1` fields for one direction through `n` guards.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,5 +1,5 @@
-//! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all
-//! when contacts close at once (Pace & Burden, assumption 3 and section 4).
+//! The report on contacts that close at once: whether outcomes vary differentiably, continuously or
+//! with jumps (Pace & Burden, assumption 3 and section 4).
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;

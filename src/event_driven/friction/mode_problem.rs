@@ -1,4 +1,4 @@
-//! Which contact mode follows: the contact problem of accelerations, by enumeration.
+//! The contact mode that follows: the contact problem of accelerations, by enumeration.
 //!
 //! Contacts that touch and do not part are open, stick or slip. With accelerations for speeds this
 //! is the problem of an inelastic impact of all contacts at once, save that a contact that slips

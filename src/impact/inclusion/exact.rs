@@ -1,5 +1,5 @@
-//! A step without the error of a step: in the plane the impact inclusion is piecewise constant, so
-//! a path goes from event to event, in legs.
+//! Exact paths of the impact inclusion: in the plane it is piecewise constant, so a path goes from
+//! event to event, in legs, without the error of a step.
 
 use super::bounds::StepBounds;
 use crate::impact::planar::modes::{Known, Modes, UNKNOWN};

@@ -1,4 +1,7 @@
 //! `check_mechanics`: what the user wrote of a mechanical system against differences.
+//!
+//! * `gaps`: rows and curvatures of gaps.
+//! * `inertia`: the mass matrix, its trees and the forces of inertia (Pace & Burden, eq. 1).
 
 mod gaps;
 mod inertia;
