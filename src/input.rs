@@ -2,7 +2,7 @@
 
 use crate::MatrixFault;
 
-/// Why an input was refused.
+/// The reason for which an input was refused.
 ///
 /// Every function that checks its input returns this, by itself or as the variant `Input` of its
 /// room's error. What a run meets on its way is a [`Stop`](crate::Stop).
@@ -29,7 +29,7 @@ pub enum InputError {
     NotFinite {
         /// Name of the quantity.
         name: &'static str,
-        /// Which entry of it, 0 for a scalar.
+        /// Number of the entry, 0 for a scalar.
         entry: usize,
         /// The offending value.
         value: f64,
@@ -49,7 +49,7 @@ pub enum InputError {
     BadSetting {
         /// The setting.
         name: &'static str,
-        /// Which entry of it, 0 for a scalar.
+        /// Number of the entry, 0 for a scalar.
         entry: usize,
         /// Its value.
         value: f64,
@@ -77,7 +77,7 @@ pub enum InputError {
         what: &'static str,
         /// Its number.
         index: usize,
-        /// How many there are.
+        /// The number of those that exist.
         count: usize,
     },
 
@@ -254,7 +254,7 @@ pub enum InputError {
     InconsistentSpeeds {
         /// The contacts that depend on each other.
         set: Vec<usize>,
-        /// How far the speeds are from those of a motion (`√(J)`, scaled speed).
+        /// Distance of the speeds from those of a motion (`√(J)`, scaled speed).
         by: f64,
     },
 }

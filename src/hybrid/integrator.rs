@@ -109,14 +109,14 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// How closely steps look at event functions. Default [`Resolution::Adaptive`].
+    /// Sets how closely event functions are sampled in a step. Default [`Resolution::Adaptive`].
     #[must_use]
     pub fn resolution(mut self, resolution: Resolution) -> Self {
         self.driver.settings.resolution = resolution;
         self
     }
 
-    /// Which guards may be crossed again. Default [`Rearm::Pairs`].
+    /// Sets which guards may be crossed again. Default [`Rearm::Pairs`].
     #[must_use]
     pub fn rearm(mut self, rearm: Rearm) -> Self {
         self.driver.rearm = rearm;

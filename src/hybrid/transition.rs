@@ -16,7 +16,7 @@ use crate::{
     RearmMatrix, Record, Stop,
 };
 
-/// Where a transition happens, and what it changes.
+/// The place of a transition, which it changes.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) t: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Where the model is asked.
+    /// The point at which the model is evaluated.
     #[inline]
     pub(crate) fn point(&self) -> Point<'_> {
         Point {

@@ -8,7 +8,7 @@ use super::{Guard, Mode};
 use crate::interrupt::Interrupted;
 use crate::{InputError, Quantity};
 
-/// Where a run was: time, state and mode.
+/// The place of a run: time, state and mode.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct At {
@@ -43,9 +43,9 @@ pub enum Stop {
     /// shortened first.
     #[error("{quantity} is not finite at t = {}, x = {:?}{}", .at.t, .at.state, tried(*quantity))]
     NotFinite {
-        /// Which function.
+        /// The function.
         quantity: Quantity,
-        /// Where it was evaluated.
+        /// The place at which it was evaluated.
         at: Box<At>,
     },
 
@@ -93,7 +93,7 @@ pub enum Stop {
         guard: Guard,
         /// The guard whose crossing arms it.
         by: Guard,
-        /// How far the state lies beyond the guard (`u_k`).
+        /// Distance of the state beyond the guard (`u_k`).
         beyond: f64,
         /// Where, before the crossing.
         at: Box<At>,
@@ -124,7 +124,7 @@ pub enum Stop {
     UndeclaredFlag {
         /// The flag.
         flag: usize,
-        /// How many are declared.
+        /// The number of declared flags.
         count: usize,
         /// Where: the state after the reset, with the mode that the model was given.
         at: Box<At>,
@@ -239,7 +239,7 @@ impl Stop {
         }
     }
 
-    /// Where the run was. `None` for what has no place of its own: an interrupt, the reason of a
+    /// The place of the run. `None` for what has no place of its own: an interrupt, the reason of a
     /// model, bad input.
     pub fn at(&self) -> Option<&At> {
         match self {

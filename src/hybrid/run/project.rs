@@ -74,7 +74,7 @@ fn combine<const M: usize>(out: &mut [f64], x: &[f64], terms: [(f64, &[f64]); M]
 
 /// A step in the event variable, with values at its start.
 struct EventStep<'a> {
-    /// How long it is (`u_k`).
+    /// Its length (`u_k`).
     length: f64,
     t: f64,
     x: &'a [f64],

@@ -279,7 +279,8 @@ fn moves<B: Buffer>(state: &State<B>, step: f64) -> bool {
     x.iter().zip(field).any(moved) || field.iter().all(|f| *f == 0.0)
 }
 
-/// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be met.
+/// The reason for which no step succeeds from here: a stage that is not finite, or tolerances that
+/// cannot be met.
 #[cold]
 fn step_failed<B: Buffer>(state: &State<B>, step: f64) -> Stop {
     let not_finite = |stage: &[f64]| stage.iter().position(|v| !v.is_finite());

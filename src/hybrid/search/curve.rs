@@ -132,7 +132,7 @@ impl Curve {
         self.beyond.map_or(1.0, |i| FRACTIONS[i])
     }
 
-    /// How far its samples are apart.
+    /// Largest difference of its samples.
     fn spread(&self) -> f64 {
         let (least, most) = self.values.iter().fold(
             (f64::INFINITY, f64::NEG_INFINITY),

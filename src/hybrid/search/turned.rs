@@ -24,14 +24,13 @@ pub(crate) struct Flown {
     pub(crate) error: f64,
 }
 
-/// How guards were approached before the crossings since the last smooth step, and how close they
-/// were.
+/// Approach of guards before the crossings since the last smooth step, and their closest values.
 #[derive(Clone, Debug)]
 pub(crate) struct Turned<B> {
     /// Time of the first crossing since the last smooth step, while guards that it may have turned
     /// away are still to be looked for; else ∞ (s).
     cluster_start: f64,
-    /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
+    /// Changes of event functions in the last smooth step, up to the crossing (`u_k`).
     approach: Vec<f64>,
     /// The largest values of event functions at the crossings since then, counted in the direction
     /// ahead (`u_k`).

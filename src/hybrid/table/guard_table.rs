@@ -35,7 +35,7 @@ pub(crate) struct GuardTable<B> {
     /// Rate and zero are those of an earlier state or mode. Most guards are far when one is
     /// crossed: their rows are evaluated again only when they may cross next.
     pub(crate) stale: Vec<bool>,
-    /// Whether the crossing of the guard ahead of the present side is looked for.
+    /// State of the search for the crossing of the guard ahead of the present side.
     pub(crate) arming: Vec<Arming>,
     /// Some armed guards may wait to be ready.
     pub(crate) some_wait: bool,
@@ -43,7 +43,7 @@ pub(crate) struct GuardTable<B> {
     pub(crate) min_rate: Vec<f64>,
     /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
     pub(crate) part_of_rate: Vec<f64>,
-    /// How each depends on the errors of the state.
+    /// Dependence of each on the errors of the state.
     pub(crate) spreads: Spreads<B>,
     /// Data that are asked of one event function at a time.
     pub(crate) kept: Vec<Kept>,
@@ -413,7 +413,7 @@ impl<B: Buffer> GuardTable<B> {
         context.events(state.t, state.x.get(), &state.mode, &mut self.h)
     }
 
-    /// How far event function `k` may be off by now (`u_k`).
+    /// Bound of the error of event function `k` by now (`u_k`).
     #[inline]
     pub(crate) fn error_of(&self, state: &State<B>, k: usize) -> f64 {
         state.error * self.spreads.of(k)

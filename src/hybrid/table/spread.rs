@@ -26,8 +26,8 @@ pub(crate) struct Spreads<B> {
     pub(crate) most: Vec<f64>,
     /// Errors that the tolerances allow in each variable at those sizes.
     known_for: B,
-    /// How much more they allow of some variable by now, and how many times variables had outgrown
-    /// their sizes when that was found.
+    /// Largest ratio of what they allow of a variable by now, and the number of times that
+    /// variables had outgrown their sizes when that was found.
     grown: f64,
     outgrown: u64,
     /// Scratch for rows.
@@ -92,7 +92,7 @@ impl<B: Buffer> Spreads<B> {
         (self.grown, self.outgrown) = (1.0, state.outgrown);
     }
 
-    /// How much greater than `most` a spread may be by now: more is allowed of variables that have
+    /// Largest ratio of a spread by now to `most`: more is allowed of variables that have
     /// grown since. 1 where that is little. Whoever is near only by this is looked at closely, with
     /// its error evaluated where that decides.
     #[inline]
@@ -361,7 +361,7 @@ impl<B: Buffer> Spreads<B> {
     }
 }
 
-/// How an event function whose row is not written depends on the state: kept while the state is of
+/// Dependence on the state of an event function whose row is not written: kept while the state is of
 /// the same size.
 #[derive(Clone, Copy, Debug, Default)]
 struct Terms {
@@ -374,7 +374,7 @@ struct Terms {
     spread_of_run: f64,
     /// The largest state variable that they are known for.
     size: f64,
-    /// How many times variables had outgrown their sizes by then.
+    /// The number of times that variables had outgrown their sizes by then.
     outgrown: u64,
 }
 
