@@ -21,7 +21,7 @@ pub enum Doubt {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// How close (`u_k`).
+        /// Distance from the guard (`u_k`).
         gap: f64,
         /// The error of the event function (`u_k`).
         error: f64,
@@ -34,7 +34,7 @@ pub enum Doubt {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// How close (`u_k`).
+        /// Distance from the guard (`u_k`).
         gap: f64,
         /// The error of the event function (`u_k`).
         error: f64,
@@ -45,7 +45,7 @@ pub enum Doubt {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// How deep (`u_k`).
+        /// Depth beyond the guard (`u_k`).
         depth: f64,
         /// The error of the event function (`u_k`).
         error: f64,

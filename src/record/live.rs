@@ -12,7 +12,7 @@ use super::{
 use crate::model::{Mode, Stop};
 use crate::{InputError, Interrupt};
 
-/// Where a run stands: time, state and mode.
+/// The place of a run: time, state and mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now<'a> {
     /// Time (s).
@@ -34,7 +34,7 @@ pub(crate) trait Advance {
         observer: &mut dyn Observer,
     ) -> Result<Summary, InputError>;
 
-    /// Where it stands.
+    /// Its place.
     fn now(&self) -> Now<'_>;
 
     /// The number of coordinates of bodies, and what a record is to keep.
@@ -216,7 +216,7 @@ impl<'a> Live<'a> {
         self.mode().flags()
     }
 
-    /// How the last part ended; before the first, whether the run could begin.
+    /// The end of the last part; before the first, of the attempt to begin.
     pub fn status(&self) -> &Status {
         &self.status
     }
@@ -325,7 +325,7 @@ pub(crate) struct Interruptible<'a> {
 }
 
 impl Interruptible<'_> {
-    /// How a run ended that this one followed.
+    /// The status of a run that this observer followed.
     pub(crate) fn status(&self, status: Status) -> Status {
         if status == Status::Ended && !self.observer.is_done() && self.interrupt.is_set() {
             return Status::Refused(Stop::Interrupted);

@@ -38,7 +38,8 @@ pub struct Run {
     path: Path,
     state: DVector<f64>,
     corners: Vec<Corner>,
-    /// How many entries of a state are coordinates of bodies; none where it is not `(q, v)`.
+    /// The number of entries of a state that are coordinates of bodies; none where it is not `(q,
+    /// v)`.
     coordinates: Option<usize>,
 }
 
@@ -57,7 +58,7 @@ impl Run {
         }
     }
 
-    /// How the run ended.
+    /// The end of the run: reached, stopped, or refused with a reason.
     pub fn status(&self) -> &Status {
         &self.status
     }
@@ -131,9 +132,9 @@ impl Run {
         &self.path.mode
     }
 
-    /// Where a later run goes on: time, and state and mode or positions and velocities, as its
-    /// driver wants them. Which contacts within the gap tolerance are closed is decided again;
-    /// what a start cannot carry is in a snapshot ([`Live`](crate::Live)).
+    /// The start of a later run that goes on: time, and state and mode or positions and velocities,
+    /// as its driver wants them. Which contacts within the gap tolerance are closed is decided
+    /// again; what a start cannot carry is in a snapshot ([`Live`](crate::Live)).
     ///
     /// ```
     /// use saltation::{Integrator, Start, models::Hopper};

@@ -52,7 +52,7 @@ impl Table {
 pub(crate) struct Columns {
     /// Entries of a state.
     pub(crate) dim: usize,
-    /// How many of them are coordinates of bodies.
+    /// The number of them that are coordinates of bodies.
     pub(crate) coordinates: Option<usize>,
 }
 

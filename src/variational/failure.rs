@@ -3,7 +3,7 @@
 use crate::interrupt::Interrupted;
 use crate::{InputError, Stop, impact};
 
-/// Why a step could not be made.
+/// The reason for which a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariationalFailure {
@@ -94,7 +94,7 @@ pub enum VariationalFailure {
         state: Vec<f64>,
     },
 
-    /// The run has no derivative, or not one that this driver knows.
+    /// The run has no derivative, or none that this driver computes.
     #[error("t = {t}: no derivative: {why}")]
     NoDerivative {
         /// Time (s).

@@ -13,7 +13,7 @@ use crate::linalg::symmetric::check_symmetric;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::{InputError, MatrixFault, validate};
 
-/// How a mass matrix is inverted.
+/// The inverse of a mass matrix.
 #[derive(Debug)]
 pub(crate) enum Mass<'a> {
     Inverse(&'a [f64]),

@@ -20,7 +20,7 @@ use crate::mechanics::motion::kinetic::coriolis;
 use crate::mechanics::{Measured, MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::{InputError, validate};
 
-/// Why there is no acceleration.
+/// The reason for which there is no acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Trouble {
     /// The mass matrix is not positive definite.
@@ -32,7 +32,7 @@ pub(crate) enum Trouble {
     Dependent(f64),
 }
 
-/// What accelerations and multipliers are asked for.
+/// The use for which accelerations and multipliers are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// The motion.
@@ -378,8 +378,8 @@ impl<'a> Frame<'a> {
         self.thrust = dot(force, acceleration);
     }
 
-    /// How far free accelerations of gaps may be from the range of the Gram matrix, in units of
-    /// rows: dependent rows are known to the root of rounding.
+    /// Distance of free accelerations of gaps from the range of the Gram matrix that is rounding,
+    /// in units of rows: dependent rows are resolved to the root of rounding.
     pub(crate) fn noise(&self) -> f64 {
         let m = self.rows.contacts.len() as f64;
         (NOISE * m).sqrt() * self.thrust.max(0.0).sqrt()
