@@ -22,8 +22,8 @@ use crate::{
     Summary, validate,
 };
 
-/// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
-/// kind of derivative it is.
+/// The derivative of the final state of a run by its start, with a [`Verdict`] on what kind of
+/// derivative it is.
 ///
 /// Made by [`Integrator::derivative`]. `v` is a direction in which the start `x0` is displaced, and
 /// `B(v) = lim (x_f(x0 + s v) − x_f(x0))/s` for `s → 0+` the directional derivative of the final
@@ -88,7 +88,7 @@ pub struct Derivative<S> {
     pub(crate) chain: Chain,
     verdict: Verdict,
     pub(crate) possible: Option<Box<CornerDerivative>>,
-    /// Why there is no derivative, or why the run was refused.
+    /// The reason for which there is no derivative, or for which the run was refused.
     failure: Option<NoDerivative>,
 }
 
@@ -230,7 +230,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// state along axis `j`.
     ///
     /// # Errors
-    /// Where the verdict is not [`Verdict::Classical`]: [`NoDerivative::PiecewiseLinear`],
+    /// If the verdict is not [`Verdict::Classical`]: [`NoDerivative::PiecewiseLinear`],
     /// [`NoDerivative::OrdersNotCompared`], [`NoDerivative::OneSided`],
     /// [`NoDerivative::Discontinuous`], or the reason why nothing is guaranteed.
     pub fn matrix(&self) -> Result<DMatrix<f64>, NoDerivative> {
@@ -349,7 +349,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 }
 
-/// Where a run ended.
+/// The end of a run.
 fn end_of(run: &Run) -> Point<'_> {
     Point {
         t: run.t(),

@@ -29,7 +29,7 @@ pub(crate) struct Done {
     pub(crate) stops: bool,
 }
 
-/// How tangents pass a crossing.
+/// The change of tangents at a crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Passed {
     /// The reset is the identity near the state too.

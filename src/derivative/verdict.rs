@@ -141,7 +141,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Why there is no derivative, or not the one that was asked for.
+/// The reason for which there is no derivative, or not the one that was asked for.
 ///
 /// A [`Verdict`](crate::Verdict) that guarantees nothing carries this as its reason.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -218,7 +218,7 @@ pub enum NoDerivative {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// How deep (`u_k`).
+        /// Depth beyond the guard (`u_k`).
         depth: f64,
     },
 
@@ -231,7 +231,7 @@ pub enum NoDerivative {
         guard: Guard,
         /// When (s).
         t: f64,
-        /// How far the event function may deviate between samples (`u_k`).
+        /// Largest deviation of the event function between samples (`u_k`).
         error: f64,
     },
 
@@ -341,7 +341,7 @@ pub enum NoDerivative {
         t: f64,
         /// Its guards.
         guards: Vec<Guard>,
-        /// How many directions were compared.
+        /// The number of directions that were compared.
         directions: usize,
     },
 

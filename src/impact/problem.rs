@@ -484,7 +484,7 @@ impl ImpactProblem {
 
     /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole
     /// motion where it is known, else of the motion of least energy that has these contact speeds.
-    /// Where no motion has the speeds of all tangents, it is that along the normals.
+    /// If no motion has the speeds of all tangents, it is that along the normals.
     pub fn kinetic_norm(&self) -> f64 {
         self.momentum
     }

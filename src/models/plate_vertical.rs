@@ -38,7 +38,7 @@ pub struct VerticalPlate {
     row: SpringRow,
 }
 
-/// Where the plate stands and moves, as seen by its springs.
+/// Position and motion of the plate, as seen by its springs.
 struct Pose {
     x: f64,
     /// `tan θ`.

@@ -11,7 +11,7 @@ mod sealed {
 /// Limit of the numbers of a vector.
 const MOST: usize = 1 << 27;
 
-/// Storage of one state vector: `[f64; N]` when the size is known, `Vec<f64>` otherwise. Sealed.
+/// Storage of one state vector: `[f64; N]` for a size in the type, else `Vec<f64>`. Sealed.
 ///
 /// Loops over an array have a length the compiler knows and unrolls: worth it for two states,
 /// hardly for six (`cargo bench --bench ratios -- step`).

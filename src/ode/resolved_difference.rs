@@ -11,7 +11,7 @@ const SMALL: f64 = 1e-3;
 const KNOWN: f64 = 1e-2;
 /// A shorter step is taken where it brings the error below this part of what it was.
 const BETTER: f64 = 0.125;
-/// How often a step is halved.
+/// Limit of the halvings of a step.
 const MOST_HALVINGS: usize = 50;
 /// Shortest step, in parts of what is moved: rounding then is a millionth of the difference.
 const LEAST: f64 = 1_048_576.0 * f64::EPSILON;
@@ -96,7 +96,7 @@ fn along_axis(
 pub(crate) struct Resolved {
     /// In parts of the usual step.
     pub(crate) part: f64,
-    /// Where that is a shorter one: rounding of the derivative, relative to its size.
+    /// Rounding of the derivative, relative to its size, if the step is shorter than the usual one.
     pub(crate) rounding: f64,
     /// An entry of which differences over all steps differ by more than their rounding: it has no
     /// derivative, or none to be seen.
@@ -158,8 +158,8 @@ pub(crate) fn resolved_along<E>(
     Ok(found.unknown)
 }
 
-/// How far differences over steps beside a `part` differ from the one over it: by its rounding, as
-/// far as it shows.
+/// Largest difference between differences over steps beside a `part` and the one over it: its
+/// rounding, as far as it shows.
 fn rounding_beside<E>(
     along: &mut impl FnMut(f64, &mut [f64]) -> Result<(), E>,
     part: f64,
@@ -180,7 +180,7 @@ fn rounding_beside<E>(
 struct Level {
     part: f64,
     off: f64,
-    /// Where it is off so far.
+    /// The entry with this error.
     worst: usize,
     rounding: f64,
 }

@@ -26,7 +26,7 @@ pub(crate) const MOST_NUMBERS: usize = 1 << 25;
 #[derive(Clone, Debug)]
 pub(crate) struct Explorer {
     graph: CornerGraph,
-    /// How many transitions the run made before the corner.
+    /// The number of transitions that the run made before the corner.
     index: usize,
     extremes: Extremes,
     /// The sizes of jumps, time shifts and intermediate maps since they were last forgotten.

@@ -57,7 +57,8 @@ impl Course {
         Ok(together.then_some(passed))
     }
 
-    /// Where the perturbations went, and whether they were together to the end.
+    /// Carries the perturbations through the corner. Returns where they came out, and whether they
+    /// were together to the end.
     fn pass_each(
         &mut self,
         context: Context<'_>,

@@ -131,7 +131,8 @@ impl<'p> Legs<'p> {
         Ok(true)
     }
 
-    /// How far the rates hold, at most `left`: until a speed that matters changes its sign.
+    /// Length over which the rates hold, at most `left`: until a speed that matters changes its
+    /// sign.
     fn until_event(&self, speeds: &[f64], left: f64) -> f64 {
         let m = self.known.len();
         let mut length = left;
