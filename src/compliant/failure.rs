@@ -3,7 +3,7 @@
 use crate::interrupt::Interrupted;
 use crate::{InputError, Stop};
 
-/// Why a solution or a step could not be made.
+/// The reason for which a solution or a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompliantFailure {

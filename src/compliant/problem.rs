@@ -19,7 +19,7 @@ pub(super) struct Tree {
     pub(super) width: usize,
     /// First entry of its block of `A`.
     pub(super) place: usize,
-    /// Whether the factor of its block has been computed.
+    /// The factor of its block has been computed.
     factored: bool,
 }
 

@@ -296,7 +296,7 @@ impl RowVariation {
     }
 }
 
-/// Whether two problems have the same trees, and terms on the same trees.
+/// True when two problems have the same trees, and terms on the same trees.
 fn same_structure(a: &Problem, b: &Problem) -> bool {
     let (contacts, rows) = (
         a.contacts.iter().zip(&b.contacts),

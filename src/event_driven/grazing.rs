@@ -37,7 +37,7 @@ struct Touched {
     contact: usize,
     /// When (s).
     t: f64,
-    /// How far it may be off.
+    /// Its error.
     error: f64,
 }
 
@@ -50,7 +50,7 @@ struct Departure {
     most: f64,
 }
 
-/// What was seen of gaps and forces, for the rest of a stretch.
+/// The record of gaps and forces, for the rest of a stretch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Touches in the segment to come, and those of gaps that have not left zero since.
@@ -204,7 +204,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// How large the multiplier of a closed contact without a force may be in `values`, at the end
+    /// Largest multiplier of a closed contact without a force in `values`, at the end
     /// of a segment: what is added to it there, and as much of its own.
     #[cold]
     fn rounding(&self, segment: &Segment<'_>, contact: usize) -> f64 {

@@ -93,9 +93,9 @@ struct NearbyEvent {
     occasion: Occasion,
     /// The contacts that take part.
     touching: Vec<usize>,
-    /// Which of them were open until then.
+    /// True for those that were open until then.
     new: Vec<bool>,
-    /// How fast they approach.
+    /// Their speeds of approach.
     approach: Vec<f64>,
     restitution: Vec<f64>,
     closed_before: Vec<usize>,

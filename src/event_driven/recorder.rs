@@ -10,16 +10,16 @@ use crate::record::path::Path;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
-/// What is remembered of the events of a run.
+/// The memory of the events of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
-    /// The impact with which the run starts, told once the start is.
+    /// The impact with which the run starts; reported after the start.
     pub(crate) first: Option<ContactEvent>,
     /// The entry of the log of the last transition; its memory is reused.
     event: ContactEvent,
     pub(crate) detector: Detector,
     pub(crate) accumulation: Option<Accumulation>,
-    /// The start was told; that of a later stretch is not a new one.
+    /// The start was reported; that of a later stretch is not a new one.
     pub(crate) is_told: bool,
     /// Transitions so far.
     pub(crate) transitions: usize,

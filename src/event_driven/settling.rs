@@ -21,7 +21,7 @@ const CLOSES: f64 = 1e-6;
 /// tenth of it.
 const LOW: f64 = 1e-2;
 
-/// The contacts that touch at an event, and what is known of them.
+/// The contacts that touch at an event, and what was evaluated of them.
 pub(crate) struct Touching<'a> {
     pub(crate) contacts: &'a [usize],
     /// Contacts among them that are to be open.
@@ -229,7 +229,7 @@ impl Model<'_> {
         self.refuse_sustained_friction(t, mode)
     }
 
-    /// Why it is not decided which of `candidates` are closed.
+    /// The reason for which it is not decided which of `candidates` are closed.
     #[cold]
     fn unsettled(
         &self,

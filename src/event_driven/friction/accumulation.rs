@@ -41,13 +41,13 @@ pub(super) struct Series {
 struct Impact {
     t: f64,
     s: f64,
-    /// How far `t` may be off by the rounding of gaps.
+    /// Error of `t` by the rounding of gaps.
     noise: f64,
     /// Contacts with an impulse.
     contacts: Vec<usize>,
 }
 
-/// Where an accumulation ends.
+/// The end of an accumulation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Limit {
     pub(super) t: f64,

@@ -62,7 +62,7 @@ pub(super) fn slip_sign(of: Contacting) -> f64 {
     }
 }
 
-/// Where forces are written, one entry a contact; and whether they are unique.
+/// Memory for forces, one entry a contact; and whether they are unique.
 struct Forces<'a> {
     push: &'a mut [f64],
     along: &'a mut [f64],
@@ -187,8 +187,8 @@ impl Motion<'_> {
         }
     }
 
-    /// How far the loads lie outside of the cones of forces, as a part of them; none where forces are
-    /// unique.
+    /// The distance of the loads from the cones of forces, as a part of the loads; none where
+    /// forces are unique.
     pub(super) fn beyond(&self, t: f64, x: &[f64], mode: &Mode) -> Option<f64> {
         let n = self.contacts();
         let d = self.model.bodies.fixed.d;
