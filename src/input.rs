@@ -172,7 +172,7 @@ pub enum InputError {
         "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction, or say by frictionless() of the model that it does not matter"
     )]
     FrictionIgnored {
-        /// The impact law, or the part of the driver, that knows no friction.
+        /// The impact law, or the part of the driver, that ignores friction.
         law: &'static str,
         /// The contact.
         contact: usize,
@@ -180,7 +180,7 @@ pub enum InputError {
         friction: f64,
     },
 
-    /// A coefficient of restitution is not zero, and the impact law knows none.
+    /// A coefficient of restitution is not zero, and the impact law ignores it.
     #[error(
         "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0 (Compliant::inelastic says that it does not matter)"
     )]

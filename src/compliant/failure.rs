@@ -56,7 +56,7 @@ pub enum CompliantFailure {
     /// The solution or the step has no derivative.
     #[error("no derivative: {why}")]
     NoDerivative {
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
 

@@ -63,7 +63,7 @@ pub enum Breakdown {
         contacts: Vec<usize>,
         /// Ratio of successive times between impacts.
         ratio: f64,
-        /// When it was found (s).
+        /// Time at which it was found (s).
         t: f64,
     },
 

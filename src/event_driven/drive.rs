@@ -36,7 +36,7 @@ pub(crate) struct Progress {
     during: Statistics,
     /// Counts of the parts of a live run before this one.
     parts: Statistics,
-    /// When a policy acted last, and how often at that time.
+    /// Time at which a policy acted last, and the number of times that it acted then.
     last: f64,
     repeats: usize,
     /// The number of times that a policy acted.

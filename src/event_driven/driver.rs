@@ -177,8 +177,8 @@ where
         drive.advance(&mut progress, tf, near, observer)
     }
 
-    /// A run that goes on as it is told to, from a start. Efforts of [`Live::advance`] are
-    /// generalised ones beside those of the model.
+    /// A run in parts, each to a time that the caller gives, from a start. Efforts of
+    /// [`Live::advance`] are generalised ones beside those of the model.
     ///
     /// ```
     /// use saltation::models::BouncingBall;

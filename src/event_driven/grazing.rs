@@ -35,7 +35,7 @@ const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     contact: usize,
-    /// When (s).
+    /// Time (s).
     t: f64,
     /// Its error.
     error: f64,
@@ -268,7 +268,7 @@ impl Observer for Watcher<'_> {
             }
         }
         self.depart(segment);
-        // Doubts are told before the segment in which they lie.
+        // Doubts are reported before the segment in which they lie.
         self.take_touches(segment);
     }
 

@@ -14,7 +14,7 @@ use crate::{At, InputError, Mode, Quantity, Start, Stop};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SettledStart {
-    /// When (s).
+    /// Time (s).
     pub t: f64,
     /// `(q, v)`, with `q` on its manifold
     /// ([`project_configuration`](crate::mechanics::MechanicalSystem::project_configuration)); gaps

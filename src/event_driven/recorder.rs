@@ -68,13 +68,13 @@ pub(crate) struct ContactRecorder<'a> {
 }
 
 impl ContactRecorder<'_> {
-    /// Tells what the driver did between two stretches, from one place to another.
+    /// Reports what the driver did between two stretches, from one place to another.
     pub(crate) fn between(&mut self, from: &Place, to: &Place, event: &ContactEvent) {
         self.jump(from, to);
         self.observer.contacts(event);
     }
 
-    /// Tells of a motion that the driver made itself: a segment of its own, so that the dense
+    /// Reports a motion that the driver made itself: a segment of its own, so that the dense
     /// output has no hole.
     pub(crate) fn jump(&mut self, from: &Place, to: &Place) {
         let way = to.state.iter().zip(&from.state);

@@ -102,7 +102,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// When the crossing phase may project instead of locating. Default [`Projection::Auto`].
+    /// Sets when the crossing phase may project instead of locating. Default [`Projection::Auto`].
     #[must_use]
     pub fn projection(mut self, projection: Projection) -> Self {
         self.driver.settings.projection = projection;

@@ -4,7 +4,7 @@ use crate::record::Limits;
 use crate::record::path::{Keep, Path};
 use crate::{Guard, InputError, PerEntry, validate};
 
-/// When the crossing phase may step onto a guard by projection, without root finding.
+/// The rule by which the crossing phase may step onto a guard by projection, without root finding.
 ///
 /// Orders are those of one step in the event variable: 1 is the projection of the paper, exactly; 3
 /// carries an error estimate. A run with a fixed `eps` converges with the power *order + 1* of
@@ -115,9 +115,9 @@ pub enum Resolution {
     /// step.
     #[default]
     Adaptive,
-    /// At four places of each step, whatever lies between. For event functions that are known to be
-    /// smooth on the scale of a step; the run is not guaranteed then, and says so by
-    /// [`Doubt::Unsearched`](crate::Doubt::Unsearched).
+    /// At four places of each step, whatever lies between. For event functions of which the user
+    /// knows that they are smooth on the scale of a step; the run is not guaranteed then, and says
+    /// so by [`Doubt::Unsearched`](crate::Doubt::Unsearched).
     Samples,
 }
 

@@ -36,12 +36,12 @@ impl Rearm {
 /// State of the search for the crossing of an event function in the direction ahead of its side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Arming {
-    /// It is not.
+    /// It is not looked for.
     #[default]
     Off,
-    /// It is, from when the state has been off the surface, or is known to leave it.
+    /// It is looked for as soon as the state has been off the surface, or its rate leads off it.
     Waiting,
-    /// It is.
+    /// It is looked for.
     Ready,
 }
 

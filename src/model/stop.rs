@@ -95,7 +95,7 @@ pub enum Stop {
         by: Guard,
         /// Distance of the state beyond the guard (`u_k`).
         beyond: f64,
-        /// Where, before the crossing.
+        /// The place, before the crossing.
         at: Box<At>,
     },
 
@@ -112,7 +112,7 @@ pub enum Stop {
         value: f64,
         /// The end of the admissible range that it is beyond (`u_k`).
         bound: f64,
-        /// Where: the start, or after the reset.
+        /// The place: the start, or after the reset.
         at: Box<At>,
     },
 
@@ -126,7 +126,7 @@ pub enum Stop {
         flag: usize,
         /// The number of declared flags.
         count: usize,
-        /// Where: the state after the reset, with the mode that the model was given.
+        /// The place: the state after the reset, with the mode that the model was given.
         at: Box<At>,
     },
 
@@ -138,7 +138,7 @@ pub enum Stop {
     NoProgress {
         /// The guard.
         guard: Guard,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -152,7 +152,7 @@ pub enum Stop {
         limit: usize,
         /// The last guard.
         guard: Guard,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -164,7 +164,7 @@ pub enum Stop {
     TooManySteps {
         /// The limit.
         limit: usize,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -176,7 +176,7 @@ pub enum Stop {
     RunTooLarge {
         /// The limit (bytes).
         limit: usize,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -188,7 +188,7 @@ pub enum Stop {
     StepTooSmall {
         /// The last step tried (s).
         step: f64,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 

@@ -189,7 +189,7 @@ impl Flow for VerticalPlate {
 
     #[inline]
     fn flip(&self, _t: f64, state: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
-        // With shared damping the other springs feel the change too.
+        // With shared damping the forces of the other springs change too.
         if self.parameters.shared_damping {
             return false;
         }

@@ -137,8 +137,8 @@ impl Parts {
 }
 
 /// Derivative of the map `g(t, x, out)`, from states to states, along a line, with a step that is
-/// shortened until `g` is straight along it, into the first of three vectors; an entry of it that
-/// is known along no step, if there is one. Four evaluations where no step is shortened.
+/// shortened until `g` is straight along it, into the first of three vectors; returns an entry of
+/// it that no step resolves, if there is one. Four evaluations where no step is shortened.
 pub(crate) fn resolved_along<E>(
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
     line: Line<'_>,
@@ -199,7 +199,7 @@ impl Level {
 ///
 /// The error of a difference over `s` is seen by those over `s/2` and `s/4`, its rounding by those
 /// beside `s`. A function that oscillates faster than `s` looks as if it were rounded: steps go on
-/// to be halved until a derivative is known. One that is flat over `s` and bends close by shows
+/// to be halved until a derivative is resolved. One that is flat over `s` and bends close by shows
 /// where the user's own scale is given.
 pub(crate) fn resolve<E>(
     Parts { start, user, least }: Parts,

@@ -60,7 +60,7 @@ pub enum VariationalFailure {
         contacts: Vec<usize>,
         /// The state `(q, v)` just before.
         state: Vec<f64>,
-        /// Why.
+        /// The reason.
         reason: Box<impact::ImpactFailure>,
     },
 
@@ -99,7 +99,7 @@ pub enum VariationalFailure {
     NoDerivative {
         /// Time (s).
         t: f64,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
 

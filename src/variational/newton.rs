@@ -28,7 +28,7 @@ const ENOUGH: f64 = 1e-13;
 /// moves a coordinate by is `ENOUGH` of its size at least.
 const SUMS: f64 = 4.0 * f64::EPSILON / ENOUGH;
 /// Corrections, each below this part of its coordinate's size (or of 1, when that is smaller), end it
-/// too where they do not shrink with new factors that are known to be good: they are rounding of the
+/// too where they do not shrink with new factors that have proved good: they are rounding of the
 /// forces.
 const ROUNDING: f64 = 1e-10;
 /// So do larger ones with new factors that are whole, where this part of the forces moves each

@@ -190,7 +190,7 @@ impl CornerDerivative {
             tolerance: self.tolerance,
             ..context
         };
-        // Maps that are clearly different were told apart without it.
+        // Maps that are clearly different were distinguished without it.
         let measured = match &self.rounding {
             Some(_) => None,
             None if self.linear().is_some() => None,

@@ -164,7 +164,7 @@ impl Explorer {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
         let mark = self.graph.mark();
-        // Of most edges of a corner without resets the node behind is known. Behind a guard that ends
+        // Most edges of a corner without resets lead to a node that was found before. Behind a guard that ends
         // the run it never is: only that guard leads there.
         let joins = behind == Behind::Members
             && context.crosses_sides_alone()

@@ -14,7 +14,7 @@ use crate::hybrid::evaluate::{self, Point};
 use crate::linalg::dot;
 use crate::{Guard, NoDerivative, Stop};
 
-/// When more guards than this are met again at one instant, resets do not end.
+/// Limit of the guards that are met again at one instant: beyond it resets do not end.
 const MOST_MET_AGAIN: usize = 500;
 
 impl CornerGraph {

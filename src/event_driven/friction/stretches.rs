@@ -29,7 +29,7 @@ pub enum StretchKind {
         outcomes: usize,
     },
     /// The end of an accumulation of impacts (Zeno): the bodies come to rest on these contacts.
-    /// Impulses of single contacts are not known, only their sum. Time and state change in
+    /// Impulses of single contacts are not determined, only their sum. Time and state change in
     /// proportion to `s`.
     Rest {
         /// The contacts.

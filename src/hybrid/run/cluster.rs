@@ -250,7 +250,7 @@ impl Cluster {
                 landing.dt += missed;
             }
             if !trial.events(context, state, &landing) {
-                // Outside a domain: a smooth step tells what comes first.
+                // Outside a domain: a smooth step finds what comes first.
                 self.reach = 0.1 * tau;
                 return Ok(None);
             }

@@ -157,7 +157,7 @@ pub(crate) struct Trial<B> {
     field: B,
     /// Event functions where it lands; once the run has moved there, those where it came from.
     pub(crate) h: Vec<f64>,
-    /// When the projection began that led the run there and is not reported yet (s).
+    /// Time at which the projection began that led the run there and is not reported yet (s).
     pub(super) pending: Option<f64>,
 }
 

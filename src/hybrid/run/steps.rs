@@ -169,7 +169,7 @@ impl<B: Buffer> Steps<B> {
             ode.begin(&mut flow, *t, x.get(), step);
             counts.flow.add(1);
             // A step that was right before a landing is rejected behind it up to twice, at six
-            // fields each; the second stage alone tells, and is a stage of the step that is made.
+            // fields each; the second stage alone shows that, and is a stage of the step that is made.
             // Before the first step there is no motion that this one could be compared with.
             if self.looks > 0 && counts.steps.get() > 0 {
                 self.looks -= 1;

@@ -69,7 +69,7 @@ impl Cubic {
         0.05 * c2.abs() + 0.2 * c3.abs()
     }
 
-    /// Doubt where the derivative at the beginning is known; see [`doubt`](Self::doubt). For a
+    /// Doubt where the derivative at the beginning was evaluated; see [`doubt`](Self::doubt). For a
     /// function of fourth degree the derivatives there differ by ten times as much as the functions
     /// do anywhere.
     #[inline]

@@ -95,7 +95,7 @@ impl Doubts {
         (self.count, self.lasting) = (mark.count, mark.lasting);
     }
 
-    /// Tells the observer.
+    /// Reports the doubts to the observer.
     #[inline]
     pub(crate) fn tell(&mut self, observer: &mut dyn Observer) {
         for doubt in self.kept.drain(..) {

@@ -36,8 +36,8 @@ impl Settled {
     /// Largest ratio of the lengths of a window and the one before.
     ///
     /// Four samples of a wave do not settle by chance in windows of up to six radians; in longer ones
-    /// they may agree with a cubic of which the wave knows nothing. So no window gets that long on the
-    /// word of a much shorter one: a closer look settles windows of up to five radians, calm ones span
+    /// they may agree with a cubic that is far from the wave. So no window gets that long right
+    /// after a much shorter one: a closer look settles windows of up to five radians, calm ones span
     /// up to 3.3 of a wave, and plain ones up to 1.1.
     #[inline]
     const fn growth(self) -> f64 {

@@ -15,10 +15,10 @@ use crate::{Arrival, CrossedGuard, Doubt, Mode, Stop};
 /// the largest error found for it so far.
 const GREATER: f64 = 10.0;
 
-/// When the flow crossed guards last, at one instant and without a reset.
+/// Time of the last crossing of guards by the flow, at one instant and without a reset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flown {
-    /// When (s).
+    /// Time (s).
     pub(crate) t: f64,
     /// The error of that time (s).
     pub(crate) error: f64,

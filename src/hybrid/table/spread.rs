@@ -43,7 +43,8 @@ pub(crate) struct Spreads<B> {
 pub(super) struct Spread {
     /// Its value (`u_k`); 0 where it is not known.
     value: f64,
-    /// When it was evaluated (s), and how many times variables had outgrown their sizes by then.
+    /// Time at which it was evaluated (s), and the number of times that variables had outgrown
+    /// their sizes by then.
     at: f64,
     pub(super) outgrown: u64,
     /// As `value`, by what the tolerances allow of the sizes along the run: that of the last
@@ -195,7 +196,7 @@ impl<B: Buffer> Spreads<B> {
         self.set(state, k, self.each[k].terms.spread);
     }
 
-    /// Evaluates how event function `k` depends on the state, for its error, unless that is known
+    /// Evaluates how event function `k` depends on the state, for its error, unless that was done
     /// for this place.
     #[inline]
     pub(crate) fn need<S: System + ?Sized>(
@@ -283,7 +284,7 @@ impl<B: Buffer> Spreads<B> {
         }
         let (x, point) = (state.x.get(), self.row.get_mut());
         let largest = largest(x);
-        // Terms that were kept may be of another place; after an interrupt none are known.
+        // Terms that were kept may be of another place; after an interrupt there are none.
         for &k in &self.together {
             self.each[k].terms = Terms::default();
         }
@@ -344,7 +345,7 @@ impl<B: Buffer> Spreads<B> {
         Ok(())
     }
 
-    /// True where the row is written: the spread is known by it.
+    /// True where the row is written: the spread is computed from it.
     fn set_by_row<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -372,14 +373,14 @@ struct Terms {
     spread: f64,
     /// Spread with what the tolerances allow of the sizes along the run (`u_k`).
     spread_of_run: f64,
-    /// The largest state variable that they are known for.
+    /// The largest state variable when they were evaluated.
     size: f64,
     /// The number of times that variables had outgrown their sizes by then.
     outgrown: u64,
 }
 
 impl Terms {
-    /// Evaluates the sums at a point by differences, `2 dim` evaluations, unless they are known
+    /// Evaluates the sums at a point by differences, `2 dim` evaluations, unless they hold
     /// for states of this size; `moved` is overwritten. Nothing changes when the run is interrupted:
     /// each evaluation may be that of all forces of a heap.
     fn evaluate<S: System + ?Sized, B: Buffer>(
@@ -433,7 +434,7 @@ impl Terms {
         }
     }
 
-    /// True when they are known for states whose largest variable is so large.
+    /// True when they hold for states whose largest variable is `largest`.
     #[inline]
     fn are_for(&self, largest: f64) -> bool {
         largest >= 0.5 * self.size && largest <= 2.0 * self.size
@@ -445,7 +446,7 @@ impl Terms {
         self.size > 0.0
     }
 
-    /// True when a variable has outgrown the size that they are known for.
+    /// True when a variable has outgrown the size for which they were evaluated.
     #[inline]
     fn are_outgrown<B: Buffer>(&self, state: &State<B>) -> bool {
         self.outgrown != state.outgrown

@@ -11,7 +11,7 @@ use crate::{At, Mode, Stop};
 pub(crate) const GROWTH: f64 = 3.0;
 /// The error that a run begins with, in units of the tolerance.
 const GIVEN: f64 = 1.0;
-/// Sizes of state variables are known up to this factor.
+/// Sizes of state variables are updated when they have grown by this factor.
 const OUTGROWN: f64 = 1.25;
 
 /// Time, state, mode and field of a run, with its stepper.

@@ -341,7 +341,7 @@ fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<Option<f6
         return Ok(None);
     };
     let (m, t) = (problem.contacts(), problem.tangents());
-    // M⁻¹ J̄ᵀ, or A where only G is known
+    // M⁻¹ J̄ᵀ, or A where only G is given
     let rows = force_rows(m, t, &slopes(t, settings.step.directions));
     let squares = match problem.response() {
         Some(response) => {

@@ -267,7 +267,7 @@ impl Generators {
         scratch: &mut Scratch,
     ) -> Result<(), Uncut> {
         let width = self.dimension + 1;
-        // those of the set itself are known to be none of the others' hull
+        // those of the set itself need no test: none lies in the hull of the others
         let mut settled = face.rows.len() / width;
         let mut rows = self.rows.chunks_exact(width);
         let (before, behind): (Vec<_>, Vec<_>) = {

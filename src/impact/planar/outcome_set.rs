@@ -45,7 +45,7 @@ pub struct Unclosed {
     /// [`vertices`](super::ExactPlanar::vertices) allows.
     pub left_out: usize,
     /// True when no outcome was found: every impact has one, so rounding lost them. Another
-    /// configuration, as near as its measure is known, has them.
+    /// configuration, within the error of measurement of this one, has them.
     pub is_lost: bool,
 }
 

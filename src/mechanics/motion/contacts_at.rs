@@ -207,7 +207,7 @@ where
     }
 
     /// The [`Frame`] of `contacts` at `q`, in scratch of [`frame_size`](Self::frame_size) zeros: from
-    /// what is known, or afresh without a place to keep it.
+    /// the rows that were evaluated, or afresh without a place to keep them.
     pub(crate) fn frame_at<'a>(
         &'a self,
         at: Option<&'a mut ContactsAt>,

@@ -95,7 +95,7 @@ where
                 for i in 0..m {
                     residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
                 }
-                // The Gram matrix is factorised since the multipliers are known.
+                // The Gram matrix was factorised for the multipliers.
                 solve(frame.gram, m, residuals.s);
                 for i in 0..m {
                     frame.push(i, residuals.s[i], bent);

@@ -212,7 +212,7 @@ fn check(draw: &mut Draw, a: &Round, b: &Round, margin: f64, tally: &mut Tally) 
     let (radii, core) = (a.radius + b.radius, core_distance(a, b));
     let gap = core - radii;
     let label = format!("{:?} {:?} {core} {radii}", a.core, b.core);
-    // Nothing that touches is missed, nothing beyond the margin is told.
+    // Nothing that touches is missed, nothing beyond the margin is reported.
     let Some(lowest) = deepest(&points) else {
         tally.empty += 1;
         assert!(gap > margin - 1e-9, "missed: {label}");
