@@ -333,7 +333,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         Ok(product)
     }
 
-    /// The refusal of a matrix where a corner is not known to be linear.
+    /// The refusal of a matrix where a corner is not proved to be linear.
     fn unexpected(&self) -> NoDerivative {
         not_linear(self.corners().find(|corner| corner.linear().is_none()))
     }

@@ -47,7 +47,7 @@
 // (references and smart pointers), `measured` (sizes read once), `configuration` (`q̇ = N(q) v`),
 // `trees` (blocks of the mass matrix), `dual` (written once for any scalar), `check`. `contact`:
 // contacts of one configuration; `motion`: accelerations, multipliers, and which contacts stay
-// closed. `contact_model`: the model that drivers run.
+// closed. `contact_model`: the model that drivers run. `energy_balance`: of a run.
 
 mod check;
 pub(crate) mod configuration;

@@ -211,7 +211,7 @@ impl Lone {
     /// to refuse it with its reason.
     ///
     /// # Errors
-    /// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
+    /// [`NoDerivative::DifferencesDisagree`] where the differences of a row disagree; interrupts.
     pub(crate) fn begin(
         &mut self,
         context: Context<'_>,

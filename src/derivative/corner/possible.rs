@@ -96,7 +96,7 @@ impl CloseGuards {
     /// may be off by `error`.
     ///
     /// # Errors
-    /// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
+    /// [`NoDerivative::DifferencesDisagree`] where the differences of a row disagree; interrupts.
     pub(crate) fn find(
         &mut self,
         context: Context<'_>,

@@ -314,7 +314,7 @@ impl<B: Buffer> Trial<B> {
         state.ode.first_stage().copy_from_slice(self.field.get());
     }
 
-    /// Moves the run back to where it came from, at time `start`; the field there is not known.
+    /// Moves the run back to where it came from, at time `start`; the field there is to be evaluated.
     #[cold]
     pub(crate) fn drop_landing(
         &mut self,

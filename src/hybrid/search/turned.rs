@@ -1,5 +1,5 @@
 //! Guards that another crossing turns the motion away from, while the error hides which of the two
-//! comes first: whether they are crossed is not known.
+//! comes first: whether they are crossed is not decided.
 
 use super::doubt::Doubts;
 use super::window::{Samples, Window};

@@ -41,7 +41,7 @@ pub(crate) struct Spreads<B> {
 /// Spread of one event function, as far as it was evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
-    /// Its value (`u_k`); 0 where it is not known.
+    /// Its value (`u_k`); 0 where it was not evaluated.
     value: f64,
     /// Time at which it was evaluated (s), and the number of times that variables had outgrown
     /// their sizes by then.
