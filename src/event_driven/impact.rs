@@ -121,6 +121,7 @@ impl Model<'_> {
             let state = [&*q, &*v].concat();
             Breakdown::of_impact(reason, &event.touching, occasion.t, state)
         })?;
+        // v⁺ = v⁻ + M⁻¹ Jᵀ p; with the projective law Pace & Burden, eq. 3.
         let rows = event.response.chunks_exact(v.len().max(1));
         for (p, row) in event.impulses().iter().zip(rows) {
             for (v, by) in v.iter_mut().zip(row) {

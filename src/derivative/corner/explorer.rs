@@ -284,6 +284,8 @@ impl Explorer {
             self.repeat
                 .cross(context, index, crossed, place, Carried { dt, dx })?;
         }
+        // δ⁺ = DR δ⁻ + τ (DR F⁻ − F⁺), with τ = −Dh δ⁻/(Dh F⁻): one factor of the saltation matrix (Pace
+        // & Burden, eq. 39 and 40). `deltas` is DR δ⁻ here.
         let jump = self.graph.jump(edge);
         for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
             for i in 0..jump.len() {
