@@ -164,8 +164,8 @@ impl Explorer {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
         let mark = self.graph.mark();
-        // Most edges of a corner without resets lead to a node that was found before. Behind a guard that ends
-        // the run it never is: only that guard leads there.
+        // Most edges of a corner without resets lead to a node that was found before. That of a guard
+        // that ends the run never does: only that guard leads there.
         let joins = behind == Behind::Members
             && context.crosses_sides_alone()
             && !context.system.watch(guard.event).stop;
@@ -284,8 +284,8 @@ impl Explorer {
             self.repeat
                 .cross(context, index, crossed, place, Carried { dt, dx })?;
         }
-        // δ⁺ = DR δ⁻ + τ (DR F⁻ − F⁺), with τ = −Dh δ⁻/(Dh F⁻): one factor of the saltation matrix (Pace
-        // & Burden, eq. 39 and 40). `deltas` is DR δ⁻ here.
+        // δ⁺ = DR δ⁻ + τ (DR F⁻ − F⁺), with τ = −Dh δ⁻/(Dh F⁻): one factor of the saltation matrix
+        // (Pace & Burden, eq. 39 and 40). `deltas` is DR δ⁻ here.
         let jump = self.graph.jump(edge);
         for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
             for i in 0..jump.len() {

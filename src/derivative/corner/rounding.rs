@@ -1,5 +1,5 @@
-//! The rounding of the outcomes and the maps of a corner. It is measured, since
-//! the number of differences in the numbers of a model is not declared.
+//! The rounding of the outcomes and the maps of a corner. It is measured, since a
+//! model does not declare how many differences its numbers contain.
 //!
 //! The corner is passed in a few orders from points so close to each other that smooth functions
 //! are straight lines between them. Deviations are rounding, whatever their cause: steps of

@@ -66,7 +66,6 @@ impl Model<'_> {
     /// The part of the efforts between limbs that does not go through the body, or does not add up
     /// there: see
     /// [`DecouplingReport::effort_coupling`](crate::event_driven::DecouplingReport::effort_coupling).
-    ///
     pub(crate) fn effort_coupling(
         &self,
         State { t, q, v }: State<'_>,
