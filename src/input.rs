@@ -2,7 +2,7 @@
 
 use crate::MatrixFault;
 
-/// Why an input was refused.
+/// The reason for which an input was refused.
 ///
 /// Every function that checks its input returns this, by itself or as the variant `Input` of its
 /// room's error. What a run meets on its way is a [`Stop`](crate::Stop).
@@ -29,7 +29,7 @@ pub enum InputError {
     NotFinite {
         /// Name of the quantity.
         name: &'static str,
-        /// Which entry of it, 0 for a scalar.
+        /// Number of the entry, 0 for a scalar.
         entry: usize,
         /// The offending value.
         value: f64,
@@ -49,7 +49,7 @@ pub enum InputError {
     BadSetting {
         /// The setting.
         name: &'static str,
-        /// Which entry of it, 0 for a scalar.
+        /// Number of the entry, 0 for a scalar.
         entry: usize,
         /// Its value.
         value: f64,
@@ -77,7 +77,7 @@ pub enum InputError {
         what: &'static str,
         /// Its number.
         index: usize,
-        /// How many there are.
+        /// The number of those that exist.
         count: usize,
     },
 
@@ -172,7 +172,7 @@ pub enum InputError {
         "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction, or say by frictionless() of the model that it does not matter"
     )]
     FrictionIgnored {
-        /// The impact law, or the part of the driver, that knows no friction.
+        /// The impact law, or the part of the driver, that ignores friction.
         law: &'static str,
         /// The contact.
         contact: usize,
@@ -180,7 +180,7 @@ pub enum InputError {
         friction: f64,
     },
 
-    /// A coefficient of restitution is not zero, and the impact law knows none.
+    /// A coefficient of restitution is not zero, and the impact law ignores it.
     #[error(
         "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0 (Compliant::inelastic says that it does not matter)"
     )]
@@ -254,7 +254,7 @@ pub enum InputError {
     InconsistentSpeeds {
         /// The contacts that depend on each other.
         set: Vec<usize>,
-        /// How far the speeds are from those of a motion (`√(J)`, scaled speed).
+        /// Distance of the speeds from those of a motion (`√(J)`, scaled speed).
         by: f64,
     },
 }

@@ -98,7 +98,7 @@
 //! * [`model`]: traits that the user of the core writes, and their types; [`record`]: start, events,
 //!   observers and the run, the same for all drivers; [`driver`]: the trait of all drivers.
 //! * [`hybrid`]: the core, with its smooth and its crossing phase ([`Integrator`]); [`ode`]: the
-//!   stepper under it, of Tsitouras, which knows no guards.
+//!   stepper under it, of Tsitouras, without guards.
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`],
 //!   [`Verdict`]); derivatives of `f`, `h` and resets at a point, and the check of those a user
 //!   wrote.

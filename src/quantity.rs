@@ -1,6 +1,6 @@
 //! The user functions that values come from, for errors about numbers.
 
-/// Which user function a value came from.
+/// The user function that a value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Quantity {

@@ -16,7 +16,7 @@ const ROUNDS: usize = 10;
 pub(crate) enum Stream {
     /// Bounds of the normal impulses of a step.
     Bounds = 0,
-    /// Which contacts of a step keep their bounds.
+    /// Choice of the contacts of a step that keep their bounds.
     Faces = 1,
     /// Covering vectors of Lemke's method.
     Cover = 2,

@@ -72,7 +72,7 @@ impl Anchor {
         Ok(Self::world(pose.to_world(point.into()).into()))
     }
 
-    /// Where it is at coordinates `q`.
+    /// Its place at coordinates `q`.
     pub(super) fn place(&self, q: &[f64]) -> Result<Place, InputError> {
         let point = Vector3::from(self.point);
         let Some(body) = self.body else {

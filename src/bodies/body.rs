@@ -80,22 +80,22 @@ impl Body {
         self
     }
 
-    /// Where the centre is at the start (m).
+    /// Sets the centre at the start (m).
     #[must_use]
     pub fn position(mut self, position: [f64; 3]) -> Self {
         self.start[..3].copy_from_slice(&position);
         self
     }
 
-    /// How the body is turned at the start, a quaternion `[w, x, y, z]`; it is normalised.
+    /// Sets the orientation at the start, a quaternion `[w, x, y, z]`; it is normalised.
     #[must_use]
     pub fn orientation(mut self, quaternion: [f64; 4]) -> Self {
         self.start[3..].copy_from_slice(&quaternion);
         self
     }
 
-    /// Where the axes are at the start in which the shape was given ([`Shape::frame`]), instead of
-    /// [`position`](Self::position) and [`orientation`](Self::orientation) of the body.
+    /// Sets the pose at the start of the axes in which the shape was given ([`Shape::frame`]),
+    /// instead of [`position`](Self::position) and [`orientation`](Self::orientation) of the body.
     #[must_use]
     pub fn placed(mut self, frame: &Pose) -> Self {
         let pose = self.shape.frame().inverse().moved_by(frame);

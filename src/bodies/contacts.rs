@@ -258,7 +258,7 @@ impl Scene {
         added
     }
 
-    /// How far each tree reaches in a step: a bound of its part of
+    /// The reach of each tree in a step: a bound of its part of
     /// [`ContactSet::Reachable`](crate::mechanics::ContactSet::Reachable).
     fn reach<'a>(&'a self, v: &'a [f64], dt: f64) -> impl Fn(usize) -> f64 + 'a {
         let materials = || self.bodies.iter().map(|placed| placed.body.material);

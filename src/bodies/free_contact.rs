@@ -53,7 +53,7 @@ const ROUNDING: f64 = 1e-6;
 pub struct FreeContact {
     /// Number, gap, friction, softness.
     pub parameters: ContactParameters,
-    /// Where it is, in world axes (m): the same point for both bodies.
+    /// Its place, in world axes (m): the same point for both bodies.
     pub point: [f64; 3],
     /// The unit normal from B into A.
     pub normal: [f64; 3],

@@ -31,7 +31,7 @@ impl BallJoint {
         }
     }
 
-    /// How hard the points are held; by default rigid.
+    /// Sets the compliance of the points; by default rigid.
     #[must_use]
     pub fn compliance(mut self, compliance: Compliance) -> Self {
         self.compliance = compliance;
@@ -97,7 +97,7 @@ impl DistanceJoint {
         self
     }
 
-    /// How hard the distance is held; by default rigid.
+    /// Sets the compliance of the distance; by default rigid.
     #[must_use]
     pub fn compliance(mut self, compliance: Compliance) -> Self {
         self.compliance = compliance;
@@ -180,14 +180,14 @@ impl Weld {
         self
     }
 
-    /// How hard the points are held; by default rigid.
+    /// Sets the compliance of the points; by default rigid.
     #[must_use]
     pub fn compliance(mut self, compliance: Compliance) -> Self {
         self.compliance = compliance;
         self
     }
 
-    /// How hard the orientation is held (N m/rad); by default rigid.
+    /// Sets the compliance of the orientation (stiffness in N m/rad); by default rigid.
     #[must_use]
     pub fn turning(mut self, compliance: Compliance) -> Self {
         self.turning = compliance;

@@ -157,8 +157,8 @@ fn matrix(m: DMat3) -> Matrix3<f64> {
     Matrix3::from_column_slice(&m.to_cols_array())
 }
 
-/// True for shapes of which parry knows the volume: not for surfaces, and not for rounded shapes, of
-/// which it takes the core alone.
+/// True for shapes of which parry computes the volume: not for surfaces, and not for rounded
+/// shapes, of which it takes the core alone.
 fn has_volume(shape: &SharedShape) -> bool {
     match shape.shape_type() {
         ShapeType::Ball

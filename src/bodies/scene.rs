@@ -189,14 +189,14 @@ impl Scene {
         self.bodies.get(body).map(|placed| placed.mass)
     }
 
-    /// Where a body is at these coordinates; none for a body that is not there, and for coordinates
-    /// of another length.
+    /// The pose of a body at these coordinates; none for a body that is not there, and for
+    /// coordinates of another length.
     pub fn pose(&self, body: usize, q: &[f64]) -> Option<Pose> {
         let known = body < self.bodies.len() && q.len() == 7 * self.moving.len();
         known.then(|| self.pose_of(body, q))
     }
 
-    /// Where the axes are in which the shape of a body was given ([`Shape::frame`]).
+    /// The pose of the axes in which the shape of a body was given ([`Shape::frame`]).
     ///
     /// [`Shape::frame`]: super::Shape::frame
     pub fn frame(&self, body: usize, q: &[f64]) -> Option<Pose> {
@@ -204,7 +204,7 @@ impl Scene {
         Some(self.bodies[body].body.shape.frame().moved_by(&pose))
     }
 
-    /// Where the centre of a body is (m).
+    /// The centre of a body (m).
     pub fn position(&self, body: usize, q: &[f64]) -> Option<Vector3<f64>> {
         self.pose(body, q).map(|pose| pose.position())
     }

@@ -244,7 +244,7 @@ impl Shape {
         }
     }
 
-    /// Where the axes are in which the shape was given, in the axes of the body: the identity but
+    /// The pose, in the axes of the body, of the axes in which the shape was given: the identity but
     /// for shapes of parry, whose centre of mass may lie elsewhere.
     pub fn frame(&self) -> Pose {
         #[cfg(feature = "parry")]

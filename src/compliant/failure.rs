@@ -3,7 +3,7 @@
 use crate::interrupt::Interrupted;
 use crate::{InputError, Stop};
 
-/// Why a solution or a step could not be made.
+/// The reason for which a solution or a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompliantFailure {
@@ -56,7 +56,7 @@ pub enum CompliantFailure {
     /// The solution or the step has no derivative.
     #[error("no derivative: {why}")]
     NoDerivative {
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
 

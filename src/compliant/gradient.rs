@@ -68,7 +68,7 @@ impl Gradient {
     }
 }
 
-/// How the numbers of a law depend on those of its contact.
+/// Derivatives of the numbers of a law by those of its contact.
 struct Chain {
     /// `∂v̂_n/∂(gap)`.
     gap: f64,

@@ -9,7 +9,7 @@ use super::solver::Solver;
 use super::variation::{SolutionVariation, Variation};
 use crate::validate;
 
-/// Why there is no derivative that is finite.
+/// The reason that is given where no derivative is finite.
 const OVERFLOW: &str = "its numbers overflow";
 
 impl Solver {
@@ -168,7 +168,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Whether the islands have the sizes, the free velocities and the laws of `problem`.
+    /// True when the islands have the sizes, the free velocities and the laws of `problem`.
     fn solved_last(&self, problem: &Problem) -> bool {
         let solution = &self.solution;
         let sizes = (problem.dof(), problem.contacts(), problem.rows());

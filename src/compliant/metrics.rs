@@ -5,8 +5,8 @@ use super::problem::Problem;
 use super::solution::StepSolution;
 use crate::linalg::dot;
 
-/// How far from the ground a sliding contact rides (Castro et al., section VIII): the price of a
-/// convex problem.
+/// The distance from the ground at which a sliding contact rides (Castro et al., section VIII): the
+/// price of a convex problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Gliding {
@@ -57,7 +57,7 @@ impl super::problem::ContactTerm {
 }
 
 impl StepSolution {
-    /// How far contact `i` of the problem that was solved rides from the ground; none for a contact
+    /// The gliding of contact `i` of the problem that was solved; none for a contact
     /// that does not slide, and for another problem.
     ///
     /// ```

@@ -1,5 +1,5 @@
 //! The contact problem of one step: trees, contacts and further convex terms in flat storage
-//! (Castro et al., equations 15 to 20).
+//! (Castro et al., equation 24).
 
 use nalgebra::DMatrix;
 
@@ -19,7 +19,7 @@ pub(super) struct Tree {
     pub(super) width: usize,
     /// First entry of its block of `A`.
     pub(super) place: usize,
-    /// Whether the factor of its block has been computed.
+    /// The factor of its block has been computed.
     factored: bool,
 }
 

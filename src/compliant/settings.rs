@@ -2,7 +2,7 @@
 
 use crate::{InputError, Interrupt, validate};
 
-/// How the length of a Newton step is found.
+/// The line search: the way in which the length of a Newton step is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineSearch {
@@ -14,7 +14,7 @@ pub enum LineSearch {
     Armijo,
 }
 
-/// Where Newton's method starts.
+/// The start of Newton's method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Guess {
@@ -60,7 +60,7 @@ impl Default for SolverSettings {
 }
 
 impl SolverSettings {
-    /// Whether a gradient of this norm is small beside momenta and impulses (26).
+    /// True when a gradient of this norm is small beside momenta and impulses (26).
     pub(crate) fn accepts(&self, residual: f64, scale: f64) -> bool {
         residual <= self.atol + self.rtol * scale
     }

@@ -3,7 +3,7 @@
 use super::law::Region;
 use crate::{InputError, validate};
 
-/// How the iteration of an island ended.
+/// The end of the iteration of an island.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Convergence {
@@ -28,7 +28,7 @@ impl Convergence {
     }
 }
 
-/// How one island was solved.
+/// The report on the solution of one island.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct IslandReport {
@@ -38,7 +38,7 @@ pub struct IslandReport {
     pub contacts: usize,
     /// Number of other terms.
     pub rows: usize,
-    /// How the iteration ended.
+    /// The end of the iteration.
     pub convergence: Convergence,
     /// Newton iterations: factorisations.
     pub iterations: usize,
@@ -107,7 +107,7 @@ impl StepSolution {
         &self.row_impulses
     }
 
-    /// How the islands were solved, in the order of their first trees. Trees without terms are in
+    /// The reports on the islands, in the order of their first trees. Trees without terms are in
     /// none.
     pub fn islands(&self) -> &[IslandReport] {
         &self.islands

@@ -61,29 +61,29 @@ impl Solver {
         self
     }
 
-    /// How the length of a step is found; default [`LineSearch::Exact`].
+    /// Sets the line search; default [`LineSearch::Exact`].
     #[must_use]
     pub fn line_search(mut self, search: LineSearch) -> Self {
         self.settings.line_search = search;
         self
     }
 
-    /// Where the iteration starts; default [`Guess::Best`].
+    /// Sets the start of the iteration; default [`Guess::Best`].
     #[must_use]
     pub fn guess(mut self, guess: Guess) -> Self {
         self.settings.guess = guess;
         self
     }
 
-    /// Whether islands are solved one by one; default true. False solves all trees with terms at
-    /// once, for comparison.
+    /// Sets whether islands are solved one by one; default true. False solves all trees with terms
+    /// at once, for comparison.
     #[must_use]
     pub fn islands(mut self, islands: bool) -> Self {
         self.settings.islands = islands;
         self
     }
 
-    /// Whether the cost of each iteration is kept; default false.
+    /// Sets whether the cost of each iteration is kept; default false.
     #[must_use]
     pub fn history(mut self, history: bool) -> Self {
         self.settings.history = history;

@@ -123,7 +123,7 @@ impl Variation {
 
     /// The difference of two problems around the one that was solved, times `factor`: with
     /// problems made at the parameters `p − h` and `p + h` and the factor `1/(2 h)`, the derivative
-    /// of the data by `p`, to order `h²`. It knows all that a problem is made of, `R_n` and `R_t`
+    /// of the data by `p`, to order `h²`. It has all parts of the data, `R_n` and `R_t`
     /// included.
     ///
     /// # Errors
@@ -296,7 +296,7 @@ impl RowVariation {
     }
 }
 
-/// Whether two problems have the same trees, and terms on the same trees.
+/// True when two problems have the same trees, and terms on the same trees.
 fn same_structure(a: &Problem, b: &Problem) -> bool {
     let (contacts, rows) = (
         a.contacts.iter().zip(&b.contacts),

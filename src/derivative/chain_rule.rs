@@ -18,7 +18,7 @@ pub(crate) enum Link {
     Corner(Box<CornerDerivative>),
 }
 
-/// How the time of a crossing shifts.
+/// The shift of the time of a crossing.
 #[derive(Clone, Debug)]
 pub(crate) enum Shift {
     /// By a row on the displacement that enters this link.
@@ -38,7 +38,7 @@ pub(crate) enum Boundary {
     Ahead(Guard, f64, DVector<f64>),
 }
 
-/// How displacements of the start are carried through a run.
+/// The links by which displacements of the start are carried through a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chain {
     links: Vec<Link>,
@@ -165,7 +165,7 @@ pub(crate) fn only_map(corner: &CornerDerivative) -> Result<DMatrix<f64>, NoDeri
     map.ok_or_else(|| not_linear(Some(corner)))
 }
 
-/// Why a corner has no single matrix.
+/// The reason for which a corner has no single matrix.
 pub(crate) fn not_linear(corner: Option<&CornerDerivative>) -> NoDerivative {
     let t = corner.map_or(f64::NAN, CornerDerivative::t);
     let guards = corner.map_or_else(Vec::new, |corner| corner.guards().to_vec());

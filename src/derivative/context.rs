@@ -33,14 +33,14 @@ impl<'a> Context<'a> {
     }
 
     /// The size of component `i` at which its absolute and relative tolerances are equal; at most
-    /// one, and one where no tolerances are known.
+    /// one, and one where no tolerances are given.
     pub(crate) fn size(&self, i: usize) -> f64 {
         let size = self.settings.map_or(1.0, |s| s.atol.get(i) / s.rtol.get(i));
         if size > 0.0 { size.min(1.0) } else { 1.0 }
     }
 
     /// The error that the run allows component `i` of a state, of size `x`; zero where no
-    /// tolerances are known.
+    /// tolerances are given.
     pub(crate) fn error_scale(&self, i: usize, x: f64) -> f64 {
         self.settings
             .map_or(0.0, |s| s.atol.get(i) + s.rtol.get(i) * x.abs())
@@ -55,7 +55,7 @@ impl Context<'_> {
     }
 
     /// True when a crossing changes its own side, its own arming, and the field, and nothing else:
-    /// where it leads to is known from the guards crossed before.
+    /// then the guards crossed so far determine where it leads.
     pub(crate) fn crosses_sides_alone(&self) -> bool {
         !matches!(self.rearm, Rearm::Matrix(_))
             && self.system.ignores_mode()

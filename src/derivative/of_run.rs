@@ -23,8 +23,8 @@ use crate::{
     Summary, validate,
 };
 
-/// How the final state of a run depends on its start, to first order, with a [`Verdict`] on what
-/// kind of derivative it is.
+/// The derivative of the final state of a run by its start, with a [`Verdict`] on what kind of
+/// derivative it is.
 ///
 /// Made by [`Integrator::derivative`]. `v` is a direction in which the start `x0` is displaced, and
 /// `B(v) = lim (x_f(x0 + s v) − x_f(x0))/s` for `s → 0+` the directional derivative of the final
@@ -89,7 +89,7 @@ pub struct Derivative<S> {
     pub(crate) chain: Chain,
     verdict: Verdict,
     pub(crate) possible: Option<Box<CornerDerivative>>,
-    /// Why there is no derivative, or why the run was refused.
+    /// The reason for which there is no derivative, or for which the run was refused.
     failure: Option<NoDerivative>,
 }
 
@@ -231,7 +231,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// state along axis `j`.
     ///
     /// # Errors
-    /// Where the verdict is not [`Verdict::Classical`]: [`NoDerivative::PiecewiseLinear`],
+    /// If the verdict is not [`Verdict::Classical`]: [`NoDerivative::PiecewiseLinear`],
     /// [`NoDerivative::OrdersNotCompared`], [`NoDerivative::OneSided`],
     /// [`NoDerivative::Discontinuous`], or the reason why nothing is guaranteed.
     pub fn matrix(&self) -> Result<DMatrix<f64>, NoDerivative> {
@@ -334,7 +334,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
         Ok(product)
     }
 
-    /// The refusal of a matrix where a corner is not known to be linear.
+    /// The refusal of a matrix where a corner is not proved to be linear.
     fn unexpected(&self) -> NoDerivative {
         not_linear(self.corners().find(|corner| corner.linear().is_none()))
     }
@@ -350,7 +350,7 @@ impl<S: Flow + EventFunction> Derivative<S> {
     }
 }
 
-/// Where a run ended.
+/// The end of a run.
 fn end_of(run: &Run) -> Point<'_> {
     Point {
         t: run.t(),

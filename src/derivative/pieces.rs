@@ -178,7 +178,7 @@ struct Part {
     orders: Vec<Vec<Guard>>,
     inequalities: DMatrix<f64>,
     sample: DVector<f64>,
-    /// Which of the different maps of each corner the matrix is made of.
+    /// For each corner the number of the map, among its different ones, of which the matrix is made.
     classes: Vec<usize>,
 }
 

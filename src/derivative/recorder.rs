@@ -1,5 +1,5 @@
-//! Follows a run and records its derivative: linear maps between corners, corners, and how the time
-//! of each crossing shifts.
+//! The observer that records the derivative of a run: linear maps between corners, corners, and the
+//! shift of the time of each crossing.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -82,7 +82,7 @@ pub(crate) struct Recorder<'a> {
     kept: usize,
     pub(crate) verdict: Verdict,
     pub(crate) possible: Possible,
-    /// Why there is no derivative from here on.
+    /// The reason for which there is no derivative from here on.
     pub(crate) failure: Option<NoDerivative>,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Ends the group of crossings, if there is one: all its members are known.
+    /// Ends the group of crossings, if there is one: it has all its members.
     fn close_group(&mut self) {
         self.close_group_before(f64::INFINITY);
     }

@@ -2,7 +2,7 @@
 //! across; and its derivative, for which a reset is repeated at points nearby where none is written.
 //!
 //! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is
-//! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, sections 2 and A.3), from the user's `reset_times` or
+//! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, eq. 35), from the user's `reset_times` or
 //! by differences.
 
 use super::context::Context;
@@ -29,7 +29,7 @@ pub(crate) struct Done {
     pub(crate) stops: bool,
 }
 
-/// How tangents pass a crossing.
+/// The change of tangents at a crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Passed {
     /// The reset is the identity near the state too.

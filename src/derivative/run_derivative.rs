@@ -6,8 +6,8 @@ use super::corner::branches::transposed_times;
 use super::{Cone, Derivative, NoDerivative, Piece, Verdict};
 use crate::{Doubt, EventFunction, Flow, Run, Status, validate};
 
-/// How the final state of a run depends on its start, to first order, whichever driver made the
-/// run: [`Driver::derivative`](crate::Driver::derivative). Never silent: where there is no
+/// The derivative of the final state of a run by its start, whichever driver made the run:
+/// [`Driver::derivative`](crate::Driver::derivative). Never silent: where there is no
 /// derivative the verdict says why, and every method returns the reason.
 pub trait RunDerivative {
     /// The run itself.
@@ -25,7 +25,7 @@ pub trait RunDerivative {
     /// The matrix, where one holds for all displacements.
     ///
     /// # Errors
-    /// Where the verdict is not [`Verdict::Classical`].
+    /// If the verdict is not [`Verdict::Classical`].
     fn matrix(&self) -> Result<DMatrix<f64>, NoDerivative>;
 
     /// The matrices of all displacements, with the cones on which they hold.

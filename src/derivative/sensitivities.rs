@@ -202,8 +202,8 @@ struct Carrier<'a, 'b> {
     tangents: &'b mut Sensitivities,
     /// The columns have not been carried through the group as it is now.
     behind: bool,
-    /// Why the group as it was last could not be passed; further members may come within the corner
-    /// tolerance.
+    /// The reason for which the group as it was last could not be passed; further members may come
+    /// within the corner tolerance.
     stuck: Option<NoDerivative>,
 }
 
@@ -265,7 +265,7 @@ impl Observer for Carrier<'_, '_> {
 }
 
 impl Sensitivities {
-    /// Carries the columns through the group as it is known now, from just before it.
+    /// Carries the columns through the group as it is by now, from just before it.
     fn cross(&mut self, context: Context<'_>) -> Result<(), NoDerivative> {
         self.group.meet_at_once(context, &mut self.explorer)?;
         let passed = self.cross_once(context);

@@ -52,7 +52,7 @@ pub(crate) struct Columns {
     max_steps: usize,
     /// The first stage is that of the present columns.
     has_slope: bool,
-    /// How far it is rounded has been measured.
+    /// Its rounding has been measured.
     is_measured: bool,
     /// The longest projection that a step of Heun is tried for (s).
     short: f64,
@@ -253,7 +253,7 @@ impl Columns {
         })
     }
 
-    /// Finds the slope of the columns at `t`, and how far it is rounded, unless it is known.
+    /// Evaluates the slope of the columns at `t`, and its rounding, unless that was done.
     fn need_slope(
         &mut self,
         system: &dyn System,
@@ -439,7 +439,7 @@ fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
     })
 }
 
-/// How slopes are found, and the workspace for it.
+/// The way in which slopes are found, and the workspace for it.
 #[derive(Clone, Debug)]
 pub(super) struct Slopes {
     /// The flow has no derivative that is written, in the present mode.

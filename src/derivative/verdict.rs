@@ -26,7 +26,7 @@ pub enum Verdict {
     OneSided {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
     },
     /// The run met guards one by one, closer in time than its errors resolve, and their orders do
@@ -36,7 +36,7 @@ pub enum Verdict {
     /// corner, [`Derivative::possible_pieces`](super::Derivative::possible_pieces) the map of each
     /// order. A run with a smaller tolerance resolves more.
     PossibleCorner {
-        /// When the first of them was crossed (s).
+        /// Time at which the first of them was crossed (s).
         t: f64,
         /// The guards, in the order in which the run met them.
         guards: Vec<Guard>,
@@ -141,7 +141,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Why there is no derivative, or not the one that was asked for.
+/// The reason for which there is no derivative, or not the one that was asked for.
 ///
 /// A [`Verdict`](crate::Verdict) that guarantees nothing carries this as its reason.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -203,7 +203,7 @@ pub enum NoDerivative {
     Touch {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
         /// Distance left (`u_k`).
         gap: f64,
@@ -216,9 +216,9 @@ pub enum NoDerivative {
     Shallow {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
-        /// How deep (`u_k`).
+        /// Depth beyond the guard (`u_k`).
         depth: f64,
     },
 
@@ -229,9 +229,9 @@ pub enum NoDerivative {
     Unresolved {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
-        /// How far the event function may deviate between samples (`u_k`).
+        /// Largest deviation of the event function between samples (`u_k`).
         error: f64,
     },
 
@@ -247,7 +247,7 @@ pub enum NoDerivative {
     /// A step was made in two halves ([`Doubt::Halved`](crate::Doubt::Halved)).
     #[error("the step from t = {t} on was made in two halves; take shorter steps")]
     Halved {
-        /// When (s).
+        /// Time (s).
         t: f64,
     },
 
@@ -257,7 +257,7 @@ pub enum NoDerivative {
         list(guards)
     )]
     PossibleCorner {
-        /// When the first of them was crossed (s).
+        /// Time at which the first of them was crossed (s).
         t: f64,
         /// The guards.
         guards: Vec<Guard>,
@@ -286,7 +286,7 @@ pub enum NoDerivative {
     OneSided {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
     },
 
@@ -341,7 +341,7 @@ pub enum NoDerivative {
         t: f64,
         /// Its guards.
         guards: Vec<Guard>,
-        /// How many directions were compared.
+        /// The number of directions that were compared.
         directions: usize,
     },
 

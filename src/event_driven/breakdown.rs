@@ -12,7 +12,7 @@ use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, MatrixFault, Mode, NoDerivative, Stop, impact, validate};
 
-/// Why the motion of bodies cannot go on.
+/// The reason for which the motion of bodies cannot go on.
 ///
 /// Status [`Refused`](crate::Status::Refused) of a run carries it as the reason of a model:
 /// [`Status::reason`](crate::Status::reason) gives it back.
@@ -63,7 +63,7 @@ pub enum Breakdown {
         contacts: Vec<usize>,
         /// Ratio of successive times between impacts.
         ratio: f64,
-        /// When it was found (s).
+        /// Time at which it was found (s).
         t: f64,
     },
 
@@ -278,7 +278,8 @@ impl Model<'_> {
         })
     }
 
-    /// Why the accelerations cannot be computed at a state, or within the step that begins there.
+    /// The reason for which accelerations cannot be computed at a state, or within the step that
+    /// begins there.
     pub(crate) fn trouble_ahead(&self, state: &[f64], mode: &Mode) -> Option<Breakdown> {
         let (q, v) = self.parts(state);
         let contacts = self.closed(mode);
@@ -303,7 +304,7 @@ impl Model<'_> {
     }
 }
 
-/// Why accelerations or impacts cannot be computed, as an error.
+/// The error for accelerations or impacts that cannot be computed.
 pub(crate) fn explain(trouble: Trouble, q: &[f64], contacts: &[usize]) -> Breakdown {
     match trouble {
         Trouble::Mass => Breakdown::MassMatrix {

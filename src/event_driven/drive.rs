@@ -22,12 +22,12 @@ pub(crate) struct Drive<'a> {
     pub(crate) grazing: Grazing,
 }
 
-/// Where a run stands, beside the core's own state: all that a later part of it goes on with.
+/// The place of a run, beside the core's own state: all that a later part of it goes on with.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     pub(crate) place: Place,
     pub(crate) memory: Memory,
-    /// What was seen of gaps and forces in this stretch of the core.
+    /// The record of gaps and forces in this stretch of the core.
     seen: Seen,
     /// The stretch is under way; else the next one begins at the place.
     is_under_way: bool,
@@ -36,12 +36,12 @@ pub(crate) struct Progress {
     during: Statistics,
     /// Counts of the parts of a live run before this one.
     parts: Statistics,
-    /// When a policy acted last, and how often at that time.
+    /// Time at which a policy acted last, and the number of times that it acted then.
     last: f64,
     repeats: usize,
-    /// How often a policy acted.
+    /// The number of times that a policy acted.
     acted: usize,
-    /// How the last part ended.
+    /// The end of the last part.
     pub(crate) status: Status,
     /// It was settled which contacts are closed at the start, or after the efforts changed.
     pub(crate) is_settled: bool,
@@ -429,7 +429,7 @@ fn refused(reason: Breakdown) -> Result<Status, InputError> {
     }
 }
 
-/// How a stretch of a run ended.
+/// The end of a stretch of a run.
 struct Stretch {
     end: End,
     /// Touches on the way.

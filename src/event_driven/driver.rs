@@ -112,8 +112,8 @@ where
         self
     }
 
-    /// How close to an accumulation it counts as reached (s); default a millionth of the run, so
-    /// that a longer run takes in an accumulation a little earlier.
+    /// Sets the time before an accumulation at which it counts as reached (s); default a millionth
+    /// of the run, so that a longer run takes in an accumulation a little earlier.
     #[must_use]
     pub fn zeno_time(mut self, time: f64) -> Self {
         self.zeno_time = Some(time);
@@ -151,7 +151,7 @@ where
         Ok(Run::new(path, summary, Some(self.model().layout())))
     }
 
-    /// Integrates to `tf` and tells `observer` as it goes; keeps nothing.
+    /// Integrates to `tf` and reports to `observer` as it goes; keeps nothing.
     ///
     /// # Errors
     /// As [`integrate`](Self::integrate).
@@ -178,8 +178,8 @@ where
         drive.advance(&mut progress, tf, near, observer)
     }
 
-    /// A run that goes on as it is told to, from a start. Efforts of [`Live::advance`] are
-    /// generalised ones beside those of the model.
+    /// A run in parts, each to a time that the caller gives, from a start. Efforts of
+    /// [`Live::advance`] are generalised ones beside those of the model.
     ///
     /// ```
     /// use saltation::models::BouncingBall;
@@ -290,7 +290,7 @@ where
         Ok(found?)
     }
 
-    /// How close to an accumulation it counts as reached, in a run or a part of one (s).
+    /// The time before an accumulation at which it counts as reached, in a run or a part of one (s).
     fn near(&self, t0: f64, tf: f64) -> f64 {
         self.zeno_time.unwrap_or(1e-6 * (tf - t0).abs())
     }
@@ -313,7 +313,7 @@ struct LiveRun<'a, S> {
     quiet: Interrupt,
 }
 
-/// What such a run goes on with.
+/// The values from which such a run goes on.
 struct Saved {
     run: Integration<Vec<f64>>,
     progress: Progress,

@@ -47,8 +47,8 @@ where
         self.erased().contact_forces(t, state, mode)
     }
 
-    /// How the outcome of contacts that close at once at `(q, v)` depends on their order. All other
-    /// contacts are open.
+    /// The dependence on their order of the outcome of contacts that close at once at `(q, v)`. All
+    /// other contacts are open.
     ///
     /// Neighbours of `(q, v)` meet the contacts one after another. Each order is followed, impact
     /// by impact, until no contact approaches; what the law makes of all contacts at once is

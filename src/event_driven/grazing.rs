@@ -36,9 +36,9 @@ const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     contact: usize,
-    /// When (s).
+    /// Time (s).
     t: f64,
-    /// How far it may be off.
+    /// Its error.
     error: f64,
 }
 
@@ -51,7 +51,7 @@ struct Departure {
     most: f64,
 }
 
-/// What was seen of gaps and forces, for the rest of a stretch.
+/// The record of gaps and forces, for the rest of a stretch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Touches in the segment to come, and those of gaps that have not left zero since.
@@ -213,7 +213,7 @@ impl Watcher<'_> {
         self.values[self.model.functions().along_normal(mode, contact)]
     }
 
-    /// How large the multiplier of a closed contact without a force may be in `values`, at the end
+    /// Largest multiplier of a closed contact without a force in `values`, at the end
     /// of a segment: what is added to it there, and as much of its own.
     #[cold]
     fn rounding(&self, segment: &Segment<'_>, contact: usize) -> f64 {
@@ -277,7 +277,7 @@ impl Observer for Watcher<'_> {
             }
         }
         self.depart(segment);
-        // Doubts are told before the segment in which they lie.
+        // Doubts are reported before the segment in which they lie.
         self.take_touches(segment);
     }
 

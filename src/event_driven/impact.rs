@@ -24,7 +24,7 @@ use crate::record::ContactEvent;
 use crate::{Crossed, InputError, Mode, validate};
 
 impl Model<'_> {
-    /// Whether each of `contacts` approaches faster than the tolerance.
+    /// For each of `contacts`, true when it approaches faster than the tolerance.
     pub(crate) fn approaching(
         &self,
         at: &mut ContactsAt,
@@ -124,6 +124,7 @@ impl Model<'_> {
             let state = [&*q, &*v].concat();
             Breakdown::of_impact(reason, &event.touching, occasion.t, state)
         })?;
+        // v⁺ = v⁻ + M⁻¹ Jᵀ p; with the projective law Pace & Burden, eq. 3.
         let rows = event.response.chunks_exact(v.len().max(1));
         for (p, row) in event.impulses().iter().zip(rows) {
             for (v, by) in v.iter_mut().zip(row) {
@@ -285,11 +286,11 @@ impl Model<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct ImpactRule<'a> {
     pub(crate) law: &'a dyn ImpactLaw,
-    /// Which of the outcomes of the law is taken.
+    /// The rule that takes one outcome of the law.
     pub(crate) selection: &'a Selection,
 }
 
-/// Which impact of the run the crossing is.
+/// Time and number, in the run, of the impact at a crossing.
 pub(crate) fn occasion(t: f64, crossed: &Crossed<'_>) -> Occasion {
     let number = crossed.transition() + 1;
     Occasion { t, number }
@@ -301,11 +302,11 @@ pub(crate) fn occasion(t: f64, crossed: &Crossed<'_>) -> Occasion {
 pub(crate) struct Event {
     /// The contacts that take part: closed, closing, or at rest with a gap of zero.
     pub(crate) touching: Vec<usize>,
-    /// Which of them were open until then.
+    /// True for those that were open until then.
     pub(crate) new: Vec<bool>,
     /// Closed contacts that open.
     released: Vec<usize>,
-    /// How fast those that touch approached (m/s).
+    /// Speeds of approach of those that touch (m/s).
     pub(crate) approach: Vec<f64>,
     /// The problem of the impact, and `M⁻¹ Jᵀ` of its rows.
     problem: ImpactProblem,
@@ -315,7 +316,7 @@ pub(crate) struct Event {
     chosen: Option<usize>,
     /// Rows and parameters of those that touch.
     contacts: Contacts,
-    /// The contacts at the configuration of the event, as far as it is known.
+    /// The contacts at the configuration of the event, as far as they were evaluated.
     pub(crate) at: ContactsAt,
     /// Decides which contacts stay closed.
     solver: LcpSolver,
@@ -356,7 +357,7 @@ impl Event {
         self.outcome().map_or(&[], |of| of.impulses.as_slice())
     }
 
-    /// How many outcomes the law gave.
+    /// The number of outcomes of the law.
     pub(crate) fn count(&self) -> usize {
         self.chosen.map_or(0, |_| self.outcomes.list.len())
     }

@@ -1,5 +1,5 @@
 //! The impact of a state or an event on its own: as a problem for other laws, and its derivative along
-//! displacements of the state before it (Pace & Burden, eq. 3 and section A.3).
+//! displacements of the state before it (Pace & Burden, eq. 3 and 35).
 //!
 //! The derivative is a difference of impacts, between states in which the closed contacts stay closed
 //! before and after. Only such neighbours occur in a run; elsewhere the law may choose another
@@ -93,9 +93,9 @@ struct NearbyEvent {
     occasion: Occasion,
     /// The contacts that take part.
     touching: Vec<usize>,
-    /// Which of them were open until then.
+    /// True for those that were open until then.
     new: Vec<bool>,
-    /// How fast they approach.
+    /// Their speeds of approach.
     approach: Vec<f64>,
     restitution: Vec<f64>,
     mode_before: Mode,

@@ -9,12 +9,12 @@ use crate::mechanics::UnilateralConstraints;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::{At, InputError, Mode, Quantity, Start, Stop};
 
-/// Where a run of a [`ContactModel`](crate::ContactModel) system starts: state and mode, after an
+/// The start of a run of a [`ContactModel`](crate::ContactModel) system: state and mode, after an
 /// impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SettledStart {
-    /// When (s).
+    /// Time (s).
     pub t: f64,
     /// `(q, v)`, with `q` on its manifold
     /// ([`project_configuration`](crate::mechanics::MechanicalSystem::project_configuration)); gaps

@@ -32,7 +32,8 @@
 // it), `impact_problem` (the impact of a state or an event on its own). The driver: `driver`, `drive`
 // (its loop), `initial` (the start), `recovery` (between two parts of the core), `grazing`, `recorder`
 // (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is
-// compiled once).
+// compiled once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close
+// at once), `friction` (the driver with time as a state; Halm & Posa, section 4).
 
 mod breakdown;
 mod decoupling;

@@ -1,5 +1,5 @@
-//! The motion between events (Pace & Burden, eq. 2 and 2'): accelerations, with the multipliers that
-//! hold the closed contacts, and what keeps a state on them.
+//! The motion between events (Pace & Burden, eq. 1 and 2, corrected): accelerations, with the
+//! multipliers that hold the closed contacts, and what keeps a state on them.
 //!
 //! Positions and velocities drift off the closed contacts and are projected back after each step:
 //! `q ← q − N(q) M⁻¹Da_Jᵀ G_J⁻¹ a_J`, then `v ← v − M⁻¹Da_Jᵀ G_J⁻¹ Da_J v`. No Baumgarte terms.

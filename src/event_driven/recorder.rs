@@ -1,5 +1,5 @@
-//! What the event-driven driver adds to the reports of the core: the log of contacts, and the times
-//! of their impacts.
+//! The reports that the event-driven driver adds to those of the core: the log of contacts, and the
+//! times of their impacts.
 
 use super::SettledStart;
 use super::impact::Event;
@@ -11,16 +11,16 @@ use crate::record::path::Path;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
 
-/// What is remembered of the events of a run.
+/// The memory of the events of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
-    /// The impact with which the run starts, told once the start is.
+    /// The impact with which the run starts; reported after the start.
     pub(crate) first: Option<ContactEvent>,
     /// The entry of the log of the last transition; its memory is reused.
     event: ContactEvent,
     pub(crate) detector: Detector,
     pub(crate) accumulation: Option<Accumulation>,
-    /// The start was told; that of a later stretch is not a new one.
+    /// The start was reported; that of a later stretch is not a new one.
     pub(crate) is_told: bool,
     /// Transitions so far.
     pub(crate) transitions: usize,
@@ -93,13 +93,13 @@ pub(crate) fn note_slips(
 }
 
 impl ContactRecorder<'_> {
-    /// Tells what the driver did between two stretches, from one place to another.
+    /// Reports what the driver did between two stretches, from one place to another.
     pub(crate) fn between(&mut self, from: &Place, to: &Place, event: &ContactEvent) {
         self.jump(from, to);
         self.observer.contacts(event);
     }
 
-    /// Tells of a motion that the driver made itself: a segment of its own, so that the dense
+    /// Reports a motion that the driver made itself: a segment of its own, so that the dense
     /// output has no hole.
     pub(crate) fn jump(&mut self, from: &Place, to: &Place) {
         let way = to.state.iter().zip(&from.state);

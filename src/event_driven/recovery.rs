@@ -22,7 +22,7 @@ use crate::{
     Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status, Stop, Transition,
 };
 
-/// Where a run is.
+/// The place of a run: time, state and mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) t: f64,

@@ -1,5 +1,5 @@
-//! Which of the contacts that touch are closed after an event: those that do not part and that the
-//! motion presses on (Pace & Burden, section 3.4).
+//! The choice of the touching contacts that are closed after an event: those that do not part and
+//! that the motion presses on (Pace & Burden, section 3.4).
 
 use super::breakdown::{Breakdown, explain};
 use crate::event_driven::Model;
@@ -22,7 +22,7 @@ const CLOSES: f64 = 1e-6;
 /// tenth of it.
 const LOW: f64 = 1e-2;
 
-/// The contacts that touch at an event, and what is known of them.
+/// The contacts that touch at an event, and what was evaluated of them.
 pub(crate) struct Touching<'a> {
     pub(crate) contacts: &'a [usize],
     /// Contacts among them that are to be open.
@@ -237,7 +237,7 @@ impl Model<'_> {
         self.refuse_sustained_friction(t, mode)
     }
 
-    /// Why it is not decided which of `candidates` are closed.
+    /// The reason for which it is not decided which of `candidates` are closed.
     #[cold]
     fn unsettled(
         &self,

@@ -9,12 +9,12 @@ use crate::ode::Buffer;
 use crate::record::Now;
 use crate::{InputError, Mode, Observer, Rearm, Start, Statistics, Summary, validate};
 
-/// How a run, or a part of one, begins.
+/// The beginning of a run, or of a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry<'a> {
     /// At a start, in a mode that is given or to be found.
     Start(Option<&'a Mode>),
-    /// Where the part before it ended.
+    /// At the end of the part before it.
     GoOn,
 }
 
@@ -148,7 +148,7 @@ impl<B: Buffer> Driver<B> {
         Ok(())
     }
 
-    /// Where the run stands.
+    /// Time, state and mode at which the run stands.
     pub(crate) fn now(&self) -> Now<'_> {
         Now {
             t: self.run.state.t,

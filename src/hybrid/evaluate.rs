@@ -93,7 +93,7 @@ pub(crate) const PART_OF_RATE: f64 = 1e-6;
 /// times the second one.
 const THIRD: f64 = 1e-3;
 
-/// How far the rate of guard `k` at a point along `field` may be off by the rounding of its
+/// Bound of the error of the rate of guard `k` at a point along `field`, by the rounding of its
 /// evaluation, or by that of the difference in its stead (`u_k`/s). `magnitude` is that of the
 /// terms of `h_k` where its row is not written.
 #[cold]

@@ -102,21 +102,21 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         self
     }
 
-    /// When the crossing phase may project instead of locating. Default [`Projection::Auto`].
+    /// Sets when the crossing phase may project instead of locating. Default [`Projection::Auto`].
     #[must_use]
     pub fn projection(mut self, projection: Projection) -> Self {
         self.driver.settings.projection = projection;
         self
     }
 
-    /// How closely steps look at event functions. Default [`Resolution::Adaptive`].
+    /// Sets how closely event functions are sampled in a step. Default [`Resolution::Adaptive`].
     #[must_use]
     pub fn resolution(mut self, resolution: Resolution) -> Self {
         self.driver.settings.resolution = resolution;
         self
     }
 
-    /// Which guards may be crossed again. Default [`Rearm::Pairs`].
+    /// Sets which guards may be crossed again. Default [`Rearm::Pairs`].
     #[must_use]
     pub fn rearm(mut self, rearm: Rearm) -> Self {
         self.driver.rearm = rearm;

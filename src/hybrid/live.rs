@@ -14,12 +14,12 @@ use crate::{
     Status, Summary, validate,
 };
 
-/// Where a live run stands.
+/// The place at which a live run stands.
 #[derive(Clone, Debug)]
 enum Stand {
     /// At its start, in a mode that was given or is to be found.
     Start(Option<Mode>),
-    /// Where a part of it ended, so.
+    /// At the end of a part of it, with this status.
     On(Status),
 }
 

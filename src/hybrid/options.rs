@@ -4,7 +4,7 @@ use crate::record::Limits;
 use crate::record::path::{Keep, Path};
 use crate::{Guard, InputError, PerEntry, validate};
 
-/// When the crossing phase may step onto a guard by projection, without root finding.
+/// The rule by which the crossing phase may step onto a guard by projection, without root finding.
 ///
 /// Orders are those of one step in the event variable: 1 is the projection of the paper, exactly; 3
 /// carries an error estimate. A run with a fixed `eps` converges with the power *order + 1* of
@@ -74,7 +74,7 @@ impl Projection {
     }
 }
 
-/// How closely a smooth step looks at the event functions within it.
+/// Density of the samples of event functions within a smooth step.
 ///
 /// A step is looked at in windows. Event functions are sampled at the fractions 0, 0.309, 0.6803
 /// and 1 of each window, so that two samples are at most 0.372 of a window apart. Windows are as
@@ -87,7 +87,7 @@ impl Projection {
 /// that of the [integrator](crate::Integrator::time_scale), else a hundredth of the run; affine ones
 /// need none.
 ///
-/// Where all event functions that are watched are declared [affine](crate::EventFunction::is_affine)
+/// If all event functions that are watched are declared [affine](crate::EventFunction::is_affine)
 /// or state a [largest rate](crate::EventFunction::max_rate), a step is looked at in windows only if
 /// what is declared lets a guard come to its surface in it: others are evaluated at their end alone,
 /// and count no [windows](crate::Statistics::windows).
@@ -115,9 +115,9 @@ pub enum Resolution {
     /// step.
     #[default]
     Adaptive,
-    /// At four places of each step, whatever lies between. For event functions that are known to be
-    /// smooth on the scale of a step; the run is not guaranteed then, and says so by
-    /// [`Doubt::Unsearched`](crate::Doubt::Unsearched).
+    /// At four places of each step, whatever lies between. For event functions of which the user
+    /// knows that they are smooth on the scale of a step; the run is not guaranteed then, and says
+    /// so by [`Doubt::Unsearched`](crate::Doubt::Unsearched).
     Samples,
 }
 

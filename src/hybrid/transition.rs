@@ -1,6 +1,6 @@
 //! One transition of the hybrid system: the guards of a set cross at one instant, their sides flip,
 //! the rule of re-arming acts, and the model resets the state (Anderson & Revzen, section 3.1; Pace
-//! & Burden, section A.3).
+//! & Burden, eq. 1b).
 //!
 //! The run and its derivative both call [`step`], so that they cross the same guards. The caller
 //! brings values and rates of the guards up to date, supplies the values by which guards count as
@@ -16,7 +16,7 @@ use crate::{
     RearmMatrix, Record, Stop,
 };
 
-/// Where a transition happens, and what it changes.
+/// The place of a transition, which it changes.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) t: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Where the model is asked.
+    /// The point at which the model is evaluated.
     #[inline]
     pub(crate) fn point(&self) -> Point<'_> {
         Point {

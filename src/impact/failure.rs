@@ -3,7 +3,7 @@
 use crate::interrupt::Interrupted;
 use crate::{InputError, lcp};
 
-/// Why an impact could not be resolved.
+/// The reason for which an impact could not be resolved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImpactFailure {
@@ -91,7 +91,7 @@ pub enum ImpactFailure {
         "the impact law has {count} outcomes here, not one, or its search stopped at a cap: resolve() gives the set, and a Selection takes one of it"
     )]
     NotSingle {
-        /// Number of outcomes that are known.
+        /// Number of outcomes found.
         count: usize,
     },
 
@@ -110,7 +110,7 @@ pub enum ImpactFailure {
         "none of {samples} samples has an outcome: {unfinished} still approach after their last step, of {failed} a step was not solved; allow more or larger steps"
     )]
     NoSampleFinished {
-        /// How many were drawn.
+        /// The number of samples drawn.
         samples: usize,
         /// Of which a contact still approaches after the last step.
         unfinished: usize,
@@ -130,7 +130,7 @@ pub enum ImpactFailure {
     /// An impact computed NaN or infinity from finite input.
     #[error("the impact overflows: {quantity} of contact {contact} is {value}")]
     Overflow {
-        /// Which quantity.
+        /// The quantity.
         quantity: &'static str,
         /// The contact, or the row among the tangents.
         contact: usize,

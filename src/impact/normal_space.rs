@@ -35,7 +35,7 @@ const INCONSISTENT: f64 = 1e-8;
 /// smaller ones are rounding.
 const NOISE: f64 = 4.0 * f64::EPSILON;
 
-/// Where contact speeds come from.
+/// The source of contact speeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// They are given; there may be no motion that has them.

@@ -48,7 +48,7 @@ pub struct ImpactProblem {
     restitution: Vec<f64>,
     is_new: Vec<bool>,
     tolerance: f64,
-    /// `√(2T)`, `T` the kinetic energy of the whole motion where it is known.
+    /// `√(2T)`, `T` the kinetic energy of the whole motion where it is given.
     momentum: f64,
     /// `√(2T)` of the motion of least energy that has these contact speeds.
     least: f64,
@@ -483,8 +483,8 @@ impl ImpactProblem {
     }
 
     /// `√(2T)` (`√J`), the norm of the momentum in the metric of kinetic energy: of the whole
-    /// motion where it is known, else of the motion of least energy that has these contact speeds.
-    /// Where no motion has the speeds of all tangents, it is that along the normals.
+    /// motion where it is given, else of the motion of least energy that has these contact speeds.
+    /// If no motion has the speeds of all tangents, it is that along the normals.
     pub fn kinetic_norm(&self) -> f64 {
         self.momentum
     }

@@ -53,7 +53,7 @@ pub enum Selection {
 /// A function that chooses: the number of an outcome, by the set and the occasion.
 pub type SelectionFn = Arc<dyn Fn(&Outcomes, Occasion) -> Option<usize> + Send + Sync>;
 
-/// Which impact of a run it is.
+/// Time and number of an impact in its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Occasion {
     /// Time (s).

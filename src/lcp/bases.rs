@@ -168,7 +168,7 @@ impl Principal {
 /// Largest problem whose bases are listed.
 pub(super) const MOST: usize = 16;
 
-/// Where the entries of a row are positive and negative, as bits, and the sign of `q`.
+/// The positive and the negative entries of a row, as bits, and the sign of `q`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     positive: u32,

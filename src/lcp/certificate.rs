@@ -13,7 +13,7 @@ const NEGATIVE: f64 = 1e-10;
 /// the rounding of its sums.
 const FAR: f64 = 1e8;
 
-/// How sure a ray is that there is no solution.
+/// The strength of a ray as a proof that there is no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Proof {
     /// It proves nothing.

@@ -52,11 +52,11 @@ pub(super) struct Convex {
     unit: f64,
     /// `δ`.
     shift: f64,
-    /// Where `z` may be positive, in the order of the rows of the factor.
+    /// The entries of `z` that may be positive, in the order of the rows of the factor.
     passive: Vec<usize>,
     /// The factor of `S + δ` on the passive set, one row after the other, n entries each.
     factor: Vec<f64>,
-    /// How many rows of the factor are up to date.
+    /// The number of rows of the factor that are up to date.
     factored: usize,
     /// `D q / u − δ z_k`.
     linear: Vec<f64>,
@@ -135,7 +135,7 @@ impl Convex {
         step.map(|(step, d)| step.max(0.0) * d)
     }
 
-    /// Whether `z` still grows in the last proximal step `u`, and the objective falls along it,
+    /// True when `z` still grows in the last proximal step `u`, and the objective falls along it,
     /// `q·u < 0`, with `W u = 0` to rounding: there is no solution.
     pub(super) fn grows(&self) -> bool {
         let along = self.offset.iter().zip(&self.step);

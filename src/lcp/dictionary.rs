@@ -18,7 +18,7 @@ const NUMBERS: usize = 1_000_000;
 /// Complementary bases of one matrix `W`, in the order in which they are tried, with their
 /// inverses.
 ///
-/// Where problems `0 ≤ z ⊥ W z + q ≥ 0` of one `W` come again and again, few bases solve most of
+/// If problems `0 ≤ z ⊥ W z + q ≥ 0` of one `W` come again and again, few bases solve most of
 /// them ([`Solution::basis`]). Of several solutions the dictionary finds the one of its first basis
 /// that solves the problem: what it finds depends on the list and on `q`, so that a list that grows
 /// while problems are solved makes answers depend on history. Solved means what it means for

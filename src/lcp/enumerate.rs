@@ -264,7 +264,7 @@ fn largest(v: &[f64]) -> f64 {
     v.iter().fold(1.0, |most, v| most.max(v.abs()))
 }
 
-/// Whether two points are too far apart to be merged.
+/// True when two points are too far apart to be merged.
 fn is_apart(a: &[f64], b: &[f64]) -> bool {
     let allowed = 10.0 * MERGED * largest(a).max(largest(b));
     a.iter().zip(b).any(|(a, b)| (a - b).abs() > allowed)

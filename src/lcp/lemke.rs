@@ -30,7 +30,7 @@ const FREE: usize = usize::MAX;
 /// Beyond this times n pivots a path is tested for cycles.
 const LONG: usize = 50;
 
-/// How a path ends.
+/// The end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// `z0` left.

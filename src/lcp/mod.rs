@@ -1,7 +1,7 @@
 //! Linear complementarity problems `0 ≤ z ⊥ w = W z + q ≥ 0`: dense, of size 1 to a few hundred.
 //!
 //! [`LcpSolver`] finds one solution, [`enumerate()`] all of a small problem (n ≤ 16), and
-//! [`BasisDictionary`] solves many problems with one `W`. Nothing here knows of contacts.
+//! [`BasisDictionary`] solves many problems with one `W`. Nothing here depends on contacts.
 //!
 //! ```
 //! use saltation::lcp::{LcpSolver, residual};

@@ -72,7 +72,7 @@ pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), Lcp
     Ok(())
 }
 
-/// Why a linear complementarity problem was not solved.
+/// The reason for which a linear complementarity problem was not solved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LcpFailure {

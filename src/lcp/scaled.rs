@@ -33,7 +33,7 @@ pub(super) struct Scaled {
     given: Vec<f64>,
 }
 
-/// What a problem had to be scaled for.
+/// The reason for which a problem was scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loaded {
     /// A matrix that was not the one before.
@@ -110,7 +110,7 @@ impl Scaled {
         Ok(Loaded::Anew)
     }
 
-    /// Whether a matrix is the one given last.
+    /// True when a matrix is the one given last.
     fn is_given(&self, w: &DMatrixView<'_, f64>, n: usize) -> bool {
         let mut known = self.given.chunks_exact(n.max(1)).enumerate();
         n > 0

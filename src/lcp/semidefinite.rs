@@ -14,7 +14,7 @@ const FEW: usize = 8;
 /// Below this pivot, as a part of its diagonal entry, the direct solve is skipped.
 const DEFINITE: f64 = 1e-8;
 
-/// Writes `z` with `0 ≤ z ⊥ W z + q ≥ 0`, by a solver that was told what to
+/// Writes `z` with `0 ≤ z ⊥ W z + q ≥ 0`, by a solver that was set to
 /// [`expect`](LcpSolver::expect): where the rows of `W` are dependent to rounding, `q` may lie outside
 /// its range by as much.
 ///

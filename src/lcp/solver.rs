@@ -157,7 +157,7 @@ impl LcpSolver {
         self
     }
 
-    /// Whether other attempts are made when Lemke's method with the given covering vector finds
+    /// Sets whether other attempts are made when Lemke's method with the given covering vector finds
     /// nothing (default true). Without them all solutions follow one selection rule, that of the
     /// covering vector.
     #[must_use]
@@ -434,7 +434,7 @@ impl LcpSolver {
         proof
     }
 
-    /// Whether the rounding of `q` could make `q·u` zero.
+    /// True when the rounding of `q` could make `q·u` zero.
     fn is_noise(&self, w: &DMatrixView<'_, f64>, q: &[f64], u: &[f64]) -> bool {
         let (mut along, mut size) = (0.0, 0.0);
         for (i, (q, u)) in q.iter().zip(u).enumerate() {

@@ -138,8 +138,8 @@ pub(crate) fn solve_by_rows(l: &[f64], width: usize, b: &mut [f64]) {
     }
 }
 
-/// `out = A x` for a symmetric `A`. Up to eight rows their number is known when this is compiled:
-/// several times as fast.
+/// `out = A x` for a symmetric `A`. Up to eight rows their number is a constant when this is
+/// compiled: several times as fast.
 pub(crate) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
     match x.len() {
         1 => few_times::<1>(a, x, out),

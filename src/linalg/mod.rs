@@ -28,7 +28,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Takes the parts along orthonormal vectors out of `v` by the modified Gram–Schmidt method, twice,
-/// which is enough for orthogonality to rounding. `taken` is told each vector's number and part.
+/// which is enough for orthogonality to rounding. `taken` is called with each vector's number and
+/// part.
 pub(crate) fn orthogonalise<'q>(
     v: &mut [f64],
     to: impl Iterator<Item = &'q [f64]> + Clone,

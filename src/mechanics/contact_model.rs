@@ -57,7 +57,7 @@ use crate::{InputError, Interrupt, Mode, Run};
 #[derive(Clone, Debug)]
 pub struct ContactModel<S: ?Sized> {
     pub(crate) law: Arc<dyn ImpactLaw + Send + Sync>,
-    /// Which outcome of the law is taken.
+    /// The rule that takes one outcome of the law.
     pub(crate) selection: Selection,
     /// Coefficients of friction do not matter.
     frictionless: bool,
@@ -158,8 +158,8 @@ where
         self
     }
 
-    /// Which outcome is taken where the law has several. Default [`Selection::Single`]: a run in
-    /// which there is more than one ends with
+    /// Sets which outcome is taken where the law has several. Default [`Selection::Single`]: a run
+    /// in which there is more than one ends with
     /// [`impact::ImpactFailure::NotSingle`](crate::impact::ImpactFailure::NotSingle).
     #[must_use]
     pub fn selection(mut self, selection: Selection) -> Self {

@@ -11,7 +11,7 @@ const GAUSS: [(f64, f64); 3] = [
     (0.887_298_334_620_741_7, 5.0 / 18.0),
 ];
 
-/// Where the kinetic energy of a run came from and went (J).
+/// The gains and losses of kinetic energy of a run, by their causes (J).
 ///
 /// ```
 /// use saltation::impact::AnitescuPotra;

@@ -19,7 +19,7 @@ pub(crate) struct Sizes {
     trees: Vec<Range<usize>>,
     /// The number of tangents of each contact.
     pub(crate) tangents: Vec<usize>,
-    /// Why they make no sense.
+    /// The reason for which they are refused.
     fault: Option<InputError>,
 }
 

@@ -48,7 +48,7 @@
 // `trees` (blocks of the mass matrix), `dual` (written once for any scalar), `check`. `contact`:
 // contacts of one configuration; `motion`: accelerations, multipliers, and which contacts stay
 // closed. `contact_model`: the model that drivers run; `contact_function`: what its event functions
-// measure.
+// measure. `energy_balance`: of a run.
 
 mod check;
 pub(crate) mod configuration;

@@ -39,7 +39,7 @@ pub trait MechanicalSystem {
     /// provided method returns `false`, which means `q̇ = v`. The returned value must be the same
     /// at all states.
     ///
-    /// Where it is written, [`coriolis`](Self::coriolis) must be written too, even for a constant
+    /// If it is written, [`coriolis`](Self::coriolis) must be written too, even for a constant
     /// mass: the mass matrix alone does not determine it. A run of a system without it is refused
     /// with [`InputError::CoriolisUnwritten`](crate::InputError::CoriolisUnwritten).
     fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
@@ -146,7 +146,7 @@ pub trait MechanicalSystem {
     /// matrix, `c_lm = −½ Σ_k (∂_k M_lm + ∂_m M_lk − ∂_l M_km) v_k`. Where
     /// [`constant_mass`](Self::constant_mass) says so and `q̇ = v` it is zero.
     ///
-    /// Where `q̇ = N(q) v` it must be written. With `p = M v`, `X_i = N e_i` and brackets
+    /// If `q̇ = N(q) v` it must be written. With `p = M v`, `X_i = N e_i` and brackets
     /// `[X_i, X_j] = Σ_k C^k_ij X_k`, component `i` is
     /// `−(Ṁ v)_i + ½ ∂(vᵀ M v)/∂X_i − Σ_jk C^k_ij v_j p_k` (Boltzmann and Hamel); for a body with
     /// inertia `I` and angular velocity `ω` in its own axes that is `−ω × I ω`.

@@ -156,10 +156,10 @@ pub trait EventFunction {
         false
     }
 
-    /// The largest `|dh_k/dt|` on any motion of the run, where one is known (`u_k` per second); not
-    /// negative, and as good as none where it is infinite. For the distance to an obstacle it is the
-    /// top speed. Where all watched event functions state one, or are [affine](Self::is_affine),
-    /// steps in which no guard is within reach are not sampled.
+    /// The largest `|dh_k/dt|` on any motion of the run, where the model states one (`u_k` per
+    /// second); not negative, and as good as none where it is infinite. For the distance to an
+    /// obstacle it is the top speed. Where all watched event functions state one, or are
+    /// [affine](Self::is_affine), steps in which no guard is within reach are not sampled.
     ///
     /// Steps within reach are sampled as all others are: a passage that is shorter than the
     /// [`time_scale`](Self::time_scale) may hide there. A motion that is seen to be faster at the end

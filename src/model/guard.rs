@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// Which way an event function passes zero.
+/// The direction in which an event function passes zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
     /// From negative to positive.

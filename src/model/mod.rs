@@ -39,8 +39,9 @@
 //! Derivatives need not be written; `check_derivatives` compares written ones with differences
 //! ([`derivative`](crate::derivative)).
 
-// Inside: `bits` (rows of bits of a mode), `closures` (systems from closures), `forward` (traits
-// for references and smart pointers).
+// Inside: `flow` and `events` (what the user writes), `crossing`; `mode`, with `bits` (rows of bits);
+// `guard`, `watch`; `rearm` (the guard reset matrix); `stop`; `closures` (systems from closures),
+// `forward` (traits for references and smart pointers).
 
 mod bits;
 mod closures;

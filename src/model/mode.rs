@@ -112,7 +112,7 @@ impl Mode {
         self
     }
 
-    /// How many side bits are on.
+    /// The number of side bits that are on.
     #[inline]
     pub fn count_ones(&self) -> usize {
         self.words().map(|word| word.count_ones() as usize).sum()

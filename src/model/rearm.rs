@@ -7,7 +7,7 @@ use crate::{Direction, Guard, InputError, validate};
 /// Limit of the conflicts of a matrix that are listed.
 const MOST_CONFLICTS: usize = 1_000_000;
 
-/// Which guards may be crossed again, and when.
+/// The rule of re-arming: which guards may be crossed again, and when.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Rearm {
@@ -33,15 +33,15 @@ impl Rearm {
     }
 }
 
-/// Whether the crossing of an event function in the direction ahead of its side is looked for.
+/// State of the search for the crossing of an event function in the direction ahead of its side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Arming {
-    /// It is not.
+    /// It is not looked for.
     #[default]
     Off,
-    /// It is, from when the state has been off the surface, or is known to leave it.
+    /// It is looked for as soon as the state has been off the surface, or its rate leads off it.
     Waiting,
-    /// It is.
+    /// It is looked for.
     Ready,
 }
 

@@ -8,7 +8,7 @@ use super::{Guard, Mode};
 use crate::interrupt::Interrupted;
 use crate::{InputError, Quantity};
 
-/// Where a run was: time, state and mode.
+/// The place of a run: time, state and mode.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct At {
@@ -43,9 +43,9 @@ pub enum Stop {
     /// shortened first.
     #[error("{quantity} is not finite at t = {}, x = {:?}{}", .at.t, .at.state, tried(*quantity))]
     NotFinite {
-        /// Which function.
+        /// The function.
         quantity: Quantity,
-        /// Where it was evaluated.
+        /// The place at which it was evaluated.
         at: Box<At>,
     },
 
@@ -93,9 +93,9 @@ pub enum Stop {
         guard: Guard,
         /// The guard whose crossing arms it.
         by: Guard,
-        /// How far the state lies beyond the guard (`u_k`).
+        /// Distance of the state beyond the guard (`u_k`).
         beyond: f64,
-        /// Where, before the crossing.
+        /// The place, before the crossing.
         at: Box<At>,
     },
 
@@ -112,7 +112,7 @@ pub enum Stop {
         value: f64,
         /// The end of the admissible range that it is beyond (`u_k`).
         bound: f64,
-        /// Where: the start, or after the reset.
+        /// The place: the start, or after the reset.
         at: Box<At>,
     },
 
@@ -124,9 +124,9 @@ pub enum Stop {
     UndeclaredFlag {
         /// The flag.
         flag: usize,
-        /// How many are declared.
+        /// The number of declared flags.
         count: usize,
-        /// Where: the state after the reset, with the mode that the model was given.
+        /// The place: the state after the reset, with the mode that the model was given.
         at: Box<At>,
     },
 
@@ -138,7 +138,7 @@ pub enum Stop {
     NoProgress {
         /// The guard.
         guard: Guard,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -152,7 +152,7 @@ pub enum Stop {
         limit: usize,
         /// The last guard.
         guard: Guard,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -164,7 +164,7 @@ pub enum Stop {
     TooManySteps {
         /// The limit.
         limit: usize,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -176,7 +176,7 @@ pub enum Stop {
     RunTooLarge {
         /// The limit (bytes).
         limit: usize,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -188,7 +188,7 @@ pub enum Stop {
     StepTooSmall {
         /// The last step tried (s).
         step: f64,
-        /// Where.
+        /// The place.
         at: Box<At>,
     },
 
@@ -239,7 +239,7 @@ impl Stop {
         }
     }
 
-    /// Where the run was. `None` for what has no place of its own: an interrupt, the reason of a
+    /// The place of the run. `None` for what has no place of its own: an interrupt, the reason of a
     /// model, bad input.
     pub fn at(&self) -> Option<&At> {
         match self {

@@ -96,8 +96,8 @@ impl<'a> Crossed<'a> {
         self
     }
 
-    /// How many transitions the run made before this one. A crossing that is repeated, for a
-    /// derivative, has the number that it had in the run: random draws are keyed by it.
+    /// The number of transitions that the run made before this one. A crossing that is repeated,
+    /// for a derivative, has the number that it had in the run: random draws are keyed by it.
     pub const fn transition(&self) -> usize {
         self.transition
     }

@@ -156,7 +156,7 @@ fn exact_plane(t: f64) -> [f64; 2] {
     }
 }
 
-/// `z` of the exact solution: it does not feel `x` and `y`, and is 0 at its crossing.
+/// `z` of the exact solution: it does not depend on `x` and `y`, and is 0 at its crossing.
 fn exact_height(t: f64) -> f64 {
     let [_, _, z] = Affine::START;
     let (_, crosses_z) = Affine::EVENTS[1];

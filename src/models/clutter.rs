@@ -23,7 +23,7 @@ pub struct Clutter {
     pub bodies: usize,
     /// Columns along each side, > 0; their distance is eight times the size.
     pub side: usize,
-    /// Whether four walls keep the heap in.
+    /// Four walls keep the heap in.
     pub walls: bool,
     /// Seed of shapes, turns and places.
     pub seed: u64,

@@ -37,7 +37,7 @@ pub struct NormalPlate {
     row: SpringRow,
 }
 
-/// Where the plate stands and moves, as seen by its points.
+/// Position and motion of the plate, as seen by its points.
 struct Pose {
     x: f64,
     sine: f64,

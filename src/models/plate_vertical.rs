@@ -38,7 +38,7 @@ pub struct VerticalPlate {
     row: SpringRow,
 }
 
-/// Where the plate stands and moves, as seen by its springs.
+/// Position and motion of the plate, as seen by its springs.
 struct Pose {
     x: f64,
     /// `tan θ`.
@@ -189,7 +189,7 @@ impl Flow for VerticalPlate {
 
     #[inline]
     fn flip(&self, _t: f64, state: &[f64], mode: &Mode, k: usize, dx: &mut [f64]) -> bool {
-        // With shared damping the other springs feel the change too.
+        // With shared damping the forces of the other springs change too.
         if self.parameters.shared_damping {
             return false;
         }

@@ -43,7 +43,7 @@ pub struct SpringCylinder {
 }
 
 impl Default for SpringCylinder {
-    /// The parameters of the paper's section VI-A: 0.5 kg, 5 cm, 100 N/m; the ground with 1e4 N/m
+    /// The parameters of the paper's section VI-B: 0.5 kg, 5 cm, 100 N/m; the ground with 1e4 N/m
     /// and 20 ms; friction 1.
     fn default() -> Self {
         let (mass, radius) = (0.5, 0.05);

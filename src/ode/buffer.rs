@@ -11,12 +11,12 @@ mod sealed {
 /// Limit of the numbers of a vector.
 const MOST: usize = 1 << 27;
 
-/// Storage of one state vector: `[f64; N]` when the size is known, `Vec<f64>` otherwise. Sealed.
+/// Storage of one state vector: `[f64; N]` for a size in the type, else `Vec<f64>`. Sealed.
 ///
-/// Loops over an array have a length the compiler knows and unrolls: worth it for two states,
+/// Loops over an array have a constant length, which the compiler unrolls: worth it for two states,
 /// hardly for six (`cargo bench --bench ratios -- step`).
 pub trait Buffer: Clone + Debug + Send + Sync + sealed::Sealed + 'static {
-    /// The size, where it is known when a program is compiled.
+    /// The size, where it is in the type.
     #[doc(hidden)]
     const SIZE: Option<usize>;
     /// `n` zeros, none where `n` is more than 2²⁷ (a gibibyte); an array of another size than `n`

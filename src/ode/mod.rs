@@ -1,4 +1,4 @@
-//! Smooth motion of any right-hand side `(t, x) → dx`; knows no guards and no modes.
+//! Smooth motion of any right-hand side `(t, x) → dx`; without guards and modes.
 //!
 //! * `tsitouras`: one explicit Runge–Kutta step of order 5(4), first-same-as-last; `tableau`: its
 //!   numbers (Ch. Tsitouras, 2011).

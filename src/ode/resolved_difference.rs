@@ -11,7 +11,7 @@ const SMALL: f64 = 1e-3;
 const KNOWN: f64 = 1e-2;
 /// A shorter step is taken where it brings the error below this part of what it was.
 const BETTER: f64 = 0.125;
-/// How often a step is halved.
+/// Limit of the halvings of a step.
 const MOST_HALVINGS: usize = 50;
 /// Shortest step, in parts of what is moved: rounding then is a millionth of the difference.
 const LEAST: f64 = 1_048_576.0 * f64::EPSILON;
@@ -96,7 +96,7 @@ fn along_axis(
 pub(crate) struct Resolved {
     /// In parts of the usual step.
     pub(crate) part: f64,
-    /// Where that is a shorter one: rounding of the derivative, relative to its size.
+    /// Rounding of the derivative, relative to its size, if the step is shorter than the usual one.
     pub(crate) rounding: f64,
     /// An entry of which differences over all steps differ by more than their rounding: it has no
     /// derivative, or none to be seen.
@@ -137,8 +137,8 @@ impl Parts {
 }
 
 /// Derivative of the map `g(t, x, out)`, from states to states, along a line, with a step that is
-/// shortened until `g` is straight along it, into the first of three vectors; an entry of it that
-/// is known along no step, if there is one. Four evaluations where no step is shortened.
+/// shortened until `g` is straight along it, into the first of three vectors; returns an entry of
+/// it that no step resolves, if there is one. Four evaluations where no step is shortened.
 pub(crate) fn resolved_along<E>(
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
     line: Line<'_>,
@@ -158,8 +158,8 @@ pub(crate) fn resolved_along<E>(
     Ok(found.unknown)
 }
 
-/// How far differences over steps beside a `part` differ from the one over it: by its rounding, as
-/// far as it shows.
+/// Largest difference between differences over steps beside a `part` and the one over it: its
+/// rounding, as far as it shows.
 fn rounding_beside<E>(
     along: &mut impl FnMut(f64, &mut [f64]) -> Result<(), E>,
     part: f64,
@@ -180,7 +180,7 @@ fn rounding_beside<E>(
 struct Level {
     part: f64,
     off: f64,
-    /// Where it is off so far.
+    /// The entry with this error.
     worst: usize,
     rounding: f64,
 }
@@ -199,7 +199,7 @@ impl Level {
 ///
 /// The error of a difference over `s` is seen by those over `s/2` and `s/4`, its rounding by those
 /// beside `s`. A function that oscillates faster than `s` looks as if it were rounded: steps go on
-/// to be halved until a derivative is known. One that is flat over `s` and bends close by shows
+/// to be halved until a derivative is resolved. One that is flat over `s` and bends close by shows
 /// where the user's own scale is given.
 pub(crate) fn resolve<E>(
     Parts { start, user, least }: Parts,

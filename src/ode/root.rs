@@ -8,7 +8,7 @@ pub(crate) struct Sample {
     pub(crate) value: f64,
 }
 
-/// Where a root is guessed to be, and the slope there.
+/// The guess of a root, and the slope there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guess {
     pub(crate) at: f64,
@@ -145,7 +145,7 @@ struct PeakSearch {
     best: Sample,
     second: Sample,
     third: Sample,
-    /// Whether the parabola before left no hope.
+    /// The parabola before left no hope.
     hopeless: bool,
     /// The last step and the one before.
     step: f64,
@@ -153,7 +153,7 @@ struct PeakSearch {
 }
 
 impl PeakSearch {
-    /// Where to look next: at the top of the parabola through the three best samples, or else by
+    /// The place to look at next: the top of the parabola through the three best samples, or else by
     /// golden section; none where two parabolas in turn say that `enough` is not reached (one may
     /// be a poor one).
     fn next(&mut self, resolution: f64, enough: f64) -> Option<f64> {

@@ -54,7 +54,7 @@ impl<V: Buffer> Tsitouras<V> {
         }
     }
 
-    /// Where `f(t, x)` at the start of the step is to be written before [`step`](Self::step) is
+    /// Memory for `f(t, x)` at the start of the step, to be written before [`step`](Self::step) is
     /// called.
     #[inline]
     pub fn first_stage(&mut self) -> &mut [f64] {
@@ -73,7 +73,7 @@ impl<V: Buffer> Tsitouras<V> {
         self.k[6].get()
     }
 
-    /// Where that may be written, of a step that is made by other means.
+    /// Memory for that, of a step that is made by other means.
     #[inline]
     pub(crate) fn last_stage(&mut self) -> &mut [f64] {
         self.k[6].get_mut()
@@ -134,13 +134,13 @@ impl<V: Buffer> Tsitouras<V> {
             .advance_of(n, f, t, x, h));
     }
 
-    /// How the field changed along the last step, from its start to its end.
+    /// Change of the field along the last step, from its start to its end.
     #[inline]
     pub(crate) fn change_along_last(&self) -> &[f64] {
         self.k[5].get()
     }
 
-    /// How it changes from the first stage to the second of the step that has
+    /// Change of the field from the first stage to the second of the step that has
     /// [begun](Self::begin), and the part of the step between them.
     #[inline]
     pub(crate) fn first_change(&self) -> (&[f64], f64) {

@@ -71,8 +71,8 @@ pub(crate) fn corners(
     corners
 }
 
-/// Which transitions of a run are one corner, for the trajectory and for the derivative: those
-/// within a tolerance of the first of them.
+/// The rule that makes transitions of a run one corner, for the trajectory and for the derivative:
+/// those within a tolerance of the first of them.
 ///
 /// A guard that a reset carries across belongs to the crossing that caused it. A second crossing of
 /// an event function begins a new corner, unless a reset of this one changed the state.
@@ -89,7 +89,7 @@ pub(crate) struct Grouping {
     pub(crate) is_open: bool,
 }
 
-/// Whether a transition begins a corner or extends the last.
+/// Relation of a transition to the last corner: it begins a new one or extends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joins {
     /// It is the first of a new one.
@@ -108,7 +108,7 @@ impl Grouping {
         }
     }
 
-    /// Whether a transition belongs to the corner as it is.
+    /// Decides whether a transition belongs to the corner as it is.
     pub(crate) fn joins(&self, set: &Transition<'_>, tolerance: f64) -> Joins {
         let new = |c: &CrossedGuard| self.is_new(c.guard);
         let near = self.is_open && set.t - self.t <= tolerance;

@@ -25,7 +25,7 @@ pub(crate) struct Nodes<'a> {
     pub(crate) states: &'a [f64],
 }
 
-/// Which coefficients are kept, in this order.
+/// The coefficients that are kept, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// `c₂` and, in single precision, `c₄`; the rest by its nodes and the next step.
@@ -45,7 +45,7 @@ struct Kept {
     start: f64,
     length: f64,
     form: Form,
-    /// Where its coefficients begin, in double and in single precision.
+    /// Places of its first coefficients, in double and in single precision.
     long: usize,
     short: usize,
 }

@@ -19,9 +19,9 @@ pub enum Doubt {
     Touch {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
-        /// How close (`u_k`).
+        /// Distance from the guard (`u_k`).
         gap: f64,
         /// The error of the event function (`u_k`).
         error: f64,
@@ -32,9 +32,9 @@ pub enum Doubt {
     TurnedAway {
         /// The guard, which was not crossed.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
-        /// How close (`u_k`).
+        /// Distance from the guard (`u_k`).
         gap: f64,
         /// The error of the event function (`u_k`).
         error: f64,
@@ -43,9 +43,9 @@ pub enum Doubt {
     Shallow {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
-        /// How deep (`u_k`).
+        /// Depth beyond the guard (`u_k`).
         depth: f64,
         /// The error of the event function (`u_k`).
         error: f64,
@@ -55,7 +55,7 @@ pub enum Doubt {
     AtEnd {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
         /// The error of the time (s); infinite where the guard does not move.
         error: f64,
@@ -65,7 +65,7 @@ pub enum Doubt {
     Unresolved {
         /// The guard.
         guard: Guard,
-        /// When (s).
+        /// Time (s).
         t: f64,
         /// Range of the event function that samples leave open (`u_k`).
         error: f64,
@@ -76,13 +76,13 @@ pub enum Doubt {
     /// time. It says that steps are several times too long for the motion there, whose energy may
     /// be off by orders from then on: take shorter steps, thirty a turn of the fastest rod.
     Halved {
-        /// When (s).
+        /// Time (s).
         t: f64,
     },
     /// Steps from here on look at event functions at four places only, whatever lies between:
     /// [`Resolution::Samples`](crate::hybrid::Resolution::Samples). Told once, at the start.
     Unsearched {
-        /// When (s).
+        /// Time (s).
         t: f64,
     },
 }

@@ -56,7 +56,7 @@ pub struct ContactEvent {
     /// The order in which contacts acted, by their places in `contacts`; none when there was no
     /// impact by the law.
     pub order: Option<Order>,
-    /// How many outcomes the law of impact gave, of which this is one; 0 without it.
+    /// The number of outcomes of the law of impact, of which this is one; 0 without an impact.
     pub outcomes: usize,
 }
 
@@ -215,7 +215,7 @@ pub enum Remark {
     /// has this remark.
     #[error("{count} samples were not solved")]
     UnsolvedSamples {
-        /// How many.
+        /// Their number.
         count: u64,
     },
 }

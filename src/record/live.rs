@@ -13,7 +13,7 @@ use super::{
 use crate::model::{Mode, Stop};
 use crate::{InputError, Interrupt};
 
-/// Where a run stands: time, state and mode.
+/// The place of a run: time, state and mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now<'a> {
     /// Time (s).
@@ -35,7 +35,7 @@ pub(crate) trait Advance {
         observer: &mut dyn Observer,
     ) -> Result<Summary, InputError>;
 
-    /// Where it stands.
+    /// Its place.
     fn now(&self) -> Now<'_>;
 
     /// How bodies are read, and what a record is to keep.
@@ -218,7 +218,7 @@ impl<'a> Live<'a> {
         self.mode().flags().take_while(move |&flag| flag < contacts)
     }
 
-    /// How the last part ended; before the first, whether the run could begin.
+    /// The end of the last part; before the first, of the attempt to begin.
     pub fn status(&self) -> &Status {
         &self.status
     }
@@ -327,7 +327,7 @@ pub(crate) struct Interruptible<'a> {
 }
 
 impl Interruptible<'_> {
-    /// How a run ended that this one followed.
+    /// The status of a run that this observer followed.
     pub(crate) fn status(&self, status: Status) -> Status {
         if status == Status::Ended && !self.observer.is_done() && self.interrupt.is_set() {
             return Status::Refused(Stop::Interrupted);

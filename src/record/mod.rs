@@ -33,9 +33,10 @@
 //! # Ok::<(), saltation::Error>(())
 //! ```
 
-// Inside: `path` (the observer that keeps everything), `dense_output` (states between its nodes),
-// `options` (limits; a value for each entry), `told` (the last node reported by a driver in steps of
-// one length).
+// Inside: `start`; `observer` (the callbacks), `corner` (crossings of one instant), `events` (contacts),
+// `doubt`, `status`; `path` (the observer that keeps everything), `dense_output` (states between its
+// nodes), `run` (what is read of it), `table`; `live`; `options` (limits; a value for each entry),
+// `told` (the last node reported by a driver in steps of one length).
 
 pub(crate) mod corner;
 mod dense_output;

@@ -60,10 +60,10 @@ pub struct Transition<'a> {
     pub guards: &'a [CrossedGuard],
     /// The liveness bounds `c_k` of all event functions, as they are now (`u_k`/s).
     pub min_rates: &'a [f64],
-    /// How the state came there.
+    /// The way in which the state came there.
     pub arrival: Arrival,
     pub(crate) arming_before: &'a [Arming],
-    /// How many transitions the run made before this one.
+    /// The number of transitions that the run made before this one.
     pub index: usize,
     /// Record of it that the model left.
     pub record: &'a Record,
@@ -75,12 +75,12 @@ pub struct Transition<'a> {
     pub state: &'a [f64],
     /// Mode after.
     pub mode: &'a Mode,
-    /// How far the time may be off by the errors of the steps before (s), the most of all guards:
+    /// Error of the time by the errors of the steps before (s), the largest of all guards:
     /// an estimate, that of [`GuardCrossing::time_error`].
     pub time_error: f64,
 }
 
-/// How the state came to lie on a guard.
+/// The way in which the state came to lie on a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Arrival {
@@ -113,9 +113,9 @@ pub struct GuardCrossing {
     pub rate_after: f64,
     /// The liveness bound `c_k` (`u_k`/s).
     pub min_rate: f64,
-    /// How the state came to lie on the guard.
+    /// The way in which the state came to lie on the guard.
     pub arrival: Arrival,
-    /// How far the time may be off by the errors of the steps before (s): an estimate, not a bound.
+    /// Error of the time by the errors of the steps before (s): an estimate, not a bound.
     ///
     /// The estimated errors of all steps, times 3, are added up in units of the tolerance at the
     /// largest size of each variable along the run, and carried over by the gradient and the rate

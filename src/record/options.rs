@@ -48,7 +48,7 @@ pub(crate) fn step_count(t0: f64, tf: f64, step: f64) -> f64 {
     ((tf - t0 - slack(t0, tf, step)) / step).ceil().max(least)
 }
 
-/// How close to the end a step of one length ends there (s).
+/// Distance to the end within which a step of one length ends there (s).
 pub(crate) fn slack(t0: f64, tf: f64, step: f64) -> f64 {
     let rounding = 4.0 * f64::EPSILON * t0.abs().max(tf.abs());
     (1e-9 * step).max(rounding.min(1e-6 * step))

@@ -90,7 +90,7 @@ impl Path {
         }
     }
 
-    /// How a run ended that this path followed.
+    /// The status of a run that this path followed.
     pub(crate) fn status(&self, status: Status) -> Status {
         let full = self.is_done() && matches!(status, Status::Ended);
         if !full {
@@ -107,7 +107,7 @@ impl Path {
         self.times.len() <= 1 && self.events.is_empty()
     }
 
-    /// Where the path ends, for an error.
+    /// The end of the path, for an error.
     #[cold]
     pub(crate) fn end(&self) -> At {
         let t = self.times.last().copied().unwrap_or(f64::NAN);

@@ -57,7 +57,7 @@ impl Run {
         }
     }
 
-    /// How the run ended.
+    /// The end of the run: reached, stopped, or refused with a reason.
     pub fn status(&self) -> &Status {
         &self.status
     }
@@ -131,9 +131,9 @@ impl Run {
         &self.path.mode
     }
 
-    /// Where a later run goes on: time, and state and mode or positions and velocities, as its
-    /// driver wants them. Which contacts within the gap tolerance are closed is decided again;
-    /// what a start cannot carry is in a snapshot ([`Live`](crate::Live)).
+    /// The start of a later run that goes on: time, and state and mode or positions and velocities,
+    /// as its driver wants them. Which contacts within the gap tolerance are closed is decided
+    /// again; what a start cannot carry is in a snapshot ([`Live`](crate::Live)).
     ///
     /// ```
     /// use saltation::{Integrator, Start, models::Hopper};

@@ -3,7 +3,7 @@
 use crate::InputError;
 use crate::model::Mode;
 
-/// Where a run starts: a time and a state `x`, or positions `q` and velocities `v` of a mechanical
+/// The start of a run: a time and a state `x`, or positions `q` and velocities `v` of a mechanical
 /// system.
 ///
 /// ```

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::model::{Guard, Stop};
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Status {
@@ -22,7 +22,8 @@ pub enum Status {
 }
 
 impl Status {
-    /// Why the run could not go on; none where it came to its end, or was ended on purpose.
+    /// The reason for which the run could not go on; none where it came to its end, or was ended on
+    /// purpose.
     pub fn stop(&self) -> Option<&Stop> {
         match self {
             Self::Refused(stop) => Some(stop),
@@ -94,17 +95,17 @@ pub struct Statistics {
     pub crossings: usize,
     /// Calls of `on_crossing` that changed the state or the mode.
     pub resets: usize,
-    /// How often the run went on by a rule of the driver where the motion has no derivative, or is
-    /// not that of its method: an accumulation absorbed, a touch taken as a contact, impacts too
-    /// close to be distinguished taken as one, a step made in two halves.
+    /// The number of times that the run went on by a rule of the driver where the motion has no
+    /// derivative, or is not that of its method: an accumulation absorbed, a touch taken as a
+    /// contact, impacts too close to be distinguished taken as one, a step made in two halves.
     pub rulings: usize,
 }
 
-/// How a run ended, for those who keep none of it.
+/// The end of a run of which nothing is kept.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How the run ended.
+    /// The end of the run: reached, stopped, or refused with a reason.
     pub status: Status,
     /// The time at which it ended (s).
     pub t: f64,

@@ -116,7 +116,7 @@ impl Told {
         self.part.steps += 1;
     }
 
-    /// Why no further step is made: the observer or a limit ends the run.
+    /// The reason for which no further step is made: the observer or a limit ends the run.
     pub(crate) fn ends(&self, limits: &Limits, observer: &dyn Observer) -> Option<Status> {
         if observer.is_done() {
             return Some(Status::Ended);

@@ -155,7 +155,8 @@ impl Runner<'_> {
         Ok(first)
     }
 
-    /// Which gaps are open at both ends of a step, but approach at its start and part at its end.
+    /// Finds the gaps that are open at both ends of a step, but approach at its start and part at
+    /// its end.
     fn find_dips(&mut self) -> Result<(), VariationalFailure> {
         let (start, system, touches) = (&self.on.state, self.system, &self.on.touches.each);
         let Trial {

@@ -158,7 +158,7 @@ impl Runner<'_> {
         Ok((ahead - behind) / (2.0 * step))
     }
 
-    /// How the time of an impact moves with the start.
+    /// The derivative of the time of an impact by the start.
     fn shift(
         &mut self,
         state: &PhasePoint,

@@ -159,9 +159,9 @@ impl DiscreteLagrangian {
         Ok(())
     }
 
-    /// How much of twice the kinetic energy the force of inertia `k` is a difference of, its parts
-    /// taken as positive: of coordinates whose momenta change with `k`. All of it where that is not
-    /// known.
+    /// The part of twice the kinetic energy of which the force of inertia `k` is a difference, its
+    /// parts taken as positive: of coordinates whose momenta change with `k`. All of it where
+    /// the slopes of the momenta were not evaluated.
     pub(super) fn energy_behind<S: MechanicalSystem + ?Sized>(&self, system: &S, k: usize) -> f64 {
         if system.constant_mass() {
             return 0.0;

@@ -90,9 +90,10 @@ where
         self
     }
 
-    /// When impacts that follow each other closely are made plastic; none: never. Impacts are then
-    /// followed until a rebound is below the tolerance of rates, or the run ends with
-    /// [`VariationalFailure::TooManyImpacts`]. Default: closer than a step, or more than three in a step.
+    /// Sets the rule by which impacts that follow each other closely are made plastic; none: never.
+    /// Impacts are then followed until a rebound is below the tolerance of rates, or the run ends
+    /// with [`VariationalFailure::TooManyImpacts`]. Default: closer than a step, or more than three
+    /// in a step.
     #[must_use]
     pub fn chatter(mut self, rule: Option<Chatter>) -> Self {
         self.settings.chatter = rule;

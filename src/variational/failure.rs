@@ -3,7 +3,7 @@
 use crate::interrupt::Interrupted;
 use crate::{InputError, Stop, impact};
 
-/// Why a step could not be made.
+/// The reason for which a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariationalFailure {
@@ -60,7 +60,7 @@ pub enum VariationalFailure {
         contacts: Vec<usize>,
         /// The state `(q, v)` just before.
         state: Vec<f64>,
-        /// Why.
+        /// The reason.
         reason: Box<impact::ImpactFailure>,
     },
 
@@ -94,12 +94,12 @@ pub enum VariationalFailure {
         state: Vec<f64>,
     },
 
-    /// The run has no derivative, or not one that this driver knows.
+    /// The run has no derivative, or none that this driver computes.
     #[error("t = {t}: no derivative: {why}")]
     NoDerivative {
         /// Time (s).
         t: f64,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
 

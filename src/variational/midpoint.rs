@@ -103,7 +103,7 @@ impl<S: MechanicalSystem> Midpoint<S> {
         Ok(())
     }
 
-    /// How many steps so far were made in two halves.
+    /// The number of steps so far that were made in two halves.
     pub fn halvings(&self) -> usize {
         self.halvings
     }

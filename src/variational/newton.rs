@@ -28,7 +28,7 @@ const ENOUGH: f64 = 1e-13;
 /// moves a coordinate by is `ENOUGH` of its size at least.
 const SUMS: f64 = 4.0 * f64::EPSILON / ENOUGH;
 /// Corrections, each below this part of its coordinate's size (or of 1, when that is smaller), end it
-/// too where they do not shrink with new factors that are known to be good: they are rounding of the
+/// too where they do not shrink with new factors that have proved good: they are rounding of the
 /// forces.
 const ROUNDING: f64 = 1e-10;
 /// So do larger ones with new factors that are whole, where this part of the forces moves each
@@ -43,7 +43,7 @@ const CONTRACTS: f64 = 0.1;
 /// the iteration would come to is another root, far from the motion.
 const TOO_SLOW: f64 = 0.5;
 
-/// Why there is no step.
+/// The reason for which there is no step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
     /// No convergence, or a singular derivative; the last correction of the coordinates.
@@ -73,7 +73,7 @@ pub(super) struct Newton {
     /// The velocity that an iteration began with.
     start: Vec<f64>,
     delta: Vec<f64>,
-    /// How far the last correction moved each coordinate.
+    /// Motion of each coordinate by the last correction.
     moves: Vec<f64>,
     /// The contribution of rounding to the size of each coordinate.
     rounded: Vec<f64>,
@@ -81,7 +81,7 @@ pub(super) struct Newton {
     half: Vec<f64>,
 }
 
-/// How far an iteration moved the coordinates.
+/// Motion of the coordinates by an iteration.
 #[derive(Clone, Copy, Debug)]
 struct Correction {
     /// At most.
@@ -178,7 +178,7 @@ impl Newton {
         }
     }
 
-    /// Whether the factors that are kept are those of such a step.
+    /// True when the factors that are kept are those of a step of length `h`.
     fn fits(&self, h: f64) -> bool {
         self.step.is_some_and(|of| (of - h).abs() <= NEAR * h.abs())
     }

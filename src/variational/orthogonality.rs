@@ -58,7 +58,7 @@ pub struct Orthogonality<F> {
     interrupt: Interrupt,
 }
 
-/// How two contacts meet.
+/// Gaps and angle of two contacts that meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Meeting {
@@ -66,7 +66,7 @@ pub struct Meeting {
     pub gaps: [f64; 2],
     /// `C_ab`, the cosine between their normals.
     pub cosine: f64,
-    /// Whether the order of their impacts matters.
+    /// Uniqueness of the outcome of their impacts.
     pub uniqueness: Uniqueness,
 }
 
@@ -235,7 +235,7 @@ where
         scaled.sum::<f64>().sqrt()
     }
 
-    /// How the contacts meet at a posture and design.
+    /// Evaluates the meeting of the contacts at a posture and design.
     fn meet(&self, z: &[f64], d: usize) -> Result<Meeting, VariationalFailure> {
         self.interrupt.check()?;
         let (q, design) = z.split_at(d);

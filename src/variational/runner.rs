@@ -18,7 +18,7 @@ pub(super) struct Runner<'a> {
     pub(super) on: &'a mut Progress,
 }
 
-/// Where a run stands, and the memory that it needs: all that a later part of it goes on with.
+/// The place of a run, and the memory that it needs: all that a later part of it goes on with.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
     pub(super) stepper: Stepper,
@@ -38,7 +38,7 @@ pub(super) struct Trial {
     pub(super) state: PhasePoint,
     /// The gaps there.
     pub(super) ends: Vec<f64>,
-    /// Which of them may have been closed in between.
+    /// True for those that may have been closed in between.
     pub(super) dips: Vec<bool>,
     /// Velocities at its start and its end.
     pub(super) velocities: [Vec<f64>; 2],

@@ -8,7 +8,8 @@ use crate::mechanics::{ContactModel, MechanicalSystem, Mechanism, UnilateralCons
 use crate::record::{Limits, step_count};
 use crate::{InputError, validate};
 
-/// When a chattering contact comes to rest: its impact is then plastic, and it stays closed.
+/// The rule by which a chattering contact comes to rest: its impact is then plastic, and it stays
+/// closed.
 ///
 /// Times between impacts shrink geometrically where restitution is less than one, and steps cannot
 /// follow them to the end. The paper says only "faster than the time-step frequency". The time

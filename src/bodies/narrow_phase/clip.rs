@@ -30,7 +30,7 @@ pub(super) struct FacePair {
     half: [f64; 2],
     /// Corners of the incident face, or ends of a segment, `(u, w, h)`.
     incident: [[f64; 3]; 4],
-    /// How many there are.
+    /// Their number.
     ends: usize,
     /// Slopes of the incident face, `∂h/∂u` and `∂h/∂w`.
     slopes: [f64; 2],
@@ -120,7 +120,7 @@ impl FacePair {
         if self.ends == 2 { 1 } else { 4 }
     }
 
-    /// Where an edge crosses a border, and at which part of the edge.
+    /// The point at which an edge crosses a border, and the part of the edge up to it.
     #[inline]
     fn crossing(&self, number: usize) -> Option<([f64; 3], f64)> {
         let (edge, border) = (number / 4, number % 4);

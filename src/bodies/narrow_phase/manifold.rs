@@ -9,8 +9,8 @@ pub const CAPACITY: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ManifoldPoint {
-    /// Which parts of the shapes meet; the same point has the same number at slightly different
-    /// poses.
+    /// Number of the parts of the shapes that meet; the same point has the same number at slightly
+    /// different poses.
     pub feature: usize,
     /// Signed distance along the normal (m), negative in overlap: `normal · (on_a − on_b)`.
     pub gap: f64,

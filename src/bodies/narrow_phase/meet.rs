@@ -29,8 +29,8 @@ const PARALLEL: f64 = 0.05;
 /// bear load together differ in depth by little; at a larger tilt they are close to each other, and
 /// one of them is enough.
 const FLAT: f64 = 0.99875;
-/// How much less deep than the best axis says the points of such a face may be, by the shortest
-/// half length.
+/// Part of the shortest half length by which the points of such a face may be less deep than the
+/// best axis says.
 const SLACK: f64 = 1e-4;
 
 /// An axis that separates, or that is the shortest way out.

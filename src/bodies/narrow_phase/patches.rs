@@ -20,7 +20,7 @@ const SAME_NORMAL: f64 = 5e-9;
 /// Points that coincide are one where their normals differ by less: 0.1 rad.
 const NEAR_NORMAL: f64 = 5e-3;
 
-/// Where on a shape a point lies.
+/// The part of a shape on which a point lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Side {
     /// On a shape without parts.

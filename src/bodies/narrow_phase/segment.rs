@@ -21,7 +21,7 @@ impl Segment {
         self.at(if end == 0 { -self.half } else { self.half })
     }
 
-    /// Where the foot of a point on the line lies, beyond the ends too.
+    /// The place of the foot of a point on the line, beyond the ends too.
     pub(super) fn foot(&self, point: Vector3<f64>) -> f64 {
         self.axis.dot(&(point - self.middle))
     }
@@ -31,7 +31,7 @@ impl Segment {
         self.at(self.foot(point).clamp(-self.half, self.half))
     }
 
-    /// Where the lines are closest to each other; none where they are parallel.
+    /// The places at which the lines are closest to each other; none where they are parallel.
     pub(super) fn closest_on_lines(&self, other: &Self) -> Option<(f64, f64)> {
         let sine_squared = self.axis.cross(&other.axis).norm_squared();
         if sine_squared < 1e-24 {

@@ -98,8 +98,8 @@ impl<'a> Local<'a> {
         Vector3::from_fn(|k, _| point[k] - point[k].clamp(-self.half[k], self.half[k]))
     }
 
-    /// Where the core is closest to the box: the zero of the derivative of the squared distance,
-    /// which rises and is linear between the planes of the faces.
+    /// The place at which the core is closest to the box: the zero of the derivative of the squared
+    /// distance, which rises and is linear between the planes of the faces.
     fn closest(&self) -> f64 {
         let mut kinks = [self.length; 7];
         for k in 0..3 {

@@ -1,5 +1,5 @@
 //! The law of a compliant contact with friction in the velocities at the end of a step: impulse,
-//! cost and curvature (Castro et al., section V and appendix B).
+//! cost and curvature (Castro et al., section V-A, appendices C and D).
 
 use super::lagged::Lag;
 use super::values::{ContactLaw, ContactPoint, Curvature, Friction, ImpulseRates, Region, dot};

@@ -16,7 +16,7 @@ pub(super) struct Lag {
     bound: f64,
     /// `ε`.
     slip: f64,
-    /// Whether `ε` is `R_t μ γ_n0`.
+    /// True when `ε` is `R_t μ γ_n0`.
     creeps: bool,
 }
 

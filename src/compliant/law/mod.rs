@@ -1,5 +1,5 @@
 //! Impulses of contacts and of further terms as functions of their velocities (Castro et al.,
-//! section V).
+//! sections III-B and V-A).
 //!
 //! * `values`: the numbers of a law, and what it gives; `contact`: the law of a contact with the
 //!   cone of friction; `lagged`: with the friction bound of the step before.

@@ -12,7 +12,7 @@ pub enum Region {
     NoContact,
 }
 
-/// How friction enters the convex cost.
+/// The friction in the convex cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Friction {
     /// Coulomb's cone with the normal impulse of the same step (the paper).

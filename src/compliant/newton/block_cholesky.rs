@@ -33,7 +33,7 @@ pub(crate) struct BlockCholesky {
     /// Column (position) of each block of `U`, row by row; the diagonal block comes first, the
     /// others ascend.
     columns: Vec<usize>,
-    /// Where the values of each block begin; one more at the end.
+    /// Place of the first value of each block; one more at the end.
     offsets: Vec<usize>,
     /// For each column the blocks above its diagonal, from the top.
     above: Vec<Above>,
@@ -75,7 +75,7 @@ struct Above {
 #[derive(Clone, Copy, Debug, Default)]
 struct Target {
     width: usize,
-    /// Where its values begin in this row; stale when this row does not have the column.
+    /// Place of its first value in this row; stale when this row does not have the column.
     place: usize,
 }
 

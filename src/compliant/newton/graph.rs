@@ -1,6 +1,6 @@
 //! Islands: trees that terms connect, found by union and find. Each is a convex problem of its own
-//! (Castro et al., section VI, goes further: one island at a time keeps one difficult contact from
-//! shortening the steps of all).
+//! (an extension named in Castro et al., section VII), so that one difficult contact does not shorten
+//! the steps of all.
 
 use crate::compliant::problem::{Links, Problem};
 

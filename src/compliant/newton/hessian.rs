@@ -1,5 +1,5 @@
 //! The Hessian `H = A + Jᵀ G J` of an island, added up by rank-one terms into the blocks of its
-//! factor (Castro et al., equation 22).
+//! factor (Castro et al., section IV-A).
 
 use super::block_cholesky::BlockCholesky;
 use super::island::Island;

@@ -1,4 +1,4 @@
-//! Newton's method with a line search for one island (Castro et al., algorithm 1).
+//! Newton's method with a line search for one island (Castro et al., algorithm 2).
 
 use super::block_cholesky::BlockCholesky;
 use super::hessian::factorise;
@@ -89,6 +89,7 @@ impl IslandSolver {
         let mut analysed = false;
         let mut since_refresh = 0;
         loop {
+            // Line 2: the test of convergence (26).
             self.iterate.evaluate_gradient(island);
             let (mut residual, mut scale) = self.residual();
             if since_refresh > 0 && settings.accepts(residual, scale) {
@@ -117,6 +118,7 @@ impl IslandSolver {
                 return Ok(());
             }
             settings.interrupt.check()?;
+            // Algorithm 2, line 3: H dv = −∇ℓ, with the pattern of H analysed once.
             if !analysed {
                 self.factor.analyse(&island.widths, &island.edges);
                 analysed = true;
@@ -131,12 +133,14 @@ impl IslandSolver {
             }
             self.factor.solve(&mut self.direction.dv);
             self.direction.evaluate(island, &self.iterate);
+            // Line 4: the length, by an exact or an approximate minimum of ℓ along dv.
             let (length, evaluations) = search(settings, island, &self.iterate, &self.direction);
             self.report.evaluations += evaluations;
             let Some(length) = length else {
                 self.end(Convergence::Stalled);
                 return Ok(());
             };
+            // Line 5. Velocities of terms and momenta are updated along with v.
             let before = self.iterate.cost;
             self.iterate.advance(&self.direction, length);
             since_refresh += 1;

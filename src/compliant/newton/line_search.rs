@@ -1,5 +1,5 @@
 //! The length of a Newton step: an exact search that never fails, and Armijo's rule (Castro et al.,
-//! section V-D).
+//! sections IV-B and IV-C).
 
 use super::island::Island;
 use super::iterate::{Direction, Iterate};

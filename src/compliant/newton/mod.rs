@@ -1,4 +1,4 @@
-//! One island by Newton's method on the velocities (Castro et al., section V).
+//! One island by Newton's method on the velocities (Castro et al., section IV).
 //!
 //! * `graph`: islands, found by union and find; `island`: one of them as a problem of its own.
 //! * `iteration`: Newton's method; `iterate`: a point and a direction; `line_search`: the length of

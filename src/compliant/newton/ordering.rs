@@ -24,7 +24,7 @@ pub(crate) struct Elimination {
     sequence: Vec<usize>,
     /// Neighbours at elimination, step by step.
     neighbours: Vec<usize>,
-    /// Where they begin; one more at the end.
+    /// Their first places; one more at the end.
     starts: Vec<usize>,
     branches: Vec<Branch>,
 
@@ -58,7 +58,7 @@ struct Node {
     start: usize,
     /// Length of the list.
     length: usize,
-    /// How many of it are elements.
+    /// The number of these that are elements.
     elements: usize,
     /// Width of the tree, at least 1.
     weight: usize,

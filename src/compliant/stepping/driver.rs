@@ -360,7 +360,7 @@ where
         &self.core.statistics
     }
 
-    /// Where the time since [`start`](Self::start) went, by the clock.
+    /// The time since [`start`](Self::start), by the clock, divided among the parts of steps.
     pub fn times(&self) -> &StepTimes {
         &self.core.times
     }

@@ -1,5 +1,5 @@
 //! The motion without contacts (stage 1), the inertia `A` that contacts meet, and the coordinates
-//! at the end of a step (stage 3) (Castro et al., equations 12 to 15).
+//! at the end of a step (stage 3) (Castro et al., equations 11 to 17).
 
 use super::free_newton::{FreeNewton, NotFound};
 use super::model::SteppedSystem;

@@ -1,5 +1,5 @@
-//! Newton's method for the motion without contacts of implicit schemes (Castro et al., equations 12
-//! and 13), with a block of the Jacobian for each tree.
+//! Newton's method for the motion without contacts of implicit schemes (Castro et al., equations 13
+//! and 14), with a block of the Jacobian for each tree.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Time stepping: the theta method in two stages (Castro et al., section III).
+//! Time stepping: the theta method in two stages (Castro et al., section II-D).
 //!
 //! * `scheme`: the weights of the start and the end of a step; `free_motion`: the motion without
 //!   contacts, the inertia that contacts meet, and coordinates; `free_newton`: its equations.

@@ -138,7 +138,7 @@ where
     }
 }
 
-/// Where a live run stands, beside the driver's own state.
+/// The place of a live run, beside the driver's own state.
 #[derive(Clone, Debug)]
 pub(super) struct Stand {
     /// Its start (s).

@@ -1,6 +1,6 @@
-//! The schemes of the theta method (Castro et al., section III).
+//! The schemes of the theta method (Castro et al., section II-C).
 
-/// How a step weighs its start and its end, `x_θ = θ x + (1 − θ) x₀`:
+/// The weights of the start and the end of a step, `x_θ = θ x + (1 − θ) x₀`:
 ///
 /// ```text
 ///     M(q_θ) (v − v₀) = dt k(q_θ, v_θ) + J(q₀)ᵀ γ        q = q₀ + dt N(q_θ) v_θvq
@@ -9,7 +9,7 @@
 /// Contacts and joints act by the velocities at the end of the step in all of them. While their
 /// forces change the order is one; the module says what that does to the energy.
 ///
-/// Where `θ = 0` the Coriolis force is that at `q₀` and the mean of `v₀` and `v*`, where it does no
+/// If `θ = 0` the Coriolis force is that at `q₀` and the mean of `v₀` and `v*`, where it does no
 /// work: at `v₀` it would speed up bodies that tumble, without bound. (The paper has it in `k`.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

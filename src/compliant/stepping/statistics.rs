@@ -27,7 +27,7 @@ pub struct StepStatistics {
     pub overlap: f64,
 }
 
-/// Where the time of steps went.
+/// The time that steps took, by their parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepTimes {

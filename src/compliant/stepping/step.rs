@@ -54,7 +54,7 @@ pub(super) struct Core {
     pub(super) problem: Problem,
     /// Contacts that pressed in the last step, in rising order, each once.
     pub(super) pressing: Vec<usize>,
-    /// How many contacts the system numbers, as it said at the start; 0 where it numbers none.
+    /// The number of contacts that the system numbered at the start; 0 where it numbers none.
     pub(super) numbered: usize,
     pub(super) next_q: Vec<f64>,
     pub(super) statistics: StepStatistics,

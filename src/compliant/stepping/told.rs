@@ -14,7 +14,7 @@ impl Core {
         told
     }
 
-    /// Tells of the step that was made, and of the contacts that press from its end on.
+    /// Reports the step that was made, and the contacts that press from its end on.
     pub(super) fn tell_step(&self, told: &mut Told, observer: &mut dyn Observer) {
         told.count_step();
         told.segment(self.t, observer, |state| {

@@ -3,7 +3,7 @@
 use crate::compliant::{RowLaw, Softness};
 use crate::{InputError, validate};
 
-/// How hard a constraint is held: by a spring of the stiffness `k` with the dissipation time `τ`,
+/// The compliance of a constraint: a spring of the stiffness `k` with the dissipation time `τ`,
 /// but no stiffer than the near-rigid limit `β` allows.
 ///
 /// A deviation `g` is answered by the force `−k g − τ k ġ`, both at the end of the step. In a step

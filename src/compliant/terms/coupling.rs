@@ -33,7 +33,7 @@ impl JointCoupling {
         }
     }
 
-    /// How hard it is held; by default rigid.
+    /// Sets the compliance of the coupling; by default rigid.
     #[must_use]
     pub fn compliance(mut self, compliance: Compliance) -> Self {
         self.compliance = compliance;

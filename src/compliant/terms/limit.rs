@@ -41,7 +41,7 @@ impl JointLimit {
         }
     }
 
-    /// How hard the stops are; by default rigid.
+    /// Sets the compliance of the stops; by default rigid.
     #[must_use]
     pub fn compliance(mut self, compliance: Compliance) -> Self {
         self.compliance = compliance;

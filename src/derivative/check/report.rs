@@ -180,7 +180,7 @@ impl fmt::Display for Partial {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Which derivative.
+    /// The derivative.
     pub what: Partial,
     /// As the user's function gives it.
     pub given: f64,
@@ -214,7 +214,7 @@ impl fmt::Display for Entry {
 pub struct DerivativeReport {
     /// The entry with the largest error; `None` when the user wrote no derivative.
     pub worst: Option<Entry>,
-    /// How many entries were compared.
+    /// The number of entries that were compared.
     pub compared: usize,
 }
 

@@ -22,7 +22,7 @@ pub(crate) const LIST_ALL: usize = 6;
 /// Up to this many guards all pairs are compared, without resets and with them.
 const COMPARE_PAIRS: [usize; 2] = [100, 24];
 
-/// How a displacement passes a corner, several guards crossed at one instant.
+/// The derivative of the flow through a corner, several guards crossed at one instant.
 ///
 /// Displacements are at fixed time: `δ` just before becomes `B(δ)` just after. `B` is positively
 /// homogeneous. Along each order of the guards it is linear, a product of saltation matrices.
@@ -48,7 +48,7 @@ pub enum CornerKind {
     Linear {
         /// The map, `d × d`.
         matrix: DMatrix<f64>,
-        /// How that was established.
+        /// The comparison that established it.
         compared: Compared,
     },
     /// Continuous and piecewise linear: each order of the guards has a linear map of its own on its
@@ -63,7 +63,7 @@ pub enum CornerKind {
     NotGuaranteed(NoDerivative),
 }
 
-/// Which orders of the guards of a corner were compared and found to have one map.
+/// The orders of the guards of a corner that were compared and found to have one map.
 ///
 /// The field after a corner may depend on the sides of all its guards in any way. With `n` guards
 /// there are `2^n` modes, and modes that were not evaluated may differ.
@@ -190,7 +190,7 @@ impl CornerDerivative {
             tolerance: self.tolerance,
             ..context
         };
-        // Maps that are clearly different were told apart without it.
+        // Maps that are clearly different were distinguished without it.
         let measured = match &self.rounding {
             Some(_) => None,
             None if self.linear().is_some() => None,

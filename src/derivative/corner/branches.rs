@@ -279,7 +279,8 @@ pub struct Piece {
     /// Its matrix, `d × d`: `B(v) = matrix · v` for every `v` in one of the cones. For a corner,
     /// the product of the saltation matrices along the order.
     pub matrix: DMatrix<f64>,
-    /// Where it holds: a cone for each order of the guards that has this matrix and this state.
+    /// The cones on which it holds, one for each order of the guards that has this matrix and this
+    /// state.
     pub cones: Vec<Cone>,
     /// The state that is displaced by `B(v)`: the final state of the run, or the limit just after
     /// the corner for vanishing displacements in this piece.

@@ -1,4 +1,5 @@
-//! Do all orders of a corner have one map? Three answers, each as far as it goes.
+//! Comparison of the maps of the orders of a corner: whether all have one map. Three methods, each
+//! with what it proves.
 //!
 //! * [`all_orders`]: the guards crossed so far make a lattice of sets; where two orders of the same
 //!   set meet, their maps must agree. `2^n` nodes, `n 2^(n−1)` crossings, and no more than two

@@ -1,5 +1,5 @@
-//! Finds the graph of a corner as far as it is asked for, and carries displacements along its
-//! edges: `n + 1` fields for one direction through `n` guards.
+//! The search of the graph of a corner, as far as it is asked for, and displacements carried along
+//! its edges: `n + 1` fields for one direction through `n` guards.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -26,7 +26,7 @@ pub(crate) const MOST_NUMBERS: usize = 1 << 25;
 #[derive(Clone, Debug)]
 pub(crate) struct Explorer {
     graph: CornerGraph,
-    /// How many transitions the run made before the corner.
+    /// The number of transitions that the run made before the corner.
     index: usize,
     extremes: Extremes,
     /// The sizes of jumps, time shifts and intermediate maps since they were last forgotten.
@@ -164,8 +164,8 @@ impl Explorer {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
         let mark = self.graph.mark();
-        // Of most edges of a corner without resets the node behind is known. Behind a guard that ends
-        // the run it never is: only that guard leads there.
+        // Most edges of a corner without resets lead to a node that was found before. That of a guard
+        // that ends the run never does: only that guard leads there.
         let joins = behind == Behind::Members
             && context.crosses_sides_alone()
             && !context.system.watch(guard.event).stop;
@@ -284,6 +284,8 @@ impl Explorer {
             self.repeat
                 .cross(context, index, crossed, place, Carried { dt, dx })?;
         }
+        // δ⁺ = DR δ⁻ + τ (DR F⁻ − F⁺), with τ = −Dh δ⁻/(Dh F⁻): one factor of the saltation matrix
+        // (Pace & Burden, eq. 39 and 40). `deltas` is DR δ⁻ here.
         let jump = self.graph.jump(edge);
         for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
             for i in 0..jump.len() {

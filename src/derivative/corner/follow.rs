@@ -57,7 +57,8 @@ impl Course {
         Ok(together.then_some(passed))
     }
 
-    /// Where the perturbations went, and whether they were together to the end.
+    /// Carries the perturbations through the corner. Returns where they came out, and whether they
+    /// were together to the end.
     fn pass_each(
         &mut self,
         context: Context<'_>,
@@ -210,7 +211,7 @@ impl Lone {
     /// to refuse it with its reason.
     ///
     /// # Errors
-    /// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
+    /// [`NoDerivative::DifferencesDisagree`] where the differences of a row disagree; interrupts.
     pub(crate) fn begin(
         &mut self,
         context: Context<'_>,
@@ -250,8 +251,9 @@ impl Lone {
         Ok((self.rate + sum(&self.row) + sum(&self.gain) + sum(&self.behind)).is_finite())
     }
 
-    /// Carries a displacement at fixed time from before the crossing to behind it; how much later
-    /// it crosses (s).
+    /// Carries a displacement at fixed time from before the crossing to behind it, by the saltation
+    /// matrix (Pace & Burden, eq. 39, with `DR = 1`). Returns the shift of the time at which it
+    /// crosses (s).
     pub(crate) fn carry(&self, delta: &mut [f64]) -> f64 {
         let tau = -dot(&self.row, delta) / self.rate;
         for (delta, gain) in delta.iter_mut().zip(&self.gain) {

@@ -78,7 +78,7 @@ impl Edge {
     }
 }
 
-/// How much was found of a graph.
+/// Sizes of a graph at a moment, to go back to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     nodes: usize,
@@ -106,7 +106,7 @@ pub(crate) struct CornerGraph {
     jumps: Vec<f64>,
     /// The liveness bounds of all event functions in the run, if there is one.
     pub(super) min_rates: Vec<f64>,
-    /// The rounding of states after crossings, where it is known.
+    /// The rounding of states after crossings, where it was measured.
     rounding: Vec<f64>,
     /// Values of the members of node 0 that count as zero, where they are not zero.
     pub(super) residuals: Vec<f64>,
@@ -442,7 +442,7 @@ impl CornerGraph {
         })
     }
 
-    /// Where a node is, for an error.
+    /// The place of a node, for an error.
     #[cold]
     pub(super) fn at(&self, node: usize) -> At {
         let Node { x, mode, .. } = self.node(node);
@@ -545,7 +545,7 @@ fn key(mode: &Mode) -> u64 {
     })
 }
 
-/// How one direction passed a corner, or several together.
+/// The end of the way of one direction through a corner, or of several together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passed {
     /// The node at which it came out.

@@ -14,7 +14,7 @@ use crate::hybrid::evaluate::{self, Point};
 use crate::linalg::dot;
 use crate::{Guard, NoDerivative, Stop};
 
-/// When more guards than this are met again at one instant, resets do not end.
+/// Limit of the guards that are met again at one instant: beyond it resets do not end.
 const MOST_MET_AGAIN: usize = 500;
 
 impl CornerGraph {
@@ -253,7 +253,7 @@ impl CornerGraph {
 /// Moves of event functions within this part of their terms are rounding of derivatives of resets.
 const LEFT_ALONE: f64 = 1e-6;
 
-/// How far a displacement moves an event function at a crossing, whose time it shifts by `tau`, and
+/// Change of an event function by a displacement at a crossing, whose time it shifts by `tau`, and
 /// the size of the terms of that.
 pub(super) struct Moved {
     by: f64,

@@ -115,7 +115,7 @@ impl MapScale {
 }
 
 /// The largest difference of maps that should be equal, beyond a part of their entries, entry by
-/// entry. What is allowed is known once all crossings are found.
+/// entry. The allowed difference is computed once all crossings are found.
 #[derive(Clone, Debug)]
 pub(crate) struct Excess {
     most: DMatrix<f64>,

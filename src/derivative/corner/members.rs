@@ -17,7 +17,7 @@ pub(crate) struct Member {
     moving: f64,
     /// `dh/dt` along the field of the node (`u`/s).
     pub(crate) rate: f64,
-    /// Where its row begins among all rows.
+    /// The place of its row among all rows.
     row: usize,
 }
 
@@ -125,9 +125,9 @@ pub(crate) struct CornerPoint {
     /// State on the guards, before any crossing.
     pub(crate) x: Vec<f64>,
     pub(crate) mode: Mode,
-    /// How many transitions the run made before it.
+    /// The number of transitions that the run made before it.
     pub(crate) index: usize,
-    /// Which guards are armed there; outside of runs empty, and all that are watched are.
+    /// Arming of the guards there; empty outside of runs: all that are watched are armed.
     pub(crate) arming: Vec<Arming>,
     /// The guards, in the order in which the run crossed them.
     pub(crate) guards: Vec<Guard>,
@@ -146,7 +146,7 @@ pub(crate) struct CornerPoint {
 }
 
 impl CornerPoint {
-    /// Where the model is asked before any crossing.
+    /// The point at which the model is evaluated before any crossing.
     pub(crate) fn before(&self) -> Point<'_> {
         Point {
             t: self.t,
@@ -155,7 +155,7 @@ impl CornerPoint {
         }
     }
 
-    /// Whether the crossing of event function `k` is looked for there.
+    /// Arming of event function `k` there.
     pub(crate) fn arming_of(&self, system: &dyn System, k: usize) -> Arming {
         let outside_of_runs = || {
             if system.watch(k).is_any() {

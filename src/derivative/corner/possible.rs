@@ -29,7 +29,7 @@ const CURVED: f64 = 2.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Close {
     pub(crate) guard: Guard,
-    /// How much later it is met, if nothing changes (s).
+    /// The time until it is met, if nothing changes (s).
     pub(crate) apart: f64,
     /// The error of that (s).
     pub(crate) error: f64,
@@ -41,7 +41,7 @@ pub(crate) struct Close {
     pub(crate) gap: f64,
 }
 
-/// Why a guard is not met after others although it was met before them.
+/// The reason for which a guard is not met after others although it was met before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeftOut {
     /// The motion was turned away from it.
@@ -64,7 +64,7 @@ pub(crate) struct CloseGuards {
     /// The shifts of the times of the guards crossed, as rows, one after the other.
     members: Vec<f64>,
     is_member: Vec<bool>,
-    /// How far the error of the run and the motion meanwhile lead along each event function, by
+    /// Changes of each event function along the error of the run and the motion meanwhile, by
     /// differences, and the values beside the point of which they are made (`u_k`); infinite where
     /// rows cost less.
     reach: Vec<f64>,
@@ -96,7 +96,7 @@ impl CloseGuards {
     /// may be off by `error`.
     ///
     /// # Errors
-    /// [`NoDerivative::DifferencesDisagree`] where a row is not known; interrupts.
+    /// [`NoDerivative::DifferencesDisagree`] where the differences of a row disagree; interrupts.
     pub(crate) fn find(
         &mut self,
         context: Context<'_>,
@@ -303,13 +303,13 @@ fn add_moved(reach: &mut [f64], part: f64, beside: &[f64], here: &[f64]) {
     }
 }
 
-/// How far a row leads along an error, whatever the signs.
+/// Largest change of an event function with this row by an error, whatever the signs.
 fn along(row: &[f64], error: &[f64]) -> f64 {
     row.iter().zip(error).map(|(r, e)| (r * e).abs()).sum()
 }
 
-/// Whether a guard, by `gap` ahead of its surface before the crossings of `point`, is kept from
-/// being crossed after them, where the field is `behind`; `row` is overwritten.
+/// Tests whether a guard, by `gap` ahead of its surface before the crossings of `point`, is kept
+/// from being crossed after them, where the field is `behind`; `row` is overwritten.
 fn left_out(
     context: Context<'_>,
     point: &CornerPoint,

@@ -1,5 +1,5 @@
-//! The rounding of the outcomes and the maps of a corner. It is measured, since only the model
-//! knows how many differences its numbers contain.
+//! The rounding of the outcomes and the maps of a corner. It is measured, since a
+//! model does not declare how many differences its numbers contain.
 //!
 //! The corner is passed in a few orders from points so close to each other that smooth functions
 //! are straight lines between them. Deviations are rounding, whatever their cause: steps of
@@ -26,9 +26,9 @@ use crate::{Guard, NoDerivative};
 const APART: f64 = 64.0 * f64::EPSILON;
 /// Components smaller than this are shifted as if they were of this size, as differences do.
 const LEAST: f64 = 6e-6;
-/// How many standard deviations two equal numbers may be apart.
+/// Distance, in standard deviations, up to which two numbers count as equal.
 const SAFETY: f64 = 10.0;
-/// How often a corner is passed from five points.
+/// The number of passages of a corner from five points.
 const COURSES: usize = 6;
 /// Passages of a corner of more than `MANY` guards, likewise.
 const FEW_COURSES: usize = 2;
@@ -115,7 +115,7 @@ fn orders(guards: &[Guard]) -> Vec<Vec<Guard>> {
     orders
 }
 
-/// How a corner was passed from one point.
+/// The passage of a corner from one point.
 struct Passage {
     order: Vec<Guard>,
     /// The state behind each crossing, one after the other.

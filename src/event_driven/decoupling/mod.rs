@@ -1,6 +1,7 @@
-//! "Is my model decoupled here?" (Pace & Burden, assumption 3 and theorem 1).
+//! The test whether a model is decoupled where contacts close at once (Pace & Burden, assumption 3
+//! and theorem 1).
 //!
-//! * `report`: what is known of contacts that close at once.
+//! * `report`: the outcomes of contacts that close at once, and whether they vary differentiably.
 //! * `orders`: the outcomes of all orders in which they can close; `subsystems`: limbs in the given
 //!   coordinates.
 

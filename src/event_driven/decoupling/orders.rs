@@ -18,7 +18,7 @@ const SAMPLE: u64 = 24;
 /// Limit of the impacts of one order.
 const CAP: usize = 1000;
 
-/// How many times later each contact of an order is met than the one before.
+/// Ratio of the times at which a contact of an order and the one before are met.
 const APART: f64 = 1e4;
 
 /// The outcome of nearby states that meet the contacts in one order.

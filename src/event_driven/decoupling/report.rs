@@ -1,5 +1,5 @@
-//! "Is my model decoupled here?" Whether outcomes vary differentiably, continuously or not at all
-//! when contacts close at once (Pace & Burden, assumption 3 and section 4).
+//! The report on contacts that close at once: whether outcomes vary differentiably, continuously or
+//! with jumps (Pace & Burden, assumption 3 and section 4).
 
 use crate::event_driven::Breakdown;
 use crate::event_driven::Model;
@@ -22,7 +22,7 @@ use crate::{At, Guard, InputError, Mode, Stop};
 /// energy allows.
 const SMALL: f64 = 1e-9;
 
-/// How outcomes depend on the order of contacts, and the quantities that decide it.
+/// The dependence of outcomes on the order of contacts, and the quantities that decide it.
 ///
 /// Contacts are numbered in matrices as they were given, without repetitions.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub struct DecouplingReport {
     pub verdict: InertialCoupling,
 }
 
-/// How outcomes depend on starts when contacts close at once.
+/// The dependence of outcomes on starts when contacts close at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InertialCoupling {
@@ -95,7 +95,7 @@ pub enum InertialCoupling {
     },
 }
 
-/// Why outcomes are continuous though impacts are coupled by the Delassus matrix.
+/// The reason for which outcomes are continuous though impacts are coupled by the Delassus matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContinuityClass {
@@ -287,7 +287,7 @@ impl Model<'_> {
         DVector::from_iterator(d, largest.chain(std::iter::repeat(0.0)).take(d)) * SMALL
     }
 
-    /// Why impacts that are coupled by the Delassus matrix have one outcome here.
+    /// The reason for which impacts that are coupled by the Delassus matrix have one outcome here.
     fn class(
         &self,
         State { t, q, v }: State<'_>,
@@ -324,7 +324,7 @@ impl Model<'_> {
     }
 }
 
-/// How far the outcomes of orders differ.
+/// Differences between the outcomes of orders.
 struct Spread {
     /// The largest difference of an entry of the maps of two orders.
     order: f64,
@@ -373,7 +373,7 @@ impl Spread {
     }
 }
 
-/// `k` of a cosine that is known to be `−cos(π/k)`.
+/// `k` of a cosine that equals `−cos(π/k)`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -14,7 +14,7 @@ const SMALL: f64 = 1e-9;
 const STEP: f64 = 1e-2;
 /// Step of differences of efforts, as a part of larger coordinates and speeds.
 const PART: f64 = 1e-6;
-/// How many roundings an effort may have.
+/// Limit of the roundings of an effort.
 const ROUNDINGS: f64 = 32.0;
 
 impl Model<'_> {
@@ -63,7 +63,8 @@ impl Model<'_> {
         Ok(distinct.then_some(limbs))
     }
 
-    /// How far efforts between limbs do not go through the body, or do not add up there: see
+    /// The part of the efforts between limbs that does not go through the body, or does not add up
+    /// there: see
     /// [`DecouplingReport::effort_coupling`](crate::event_driven::DecouplingReport::effort_coupling).
     pub(crate) fn effort_coupling(
         &self,

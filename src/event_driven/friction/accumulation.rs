@@ -7,7 +7,7 @@
 //! `d_k r_∞/(1 − r_∞)`: the distance of the two is the bound of its error. The sum itself is formed
 //! with ratios that go on to settle by `σ`.
 //!
-//! Times are known as well as gaps are: to `ν`, the rounding of a gap over its rate, which grows as
+//! Times are as exact as gaps are: to `ν`, the rounding of a gap over its rate, which grows as
 //! rates fall. An interval is off by `2 ν`, a ratio by `4 ν/d`, a change of ratios by `8 ν/d`, so that
 //! the sum is off by up to
 //!
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! which is part of the bound. Once it is the greater part, further impacts only add to it, and the
-//! limit is taken. Errors of the smooth stretches before are not known here.
+//! limit is taken. Errors of the smooth stretches before are not counted here.
 
 /// Values that a limit is taken of: four intervals, three ratios.
 const VALUES: usize = 5;
@@ -41,13 +41,13 @@ pub(super) struct Series {
 struct Impact {
     t: f64,
     s: f64,
-    /// How far `t` may be off by the rounding of gaps.
+    /// Error of `t` by the rounding of gaps.
     noise: f64,
     /// Contacts with an impulse.
     contacts: Vec<usize>,
 }
 
-/// Where an accumulation ends.
+/// The end of an accumulation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Limit {
     pub(super) t: f64,
@@ -144,7 +144,7 @@ fn limit_of(values: &[f64], noise: f64, tolerance: f64, part: f64) -> Option<(f6
     let [.., first, second, third] = ratios[..] else {
         return None;
     };
-    // an impact without an approach has no time that a gap tells
+    // an impact without an approach has no time that a gap determines
     if !ratios.iter().all(|&r| r > 0.0 && r < 1.0) || !noise.is_finite() {
         return None;
     }
@@ -172,7 +172,7 @@ fn limit_of(values: &[f64], noise: f64, tolerance: f64, part: f64) -> Option<(f6
             return Some((limit, bound + of_times, ratio));
         }
     }
-    // A remainder that is small itself, or no more than is known of times.
+    // A remainder that is small itself, or no more than the error of times.
     let most = ratios.iter().fold(0.0, |most: f64, &r| most.max(r));
     let bound = rest(most);
     (bound <= tolerance.max(noise)).then(|| (last + rest(third), bound + noise, third))

@@ -31,7 +31,7 @@ pub(super) struct Course<'a> {
     pub(super) stretches: Vec<Stretch>,
     pub(super) series: Series,
     pub(super) events: usize,
-    /// When time last went on, and how many events there were until then.
+    /// Time until which the run has gone on, and the number of events until then.
     pub(super) since: (f64, usize),
     steps: usize,
     memory: usize,

@@ -166,7 +166,7 @@ impl Course<'_> {
         }
         let s = self.s + impulses.iter().sum::<f64>();
         let struck = (0..n).filter(|&j| impulses[j] > 0.0);
-        // A gap is known to the rounding of the configuration, and its time to that over its rate.
+        // A gap is exact to the rounding of the configuration, and its time to that over its rate.
         let size = q.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
         let fastest = event.approach.iter().fold(0.0, |most: f64, u| most.max(-u));
         let noise = GAP_ROUNDING * size / fastest;

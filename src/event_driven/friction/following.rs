@@ -44,7 +44,9 @@ impl Model<'_> {
         let mut found = self.candidates(t, state, contacts, &known)?;
         let mut next = self.next_mode(occasion, state, &found)?;
         if next.is_none() && known.iter().any(|known| known.slip != 0) {
-            known.iter_mut().for_each(|known| known.slip = 0);
+            for known in &mut known {
+                known.slip = 0;
+            }
             found = self.candidates(t, state, contacts, &known)?;
             next = self.next_mode(occasion, state, &found)?;
         }

@@ -1,4 +1,4 @@
-//! Contacts with friction that stay closed, and time as a state (Halm & Posa, section 3.3).
+//! Contacts with friction that stay closed, and time as a state (Halm & Posa, section 4).
 //!
 //! Contacts in the plane, with Coulomb friction. While contacts are closed,
 //!

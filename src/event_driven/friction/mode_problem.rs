@@ -1,4 +1,4 @@
-//! Which contact mode follows: the contact problem of accelerations, by enumeration.
+//! The contact mode that follows: the contact problem of accelerations, by enumeration.
 //!
 //! Contacts that touch and do not part are open, stick or slip. With accelerations for speeds this
 //! is the problem of an inelastic impact of all contacts at once, save that a contact that slips
@@ -42,7 +42,7 @@ impl Model<'_> {
         let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
         if candidates.len() > MOST_CONTACTS {
             return Err(Breakdown::TooManyContacts {
-                contacts: candidates.to_vec(),
+                contacts: candidates.clone(),
                 limit: MOST_CONTACTS,
                 t: occasion.t,
             });
@@ -63,7 +63,7 @@ impl Model<'_> {
                     Ok(outcome) => outcome,
                     Err(ImpactFailure::NotSingle { .. }) => {
                         return Err(Breakdown::AmbiguousMode {
-                            contacts: candidates.to_vec(),
+                            contacts: candidates.clone(),
                             t: occasion.t,
                         });
                     }

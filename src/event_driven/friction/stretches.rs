@@ -25,11 +25,11 @@ pub enum StretchKind {
         contacts: Vec<usize>,
         /// True where no contact approached, but no contact force held a sliding one (Painlevé).
         without_collision: bool,
-        /// How many outcomes the law gave, of which this is one.
+        /// The number of outcomes of the law, of which this is one.
         outcomes: usize,
     },
     /// The end of an accumulation of impacts (Zeno): the bodies come to rest on these contacts.
-    /// Impulses of single contacts are not known, only their sum. Time and state change in
+    /// Impulses of single contacts are not determined, only their sum. Time and state change in
     /// proportion to `s`.
     Rest {
         /// The contacts.
@@ -72,7 +72,7 @@ pub struct Stretch {
     pub(super) first_impulse: usize,
 }
 
-/// How a stretch ends.
+/// The end of a stretch.
 pub(super) struct End {
     /// Time (s).
     pub(super) t: f64,
@@ -156,7 +156,7 @@ impl TimelineRun {
         &self.stretches
     }
 
-    /// Why the run ended early; none when it reached the final time.
+    /// The reason for which the run ended early; none when it reached the final time.
     pub fn breakdown(&self) -> Option<&Breakdown> {
         self.breakdown.as_ref()
     }

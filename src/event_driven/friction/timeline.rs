@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Runs a mechanical system with inelastic contacts with friction in the plane, with time as a
-/// state (Halm & Posa, section 3.3).
+/// state (Halm & Posa, section 4).
 ///
 /// The run is a list of [stretches](Stretch) over the arclength `s`, which counts time and normal
 /// impulses: `dt/ds = 1/(1 + Σ λ_n)` where forces act, and time stands still in impacts. Velocities

@@ -26,7 +26,7 @@ pub(crate) struct Cascade<B> {
     /// A transition of the present instant made a reset; event functions before the first of them.
     pub(super) was_reset: bool,
     pub(super) h_before_resets: Vec<f64>,
-    /// Whose guards it crossed, while guards are marked ready.
+    /// The event functions whose guards it crossed, while guards are marked ready.
     is_crossed: Vec<bool>,
     /// It made event functions jump: by a reset, or because they read the mode.
     jumped: bool,

@@ -12,7 +12,7 @@ use crate::hybrid::table::{Ranking, Survey};
 use crate::ode::{Buffer, lesser};
 use crate::{CrossedGuard, Guard, Stop};
 
-/// How much of the last accepted smooth step `Projection::Auto` dares to project over; and of the
+/// Part of the last accepted smooth step over which `Projection::Auto` projects at most; and of the
 /// distance of samples, since what happens between the ends of a projection is not looked at.
 const AUTO_PART: f64 = 0.5;
 
@@ -250,7 +250,7 @@ impl Cluster {
                 landing.dt += missed;
             }
             if !trial.events(context, state, &landing) {
-                // Outside a domain: a smooth step tells what comes first.
+                // Outside a domain: a smooth step finds what comes first.
                 self.reach = 0.1 * tau;
                 return Ok(None);
             }

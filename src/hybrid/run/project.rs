@@ -74,7 +74,7 @@ fn combine<const M: usize>(out: &mut [f64], x: &[f64], terms: [(f64, &[f64]); M]
 
 /// A step in the event variable, with values at its start.
 struct EventStep<'a> {
-    /// How long it is (`u_k`).
+    /// Its length (`u_k`).
     length: f64,
     t: f64,
     x: &'a [f64],
@@ -157,7 +157,7 @@ pub(crate) struct Trial<B> {
     field: B,
     /// Event functions where it lands; once the run has moved there, those where it came from.
     pub(crate) h: Vec<f64>,
-    /// When the projection began that led the run there and is not reported yet (s).
+    /// Time at which the projection began that led the run there and is not reported yet (s).
     pub(super) pending: Option<f64>,
 }
 
@@ -314,7 +314,7 @@ impl<B: Buffer> Trial<B> {
         state.ode.first_stage().copy_from_slice(self.field.get());
     }
 
-    /// Moves the run back to where it came from, at time `start`; the field there is not known.
+    /// Moves the run back to where it came from, at time `start`; the field there is to be evaluated.
     #[cold]
     pub(crate) fn drop_landing(
         &mut self,

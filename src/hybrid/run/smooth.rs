@@ -110,7 +110,7 @@ fn correct<S: System + ?Sized, B: Buffer>(
     }
 }
 
-/// Tells the observer of the step, or the part of one, that ends at a time in a state.
+/// Reports to the observer the step, or the part of one, that ends at a time in a state.
 #[inline]
 fn tell_segment<S: ?Sized, B: Buffer>(
     context: &Context<'_, S>,

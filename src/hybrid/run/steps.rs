@@ -169,7 +169,7 @@ impl<B: Buffer> Steps<B> {
             ode.begin(&mut flow, *t, x.get(), step);
             counts.flow.add(1);
             // A step that was right before a landing is rejected behind it up to twice, at six
-            // fields each; the second stage alone tells, and is a stage of the step that is made.
+            // fields each; the second stage alone shows that, and is a stage of the step that is made.
             // Before the first step there is no motion that this one could be compared with.
             if self.looks > 0 && counts.steps.get() > 0 {
                 self.looks -= 1;
@@ -279,7 +279,8 @@ fn moves<B: Buffer>(state: &State<B>, step: f64) -> bool {
     x.iter().zip(field).any(moved) || field.iter().all(|f| *f == 0.0)
 }
 
-/// Why no step succeeds from here: a stage that is not finite, or tolerances that cannot be met.
+/// The reason for which no step succeeds from here: a stage that is not finite, or tolerances that
+/// cannot be met.
 #[cold]
 fn step_failed<B: Buffer>(state: &State<B>, step: f64) -> Stop {
     let not_finite = |stage: &[f64]| stage.iter().position(|v| !v.is_finite());

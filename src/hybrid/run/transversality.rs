@@ -82,7 +82,7 @@ pub(crate) struct Beyond {
     pub(crate) guard: Guard,
     /// The guard whose row did it.
     pub(crate) by: Guard,
-    /// How far the state is beyond (`u_k`).
+    /// Distance of the state beyond its surface (`u_k`).
     pub(crate) depth: f64,
 }
 

@@ -41,7 +41,7 @@ impl Monotone {
     }
 }
 
-/// Monotonic guard, as most are that are not far: nothing else is to be known of it. None where
+/// Monotonic guard, as most are that are not far: nothing else is evaluated of it. None where
 /// [`classify`] is to say what the samples mean.
 #[inline]
 pub(super) fn monotone<S: System + ?Sized, B: Buffer>(
@@ -75,7 +75,7 @@ pub(super) fn classify<S: System + ?Sized, B: Buffer>(
     let level = look.level(k, own[0]);
     let values = own.map(|v| v - level);
     let (is_ready, cubic) = (look.guards.arming[k].is_ready(), Cubic::through(values));
-    // One that was always within the error tells nothing by staying there.
+    // A guard that was always within the error shows nothing by staying there.
     if is_ready && !look.guards.outside[k] {
         let reach = Reach::of(values.map(|v| -v), cubic);
         if reach.least > reach.moves {

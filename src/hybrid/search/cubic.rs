@@ -60,7 +60,7 @@ impl Cubic {
         2.0 * c2 + 6.0 * c3 * s
     }
 
-    /// How far a smooth function through the same samples may be from the cubic, by the
+    /// Largest distance of a smooth function through the same samples from the cubic, by the
     /// coefficients alone: those of a function that varies by up to two radians within the window
     /// fall by a factor of two and more from one to the next.
     #[inline]
@@ -69,7 +69,7 @@ impl Cubic {
         0.05 * c2.abs() + 0.2 * c3.abs()
     }
 
-    /// Doubt where the derivative at the beginning is known; see [`doubt`](Self::doubt). For a
+    /// Doubt where the derivative at the beginning was evaluated; see [`doubt`](Self::doubt). For a
     /// function of fourth degree the derivatives there differ by ten times as much as the functions
     /// do anywhere.
     #[inline]

@@ -46,7 +46,7 @@ pub(super) struct Passage {
     pub(super) origin: Origin,
     pub(super) low: Sample,
     pub(super) high: Sample,
-    /// The cubic through the samples of that function, where it is known to be close to it.
+    /// The cubic through the samples of that function, where it was found to be close to it.
     pub(super) cubic: Option<Cubic>,
 }
 
@@ -104,7 +104,7 @@ impl Curve {
         Self::along(Cubic::through(values), k, origin, values, zero)
     }
 
-    /// Curve whose cubic is known; see [`new`](Self::new).
+    /// Curve with its cubic as an argument; see [`new`](Self::new).
     #[inline]
     pub(super) fn along(
         cubic: Cubic,
@@ -132,7 +132,7 @@ impl Curve {
         self.beyond.map_or(1.0, |i| FRACTIONS[i])
     }
 
-    /// How far its samples are apart.
+    /// Largest difference of its samples.
     fn spread(&self) -> f64 {
         let (least, most) = self.values.iter().fold(
             (f64::INFINITY, f64::NEG_INFINITY),

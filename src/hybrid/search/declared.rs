@@ -10,7 +10,7 @@ use crate::hybrid::options::{Resolution, Settings};
 use crate::hybrid::table::{GuardTable, State};
 use crate::ode::{Buffer, greater, lesser};
 
-/// Whether a step comes within reach of a guard.
+/// Comparison of a step with the declared reach of all guards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reach {
     /// It does not.
@@ -54,8 +54,8 @@ impl<B: Buffer> Samples<B> {
         are_declared
     }
 
-    /// Whether the step just made, of length `step`, comes within reach of a guard. Evaluates event
-    /// functions at its end.
+    /// Tests whether the step just made, of length `step`, comes within reach of a guard. Evaluates
+    /// event functions at its end.
     pub(super) fn reach<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -110,9 +110,9 @@ impl<B: Buffer> Samples<B> {
         Reach::Out
     }
 
-    /// How far each guard stays off the level at which it ends a step, by its largest rate and beyond
-    /// the error, without a branch: nowhere in the step is it farther from both ends than half of it.
-    /// One that was faster is not believed.
+    /// Writes the distance of each guard from the level at which it ends a step, by its largest
+    /// rate and beyond the error, without a branch: nowhere in the step is it farther from both
+    /// ends than half of it. One that was faster is not believed.
     fn off_by_rates(
         &mut self,
         state: &State<B>,
@@ -141,8 +141,9 @@ impl<B: Buffer> Samples<B> {
     }
 }
 
-/// How far affine guard `k` stays off its surface in a step, beyond the error (`u_k`), by its values
-/// at the start and the end; not a number where its row is not written, or does not lead to its end.
+/// The distance of affine guard `k` from its surface in a step, beyond the error (`u_k`), by its
+/// values at the start and the end; not a number where its row is not written, or does not lead to
+/// its end.
 ///
 /// It is `g₀ + θ(g₁ + (1−θ)(g₂ + θ(g₃ + (1−θ)g₄)))`, with the row times the coefficients of the
 /// state: `θ(1−θ)` is at most a quarter, and what it multiplies lies between `g₂` and `g₂ + g₃` but

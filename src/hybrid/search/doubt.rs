@@ -30,7 +30,7 @@ pub(crate) struct Doubts {
     lasting: usize,
 }
 
-/// How many doubts there were: kept, in all, and lasting.
+/// Numbers of the doubts so far: kept, in all, and lasting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     kept: usize,
@@ -79,7 +79,7 @@ impl Doubts {
         self.count = mark.count + self.lasting - mark.lasting;
     }
 
-    /// How many there are.
+    /// Their present numbers.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             kept: self.kept.len(),
@@ -95,7 +95,7 @@ impl Doubts {
         (self.count, self.lasting) = (mark.count, mark.lasting);
     }
 
-    /// Tells the observer.
+    /// Reports the doubts to the observer.
     #[inline]
     pub(crate) fn tell(&mut self, observer: &mut dyn Observer) {
         for doubt in self.kept.drain(..) {

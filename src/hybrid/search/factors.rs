@@ -37,7 +37,7 @@ pub(super) const OPEN_PART: f64 = 0.25;
 /// part of the way by that rate, and at most as much more.
 pub(super) const AS_ITS_RATE: f64 = 0.5;
 
-/// Where the error of a guard may have grown by more than this since it was evaluated, it is evaluated
+/// If the error of a guard may have grown by more than this since it was evaluated, it is evaluated
 /// again: below it, closer looks at guards that only this brings near cost less.
 pub(super) const MUCH_GROWN: f64 = 16.0;
 /// A declaration about a guard holds at the end of a step but for this rounding, in units of its
@@ -48,7 +48,7 @@ pub(super) const DECLARED: f64 = 1e-9;
 
 /// Evaluations of the test for noise.
 pub(super) const NOISE_SAMPLES: u32 = 8;
-/// How far apart they are, as a part of the window: nothing smooth moves in that.
+/// Distance of these samples, as a part of the window: nothing smooth moves in that.
 pub(super) const NOISE_APART: f64 = 1e-7;
 /// Beyond this the samples of the test are so far apart that it shows nothing.
 pub(super) const NOISE_TOO_WIDE: f64 = 0.01;
@@ -62,7 +62,7 @@ pub(super) const BLUR: f64 = 4.0;
 
 /// The last window of a step may be this much longer: that spares one of almost no length.
 pub(super) const LAST: f64 = 1.1;
-/// Where the samples of a window do not settle, it becomes this part of itself.
+/// Ratio of the lengths of a window that its samples do not settle, after and before it is narrowed.
 pub(super) const NARROWER: f64 = 0.4;
 /// Limit of the narrowings of a window at one place: to a 1500th.
 pub(super) const MOST_NARROWED: u32 = 8;
@@ -86,7 +86,7 @@ pub(super) const LEAST_SAMPLES: f64 = 100.0;
 
 // Searches within a window.
 
-/// How often the time is halved in the search for an excursion that began with a rate of zero.
+/// Limit of the halvings of the time in the search for an excursion that began with a rate of zero.
 pub(super) const MOST_HALVINGS: u32 = 30;
 /// Limit of the halvings of the time in the search for where a guard goes across that starts on its
 /// surface.

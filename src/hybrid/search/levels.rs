@@ -5,7 +5,7 @@ use crate::PerEntry;
 use crate::hybrid::Projection;
 use crate::hybrid::options::Settings;
 
-/// Where guards end a step.
+/// The levels of event functions at which guards end a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels<'a> {
     /// Widths of the neighbourhoods, if a step ends on their borders.
@@ -30,7 +30,7 @@ impl<'a> Levels<'a> {
         self.eps.is_none()
     }
 
-    /// Where the neighbourhood of guard `k` begins, −0 where it has none.
+    /// The border of the neighbourhood of guard `k`, −0 where it has none.
     #[inline]
     pub(super) fn border(&self, k: usize) -> f64 {
         self.eps.map_or(-0.0, |eps| -eps.get(k))

@@ -11,7 +11,7 @@ use crate::ode::Buffer;
 use crate::ode::root::{Guess, Sample, root};
 use crate::{Doubt, Quantity, Stop};
 
-/// Where a smooth step has to end.
+/// The place at which a smooth step has to end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepEnd {
     /// The event function.
@@ -36,9 +36,9 @@ pub(super) struct Candidates<'a> {
     pub(super) doubts: &'a mut Doubts,
 }
 
-/// Where the step stops: on the guard of `passage`, or on another one that turns out to be passed
-/// before. `None` when the rate there does not fit the slope of the cubic through its samples: the
-/// window is narrowed then, if it `can_narrow`.
+/// Finds where the step stops: on the guard of `passage`, or on another one that is found to be
+/// passed before. `None` when the rate there does not fit the slope of the cubic through its
+/// samples: the window is narrowed then, if it `can_narrow`.
 pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     mut passage: Passage,

@@ -85,7 +85,7 @@ impl<'a, S: System + ?Sized, B: Buffer> Look<'a, S, B> {
     }
 
     /// Numerical zero of event function `k` that rises by `rise` in the part `s` of the window, or
-    /// as it is known where that is more.
+    /// that of the table where it is more.
     #[inline]
     pub(super) fn zero_over(&self, k: usize, rise: f64, s: f64) -> f64 {
         let of_rise = self.rounding * rise.abs() / s;

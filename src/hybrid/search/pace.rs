@@ -33,11 +33,11 @@ impl Settled {
         }
     }
 
-    /// How much longer than a window the next one may be.
+    /// Largest ratio of the lengths of a window and the one before.
     ///
     /// Four samples of a wave do not settle by chance in windows of up to six radians; in longer ones
-    /// they may agree with a cubic of which the wave knows nothing. So no window gets that long on the
-    /// word of a much shorter one: a closer look settles windows of up to five radians, calm ones span
+    /// they may agree with a cubic that is far from the wave. So no window gets that long right
+    /// after a much shorter one: a closer look settles windows of up to five radians, calm ones span
     /// up to 3.3 of a wave, and plain ones up to 1.1.
     #[inline]
     const fn growth(self) -> f64 {
@@ -49,10 +49,10 @@ impl Settled {
     }
 }
 
-/// How long windows are (s).
+/// Lengths of windows (s).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// How long the next one may be.
+    /// Largest length of the next one.
     next: f64,
     /// The last one whose samples settled what happens in it.
     pub(crate) settled: f64,
@@ -116,19 +116,19 @@ pub(super) struct Windows {
     /// Within less than this, times are rounded to the same (s).
     least: f64,
     pub(super) adaptive: bool,
-    /// Whether a shorter step may be tried instead.
+    /// A shorter step may be tried instead.
     pub(super) may_shorten: bool,
-    /// How many there were so far.
+    /// Their number so far.
     pub(super) count: usize,
-    /// Where the present one begins.
+    /// Beginning of the present one, as a fraction of the step.
     from: f64,
-    /// How long it is (s).
+    /// Its length (s).
     length: f64,
-    /// How long it was before it was narrowed (s).
+    /// Its length before it was narrowed (s).
     first_length: f64,
-    /// How often it was narrowed.
+    /// The number of its narrowings.
     narrowed: u32,
-    /// Whether any was, of those that do not count as noise.
+    /// Any was narrowed, of those that do not count as noise.
     pub(super) has_narrowed: bool,
     /// Number of windows and steps that the run had left unresolved before it.
     pub(super) unresolved: usize,
@@ -188,7 +188,7 @@ impl Windows {
         }
     }
 
-    /// Whether that window may be narrowed.
+    /// Decides whether that window may be narrowed.
     pub(super) fn narrowable(&self, window: Window) -> Narrowable {
         let is_too_short = NARROWER * window.seconds() < self.least;
         if !self.adaptive || self.narrowed >= MOST_NARROWED || is_too_short {
@@ -222,12 +222,12 @@ impl Windows {
         self.set_length(pace);
     }
 
-    /// Whether a step of this part of the present one may be tried in its place.
+    /// True when a step of this part of the present one may be tried in its place.
     pub(super) fn may_shorten_to(&self, part: f64) -> bool {
         self.may_shorten && part * self.step >= self.least
     }
 
-    /// How long the next step is to be at most (s), for few enough windows.
+    /// Largest length of the next step (s), for few enough windows.
     #[inline]
     pub(super) fn longest_step(&self) -> f64 {
         if self.count <= WANTED_WINDOWS {
@@ -238,7 +238,7 @@ impl Windows {
     }
 }
 
-/// Whether a window that its samples do not settle is to be narrower.
+/// Answer to whether a window that its samples do not settle is to be narrower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Narrowable {
     Yes,

@@ -64,7 +64,7 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
     if is_ready || clear {
         return Ok(Class::Clear(None));
     }
-    // The first step tells that a given mode puts a guard ahead that the state leaves behind.
+    // Only the first step shows that a given mode puts a guard ahead that the state leaves behind.
     let counts = &look.context.counts;
     let starts = counts.steps.get() == 1 && counts.crossings.get() == 0 && look.window.is_first();
     let beyond = (1..4).find(|&i| own[0] <= ON_SURFACE * zero && own[i] > ON_SURFACE * zero);
@@ -137,7 +137,7 @@ fn goes_across<S: System + ?Sized, B: Buffer>(
     Ok(Class::Clear(None))
 }
 
-/// The passage of the surface itself between two places, where no cubic is known to be close.
+/// The passage of the surface itself between two places, where no cubic was found to be close.
 fn across(k: usize, low: Sample, high: Sample) -> Passage {
     Passage {
         k,

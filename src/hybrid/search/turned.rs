@@ -1,5 +1,5 @@
 //! Guards that another crossing turns the motion away from, while the error hides which of the two
-//! comes first: whether they are crossed is not known.
+//! comes first: whether they are crossed is not decided.
 
 use super::doubt::Doubts;
 use super::window::{Samples, Window};
@@ -15,23 +15,22 @@ use crate::{Arrival, CrossedGuard, Doubt, Mode, Stop};
 /// the largest error found for it so far.
 const GREATER: f64 = 10.0;
 
-/// When the flow crossed guards last, at one instant and without a reset.
+/// Time of the last crossing of guards by the flow, at one instant and without a reset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flown {
-    /// When (s).
+    /// Time (s).
     pub(crate) t: f64,
     /// The error of that time (s).
     pub(crate) error: f64,
 }
 
-/// How guards were approached before the crossings since the last smooth step, and how close they
-/// were.
+/// Approach of guards before the crossings since the last smooth step, and their closest values.
 #[derive(Clone, Debug)]
 pub(crate) struct Turned<B> {
     /// Time of the first crossing since the last smooth step, while guards that it may have turned
     /// away are still to be looked for; else ∞ (s).
     cluster_start: f64,
-    /// How event functions changed in the last smooth step, up to the crossing (`u_k`).
+    /// Changes of event functions in the last smooth step, up to the crossing (`u_k`).
     approach: Vec<f64>,
     /// The largest values of event functions at the crossings since then, counted in the direction
     /// ahead (`u_k`).

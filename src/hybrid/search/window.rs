@@ -56,13 +56,13 @@ impl Window {
 /// Overview of all guards at once, by the samples of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overview {
-    /// Whether all armed guards stay far from their surface.
+    /// All armed guards stay far from their surface.
     pub(super) are_far: bool,
-    /// Whether all of them hardly bend, or are far beside what they move.
+    /// All of them hardly bend, or are far beside what they move.
     pub(super) are_plain: bool,
 }
 
-/// How guards were armed when a window was measured.
+/// Arming of the guards when a window was measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arms {
     /// None was armed.
@@ -71,12 +71,12 @@ pub(crate) struct Arms {
     pub(crate) waiting: bool,
 }
 
-/// How far a guard is from its surface in a window, and how far it moves there.
+/// Distance of a guard from its surface in a window, and its motion there.
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
     /// The least of its ways at the samples.
     pub(super) least: f64,
-    /// How far they are apart.
+    /// Their largest difference.
     spread: f64,
     /// Spread of its ways, with what the curvature of the samples allows for.
     pub(super) moves: f64,
@@ -126,7 +126,7 @@ pub(crate) struct Samples<B> {
     pub(super) far: Vec<f64>,
     /// Not negative for those that are plain in it (`u_k`).
     plain: Vec<f64>,
-    /// How guards were armed in the last window.
+    /// Arming of the guards in the last window.
     pub(crate) arms: Arms,
     /// Time between the last two samples of the last step (s).
     pub(super) apart: f64,
@@ -187,7 +187,7 @@ impl<B: Buffer> Samples<B> {
         std::mem::swap(&mut self.start, &mut self.h[2]);
     }
 
-    /// How far guards stay from their levels in a window.
+    /// Measures how far guards stay from their levels in a window.
     ///
     /// Far guards are those whose distance exceeds the error, and the sum of how far they moved in
     /// the window and of what the curvature of their samples allows for. That is measured for all

@@ -14,7 +14,7 @@ pub(super) struct Beside<B> {
     t: f64,
     x: B,
     field: B,
-    /// How far they are from it (s).
+    /// Their distance from it (s).
     step: f64,
     ahead: B,
     behind: B,

@@ -35,7 +35,7 @@ pub(crate) struct GuardTable<B> {
     /// Rate and zero are those of an earlier state or mode. Most guards are far when one is
     /// crossed: their rows are evaluated again only when they may cross next.
     pub(crate) stale: Vec<bool>,
-    /// Whether the crossing of the guard ahead of the present side is looked for.
+    /// State of the search for the crossing of the guard ahead of the present side.
     pub(crate) arming: Vec<Arming>,
     /// Some armed guards may wait to be ready.
     pub(crate) some_wait: bool,
@@ -43,7 +43,7 @@ pub(crate) struct GuardTable<B> {
     pub(crate) min_rate: Vec<f64>,
     /// The part of the largest rate seen that `c_k` is, where the user states none; else 0.
     pub(crate) part_of_rate: Vec<f64>,
-    /// How each depends on the errors of the state.
+    /// Dependence of each on the errors of the state.
     pub(crate) spreads: Spreads<B>,
     /// Data that are asked of one event function at a time.
     pub(crate) kept: Vec<Kept>,
@@ -68,11 +68,11 @@ pub(crate) struct Kept {
     pub(crate) event_tolerance: f64,
     /// Range of it that samples have left open however close they were (`u_k`).
     pub(crate) blur: f64,
-    /// When it fired last, rising and falling; −∞ before (s).
+    /// Time at which it fired last, rising and falling; −∞ before (s).
     fired_at: [f64; 2],
-    /// When the motion last passed it, rising and falling (s). ∞ if the crossing reversed the rate;
-    /// −∞ if it left less than half of the rate, if it was the return from such a reversal, or if
-    /// there was none.
+    /// Time at which the motion last passed it, rising and falling (s). ∞ if the crossing reversed
+    /// the rate; −∞ if it left less than half of the rate, if it was the return from such a
+    /// reversal, or if there was none.
     passed_at: [f64; 2],
     /// The error of the time of its last crossing, and how far errors before earlier crossings may
     /// shift later ones (s).
@@ -92,7 +92,7 @@ impl Kept {
         shift: 0.0,
     };
 
-    /// When it fired last, in either direction; −∞ before (s).
+    /// Time at which it fired last, in either direction; −∞ before (s).
     pub(crate) fn fired_last(&self) -> f64 {
         self.fired_at[0].max(self.fired_at[1])
     }
@@ -246,13 +246,13 @@ impl<B: Buffer> GuardTable<B> {
         self.arming[k].is_ready() && self.own_rate(k) >= self.min_rate[k]
     }
 
-    /// When a directed guard fired last; −∞ before (s).
+    /// Time at which a directed guard fired last; −∞ before (s).
     #[inline]
     pub(crate) fn fired_at(&mut self, guard: Guard) -> &mut f64 {
         &mut self.kept[guard.event].fired_at[usize::from(!guard.side_after())]
     }
 
-    /// When the motion last passed it (see [`Kept`]).
+    /// Time at which the motion last passed it (see [`Kept`]).
     #[inline]
     pub(crate) fn passed_at(&mut self, guard: Guard) -> &mut f64 {
         &mut self.kept[guard.event].passed_at[usize::from(!guard.side_after())]
@@ -413,7 +413,7 @@ impl<B: Buffer> GuardTable<B> {
         context.events(state.t, state.x.get(), &state.mode, &mut self.h)
     }
 
-    /// How far event function `k` may be off by now (`u_k`).
+    /// Bound of the error of event function `k` by now (`u_k`).
     #[inline]
     pub(crate) fn error_of(&self, state: &State<B>, k: usize) -> f64 {
         state.error * self.spreads.of(k)

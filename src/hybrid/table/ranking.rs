@@ -49,7 +49,7 @@ const NEAR: f64 = -1.0;
 /// By how much the times to surfaces are uncertain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blur {
-    /// How far times are rounded (s).
+    /// Rounding of times (s).
     pub(crate) time: f64,
     /// By how much a projection may have missed its guard, and all others with it (s).
     pub(crate) missed: f64,

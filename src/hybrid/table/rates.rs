@@ -8,7 +8,7 @@ use crate::hybrid::evaluate::{self, Rate};
 use crate::ode::Buffer;
 use crate::{CrossedGuard, Quantity, Stop};
 
-/// Where no row is written, the terms behind the numerical zero are evaluated only if `|h|` is
+/// If no row is written, the terms behind the numerical zero are evaluated only if `|h|` is
 /// below this part of its motion in a step.
 const NEAR: f64 = 1e-3;
 

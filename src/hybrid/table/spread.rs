@@ -26,8 +26,8 @@ pub(crate) struct Spreads<B> {
     pub(crate) most: Vec<f64>,
     /// Errors that the tolerances allow in each variable at those sizes.
     known_for: B,
-    /// How much more they allow of some variable by now, and how many times variables had outgrown
-    /// their sizes when that was found.
+    /// Largest ratio of what they allow of a variable by now, and the number of times that
+    /// variables had outgrown their sizes when that was found.
     grown: f64,
     outgrown: u64,
     /// Scratch for rows.
@@ -41,9 +41,10 @@ pub(crate) struct Spreads<B> {
 /// Spread of one event function, as far as it was evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
-    /// Its value (`u_k`); 0 where it is not known.
+    /// Its value (`u_k`); 0 where it was not evaluated.
     value: f64,
-    /// When it was evaluated (s), and how many times variables had outgrown their sizes by then.
+    /// Time at which it was evaluated (s), and the number of times that variables had outgrown
+    /// their sizes by then.
     at: f64,
     pub(super) outgrown: u64,
     /// As `value`, by what the tolerances allow of the sizes along the run: that of the last
@@ -92,7 +93,7 @@ impl<B: Buffer> Spreads<B> {
         (self.grown, self.outgrown) = (1.0, state.outgrown);
     }
 
-    /// How much greater than `most` a spread may be by now: more is allowed of variables that have
+    /// Largest ratio of a spread by now to `most`: more is allowed of variables that have
     /// grown since. 1 where that is little. Whoever is near only by this is looked at closely, with
     /// its error evaluated where that decides.
     #[inline]
@@ -195,7 +196,7 @@ impl<B: Buffer> Spreads<B> {
         self.set(state, k, self.each[k].terms.spread);
     }
 
-    /// Evaluates how event function `k` depends on the state, for its error, unless that is known
+    /// Evaluates how event function `k` depends on the state, for its error, unless that was done
     /// for this place.
     #[inline]
     pub(crate) fn need<S: System + ?Sized>(
@@ -283,7 +284,7 @@ impl<B: Buffer> Spreads<B> {
         }
         let (x, point) = (state.x.get(), self.row.get_mut());
         let largest = largest(x);
-        // Terms that were kept may be of another place; after an interrupt none are known.
+        // Terms that were kept may be of another place; after an interrupt there are none.
         for &k in &self.together {
             self.each[k].terms = Terms::default();
         }
@@ -344,7 +345,7 @@ impl<B: Buffer> Spreads<B> {
         Ok(())
     }
 
-    /// True where the row is written: the spread is known by it.
+    /// True where the row is written: the spread is computed from it.
     fn set_by_row<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -361,7 +362,7 @@ impl<B: Buffer> Spreads<B> {
     }
 }
 
-/// How an event function whose row is not written depends on the state: kept while the state is of
+/// Dependence on the state of an event function whose row is not written: kept while the state is of
 /// the same size.
 #[derive(Clone, Copy, Debug, Default)]
 struct Terms {
@@ -372,14 +373,14 @@ struct Terms {
     spread: f64,
     /// Spread with what the tolerances allow of the sizes along the run (`u_k`).
     spread_of_run: f64,
-    /// The largest state variable that they are known for.
+    /// The largest state variable when they were evaluated.
     size: f64,
-    /// How many times variables had outgrown their sizes by then.
+    /// The number of times that variables had outgrown their sizes by then.
     outgrown: u64,
 }
 
 impl Terms {
-    /// Evaluates the sums at a point by differences, `2 dim` evaluations, unless they are known
+    /// Evaluates the sums at a point by differences, `2 dim` evaluations, unless they hold
     /// for states of this size; `moved` is overwritten. Nothing changes when the run is interrupted:
     /// each evaluation may be that of all forces of a heap.
     fn evaluate<S: System + ?Sized, B: Buffer>(
@@ -433,7 +434,7 @@ impl Terms {
         }
     }
 
-    /// True when they are known for states whose largest variable is so large.
+    /// True when they hold for states whose largest variable is `largest`.
     #[inline]
     fn are_for(&self, largest: f64) -> bool {
         largest >= 0.5 * self.size && largest <= 2.0 * self.size
@@ -445,7 +446,7 @@ impl Terms {
         self.size > 0.0
     }
 
-    /// True when a variable has outgrown the size that they are known for.
+    /// True when a variable has outgrown the size for which they were evaluated.
     #[inline]
     fn are_outgrown<B: Buffer>(&self, state: &State<B>) -> bool {
         self.outgrown != state.outgrown

@@ -11,10 +11,10 @@ use crate::{At, Mode, Stop};
 pub(crate) const GROWTH: f64 = 3.0;
 /// The error that a run begins with, in units of the tolerance.
 const GIVEN: f64 = 1.0;
-/// Sizes of state variables are known up to this factor.
+/// Sizes of state variables are updated when they have grown by this factor.
 const OUTGROWN: f64 = 1.25;
 
-/// Where a run is.
+/// Time, state, mode and field of a run, with its stepper.
 #[derive(Clone, Debug)]
 pub(crate) struct State<B> {
     pub(crate) t: f64,
@@ -32,9 +32,9 @@ pub(crate) struct State<B> {
     /// The error that is allowed in each variable at the largest size that steps and resets have
     /// left it with: it does not shrink where a large variable passes zero.
     pub(crate) allowed: B,
-    /// Where a variable outgrows the size that this is known for.
+    /// Sizes of the variables above which this is evaluated again.
     limits: B,
-    /// How many times variables have outgrown their sizes.
+    /// The number of times that variables have outgrown their sizes.
     pub(crate) outgrown: u64,
 }
 
@@ -132,7 +132,7 @@ impl<B: Buffer> State<B> {
         self.outgrown += 1;
     }
 
-    /// How fast the fastest variable moves, in allowed errors a second.
+    /// Speed of the fastest variable, in allowed errors a second.
     #[inline]
     pub(crate) fn speed(&self) -> f64 {
         let (field, allowed) = (self.field(), self.allowed.get());
@@ -176,7 +176,7 @@ impl<B: Buffer> State<B> {
         (8.0 * f64::EPSILON * self.t.abs()).max(f64::MIN_POSITIVE / f64::EPSILON)
     }
 
-    /// Where the model is asked.
+    /// The point at which the model is evaluated.
     #[inline]
     pub(crate) fn point(&self) -> Point<'_> {
         Point {

@@ -39,7 +39,7 @@ const UNEVEN: f64 = 1024.0;
 impl Blocks {
     /// With k directions a contact in space; the plane has 2, a problem without tangents none.
     ///
-    /// Where the size of a row of the problem (`√G_ii`) is a thousandth or a thousand, each row is
+    /// If the size of a row of the problem (`√G_ii`) is a thousandth or a thousand, each row is
     /// scaled by a power of two: the residual of a solution would else say nothing of the smallest.
     pub(crate) fn new(problem: &ImpactProblem, directions: usize) -> Self {
         let (m, t) = (problem.contacts(), problem.tangents());

@@ -4,7 +4,7 @@ use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::random::{Draws, Stream, word_below};
 use crate::validate;
 
-/// How the bounds of the normal impulses of a step are drawn, as parts of the greatest bound.
+/// The law by which the bounds of the normal impulses of a step are drawn, as parts of the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BoundLaw {

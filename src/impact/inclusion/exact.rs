@@ -1,5 +1,5 @@
-//! A step without the error of a step: in the plane the impact inclusion is piecewise constant, so
-//! a path goes from event to event, in legs.
+//! Exact paths of the impact inclusion: in the plane it is piecewise constant, so a path goes from
+//! event to event, in legs, without the error of a step.
 
 use super::bounds::StepBounds;
 use crate::impact::planar::modes::{Known, Modes, UNKNOWN};
@@ -131,7 +131,8 @@ impl<'p> Legs<'p> {
         Ok(true)
     }
 
-    /// How far the rates hold, at most `left`: until a speed that matters changes its sign.
+    /// Length over which the rates hold, at most `left`: until a speed that matters changes its
+    /// sign.
     fn until_event(&self, speeds: &[f64], left: f64) -> f64 {
         let m = self.known.len();
         let mut length = left;

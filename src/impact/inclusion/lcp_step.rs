@@ -9,7 +9,7 @@ use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp::{BasisDictionary, LcpSolver};
 use crate::random::{Draws, Stream, word_below};
 
-/// Which solution a step takes where its complementarity problem has several.
+/// The solution that a step takes where its complementarity problem has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum SolutionRule {
@@ -48,13 +48,13 @@ impl SolutionRule {
         }
     }
 
-    /// Whether it needs all solutions.
+    /// True when it needs all solutions.
     pub(super) const fn enumerates(self) -> bool {
         matches!(self, Self::PickUniform | Self::EnumerateAll { .. })
     }
 }
 
-/// How the complementarity problem of a step is made and solved.
+/// Settings by which the complementarity problem of a step is made and solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StepSettings {
     pub(super) rule: SolutionRule,

@@ -142,7 +142,7 @@ impl ConeStep {
         self.residual.iter().map(size).fold(0.0, f64::max)
     }
 
-    /// Where the friction of a contact tends to, and the part of it that friction can be.
+    /// The friction that a contact tends to, and the part of it that its cone allows.
     fn aim(&self, step: &Step<'_>, lambda: &[f64], i: usize) -> ([f64; 2], f64) {
         let (m, t) = (self.contacts, self.tangents);
         let mut aim = [0.0; 2];

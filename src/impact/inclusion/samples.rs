@@ -16,7 +16,7 @@ pub struct Samples {
     pub(super) ends: Vec<SampleEnd>,
 }
 
-/// How a sample of a list ended.
+/// The end of a sample of a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SampleEnd {
@@ -47,7 +47,7 @@ impl Samples {
         self.first
     }
 
-    /// How many there are.
+    /// The number of samples.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -73,7 +73,7 @@ impl Samples {
         &self.impulses[k * self.rows..(k + 1) * self.rows]
     }
 
-    /// How it ended.
+    /// The end of sample `k`.
     ///
     /// # Panics
     /// When `k` is not below [`len`](Self::len), as indices of a slice.

@@ -30,7 +30,7 @@ pub enum Finish {
     /// `ψ = σ m (1 + max μ) + 1`; unfinished are those that approach after it. Of a problem made
     /// with its motion, σ is the greatest singular value of `M⁻¹ J̄ᵀ`, `J̄` the rows of normals and
     /// directions, and the step moves the velocity by less than ε/3 (Algorithm 2 of the paper).
-    /// Where only contact space is known, σ² is the greatest eigenvalue of `A`, and ε/3 bounds the
+    /// If only contact space is given, σ² is the greatest eigenvalue of `A`, and ε/3 bounds the
     /// change in the metric of kinetic energy (√J).
     SmallStep(f64),
 }
@@ -92,14 +92,14 @@ impl LcpSteps {
         self
     }
 
-    /// How bounds are drawn (default uniform).
+    /// Sets how bounds are drawn (default uniform).
     #[must_use]
     pub const fn law(mut self, law: BoundLaw) -> Self {
         self.bound.law = law;
         self
     }
 
-    /// Which of several solutions a step takes (default that of Lemke's method).
+    /// Sets which of several solutions a step takes (default that of Lemke's method).
     #[must_use]
     pub const fn rule(mut self, rule: SolutionRule) -> Self {
         self.step.rule = rule;
@@ -144,7 +144,7 @@ impl LcpSteps {
     /// only without one that of Lemke's method. The dictionary is the same for all samples, so that
     /// each still depends on its number and the settings alone. For [`SolutionRule::Lemke`].
     ///
-    /// Where steps have several solutions, the most frequent basis wins each time, and samples can
+    /// If steps have several solutions, the most frequent basis wins each time, and samples can
     /// lose most of the set: one outcome is left for [`CompassGait`](crate::models::CompassGait).
     #[must_use]
     pub const fn dictionary(mut self, samples: u64) -> Self {
@@ -308,7 +308,7 @@ impl EventExact {
         self
     }
 
-    /// How the bounds of a leg are drawn (default by faces).
+    /// Sets how the bounds of a leg are drawn (default by faces).
     #[must_use]
     pub const fn law(mut self, law: BoundLaw) -> Self {
         self.bound.law = law;
@@ -341,7 +341,7 @@ fn small_bound(settings: &LcpSteps, problem: &ImpactProblem) -> Result<Option<f6
         return Ok(None);
     };
     let (m, t) = (problem.contacts(), problem.tangents());
-    // M⁻¹ J̄ᵀ, or A where only G is known
+    // M⁻¹ J̄ᵀ, or A where only G is given
     let rows = force_rows(m, t, &slopes(t, settings.step.directions));
     let squares = match problem.response() {
         Some(response) => {

@@ -10,7 +10,7 @@ use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::random::Draws;
 use crate::{InputError, validate};
 
-/// How a sample ended.
+/// The end of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Ended {
@@ -40,7 +40,7 @@ pub struct InclusionSimulation<'p> {
     pub(super) rate: Rate<'p>,
 }
 
-/// How contacts spend their bounds in a step.
+/// The way in which contacts spend their bounds in a step.
 #[derive(Clone, Debug)]
 pub(super) enum Rate<'p> {
     /// By the complementarity problem of the step.
@@ -60,7 +60,7 @@ impl Rate<'_> {
     }
 }
 
-/// Where a sample stands.
+/// Progress of a sample.
 #[derive(Clone, Copy)]
 struct Progress {
     ended: Ended,
@@ -193,7 +193,7 @@ pub struct Branch {
     pub speeds: Vec<f64>,
     /// The sum of its impulses (N s), normals first.
     pub impulses: Vec<f64>,
-    /// How it ended.
+    /// Its end.
     pub ended: Ended,
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn rebound(
     })
 }
 
-/// Why there are no impulses, when contacts squeeze a body.
+/// The failure without impulses, when contacts squeeze a body.
 #[cold]
 fn squeezed(
     gram: &DMatrix<f64>,

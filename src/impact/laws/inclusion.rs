@@ -205,7 +205,7 @@ impl Grid {
         }
     }
 
-    /// Whether no outcome of the list is near these speeds; then they are those of the next one.
+    /// True when no outcome of the list is near these speeds; then they are those of the next one.
     fn is_new(&mut self, speeds: &[f64], list: &[Outcome]) -> bool {
         let along = self.direction.iter().zip(speeds).map(|(d, u)| d * u);
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]

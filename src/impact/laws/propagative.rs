@@ -5,7 +5,7 @@ use crate::impact::orders::interior;
 use crate::impact::{ImpactLaw, ImpactProblem, Outcomes, ReflectionOrder};
 
 /// Reflects one approaching contact after another, in the order of a rule, until none approaches
-/// (Seghete & Murphey, arXiv 1709.02296, eq. (8) and Definition 1).
+/// (Seghete & Murphey, arXiv 1709.02296, eq. (7), eq. (14) and Definition 1).
 ///
 /// Elastic when the restitution is 1: energy and the momentum across all normals are kept, no
 /// impulse pulls. Any order ends when some motion opens all contacts at once; narrow cones take

@@ -93,7 +93,7 @@ impl ImpactLaw for AllOutcomes {
 
 /// The graph of momenta.
 struct Search {
-    /// Where each momentum was first reached from, and by which contact; none for the start.
+    /// The momentum from which each was first reached, and the contact; none for the start.
     parents: Vec<Option<(usize, usize)>>,
     /// All reflections, from which momentum to which.
     edges: Vec<(usize, usize)>,

@@ -15,7 +15,7 @@ use crate::impact::{ImpactLaw, ImpactProblem, Outcomes};
 /// carries a shortest minimal word, the lexicographically first of these; outcomes are ordered by
 /// the length of their words, then lexicographically.
 ///
-/// Where contacts approach by little more than the problem's tolerance, dropping letters may end
+/// If contacts approach by little more than the problem's tolerance, dropping letters may end
 /// within it: such words are not minimal, and the set can be empty.
 ///
 /// A depth-first search over words that carries all momenta reached by subsequences; exponential in

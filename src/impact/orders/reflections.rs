@@ -8,7 +8,7 @@ use crate::{InputError, Interrupt, validate};
 /// allocation.
 ///
 /// Reflecting contact `i` in momentum space is `p Γ(u_i) = p − 2⟨p, u_i⟩ u_i` (Seghete & Murphey,
-/// eq. (8)); seen from the contacts it is `s ← s − 2 s_i C_{·i}` and `μ_i ← μ_i − 2 s_i` with the
+/// eq. (7)); seen from the contacts it is `s ← s − 2 s_i C_{·i}` and `μ_i ← μ_i − 2 s_i` with the
 /// scaled speeds `s` and impulses `μ`. The cost of a reflection is the number of contacts; the
 /// number of coordinates does not enter. Kinetic energy and the momentum across all normals stay as
 /// they are.

@@ -15,7 +15,8 @@ use crate::impact::ImpactFailure;
 use crate::impact::normal_space::ContactSpace;
 use crate::impact::{ImpactLaw, ImpactProblem};
 
-/// Why the outcome of a propagative impact is unique for every momentum, where a criterion proves it.
+/// The criterion by which the outcome of a propagative impact is unique for every momentum, if one
+/// proves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Uniqueness {
@@ -38,8 +39,8 @@ const COMPARED: usize = 5000;
 /// Angles may differ from `π/k` by this much (rad).
 const ANGLE: f64 = 1e-9;
 
-/// Whether the outcome of a propagative impact is unique for every momentum. This is a property of
-/// the angles between contacts; speeds are not read.
+/// Tests whether the outcome of a propagative impact is unique for every momentum. This is a
+/// property of the angles between contacts; speeds are not read.
 ///
 /// Angles are compared to 1e-9 rad. For the momentum at hand see [`indeterminacy`].
 pub fn uniqueness(problem: &ImpactProblem) -> Uniqueness {

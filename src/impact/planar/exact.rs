@@ -46,7 +46,7 @@ const WORK: u64 = 100_000_000;
 /// than 1e-11 of the greatest scaled speed count as equal, and features of the set below 1e-12 of
 /// it are lost.
 ///
-/// Where a contact is closed (`u_n = 0`) and none approaches, the inclusion may end the impact or
+/// If a contact is closed (`u_n = 0`) and none approaches, the inclusion may end the impact or
 /// go on: pushing contacts can stop each other's slip. This set holds both, as the definition of
 /// the inclusion does; samplers end there.
 ///

@@ -33,7 +33,7 @@ const REDUNDANT_RAY: f64 = 1e-15;
 /// that remained the last time.
 const BATCH: usize = 64;
 
-/// Why a cut was not made.
+/// The reason for which a cut was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Uncut {
     /// More generators remain than the cap allows.
@@ -49,7 +49,7 @@ impl From<Interrupted> for Uncut {
     }
 }
 
-/// Which part of a coordinate axis is kept.
+/// The part of a coordinate axis that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     Negative,
@@ -267,7 +267,7 @@ impl Generators {
         scratch: &mut Scratch,
     ) -> Result<(), Uncut> {
         let width = self.dimension + 1;
-        // those of the set itself are known to be none of the others' hull
+        // those of the set itself need no test: none lies in the hull of the others
         let mut settled = face.rows.len() / width;
         let mut rows = self.rows.chunks_exact(width);
         let (before, behind): (Vec<_>, Vec<_>) = {

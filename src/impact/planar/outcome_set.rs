@@ -33,7 +33,7 @@ pub struct OutcomeSet {
     map: Option<VelocityMap>,
 }
 
-/// Why a set is a part of the exact one.
+/// The reasons for which a set is only a part of the exact one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unclosed {
     /// Polytopes that were still to be pushed when [`cap`](super::ExactPlanar::cap) or
@@ -45,7 +45,7 @@ pub struct Unclosed {
     /// [`vertices`](super::ExactPlanar::vertices) allows.
     pub left_out: usize,
     /// True when no outcome was found: every impact has one, so rounding lost them. Another
-    /// configuration, as near as its measure is known, has them.
+    /// configuration, within the error of measurement of this one, has them.
     pub is_lost: bool,
 }
 
@@ -112,7 +112,7 @@ impl OutcomeSet {
         self.unclosed.open == 0 && self.unclosed.left_out == 0 && !self.unclosed.is_lost
     }
 
-    /// Why the set is not closed; none when it is.
+    /// The reason for which the set is not closed; none when it is.
     pub fn unclosed(&self) -> Option<Unclosed> {
         (!self.is_closed()).then_some(self.unclosed)
     }
@@ -271,7 +271,7 @@ impl VelocitySet {
     /// twice the energy of the difference. 0 inside; NaN for a wrong length and what is not finite,
     /// infinite where there is no piece.
     ///
-    /// Where the set is not [closed](Self::is_closed), this is an upper bound.
+    /// If the set is not [closed](Self::is_closed), this is an upper bound.
     pub fn distance(&self, velocity: &[f64]) -> f64 {
         if velocity.len() != self.root.ncols() || velocity.iter().any(|v| !v.is_finite()) {
             return f64::NAN;

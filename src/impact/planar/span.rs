@@ -19,8 +19,8 @@ const ROUNDED: f64 = 1e-7;
 /// Coefficients of dependent rows below this are rounding.
 const COEFFICIENT: f64 = 1e-12;
 
-/// Which rows of the Jacobian depend on others, and how: dependent speeds are computed from the
-/// others, so that a sign never contradicts those it follows from.
+/// The rows of the Jacobian that depend on others, with coefficients: dependent speeds are computed
+/// from the others, so that a sign never contradicts those it follows from.
 pub(super) struct Span {
     /// Row by row the independent rows and coefficients it is the sum of; itself for an
     /// independent row.

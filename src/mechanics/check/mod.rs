@@ -1,4 +1,7 @@
 //! `check_mechanics`: what the user wrote of a mechanical system against differences.
+//!
+//! * `gaps`: rows and curvatures of gaps.
+//! * `inertia`: the mass matrix, its trees and the forces of inertia (Pace & Burden, eq. 1).
 
 mod gaps;
 mod inertia;
@@ -12,7 +15,7 @@ use crate::{At, InputError, Interrupt, Mode, Quantity, Stop, validate};
 
 /// Compares the derivatives that a mechanical system gives with central differences, at one state.
 ///
-/// Where `q̇ = N(q) v`, derivatives by coordinate `i` are those along `N(q) e_i`, and the Coriolis
+/// If `q̇ = N(q) v`, derivatives by coordinate `i` are those along `N(q) e_i`, and the Coriolis
 /// force is compared with what brackets of these directions and the mass matrix give. Compared are,
 /// as far as they are written: [`MechanicalSystem::coriolis`] with differences of the
 /// mass matrix, component by component, and its power with what the change of the metric takes,

@@ -52,7 +52,7 @@ impl<'a> ContactRows<'a> {
         }
     }
 
-    /// Rows that are known.
+    /// Rows that are given.
     pub(crate) fn known(
         contacts: &'a [usize],
         rows: &'a mut [f64],
@@ -135,7 +135,7 @@ pub struct RowBlock<'a> {
     pub rows: &'a [f64],
 }
 
-/// Where a block lies among the values.
+/// The place of a block among the values.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     tree: usize,

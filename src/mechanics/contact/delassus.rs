@@ -13,7 +13,7 @@ use crate::linalg::symmetric::check_symmetric;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::{InputError, MatrixFault, validate};
 
-/// How a mass matrix is inverted.
+/// The inverse of a mass matrix.
 #[derive(Debug)]
 pub(crate) enum Mass<'a> {
     Inverse(&'a [f64]),
@@ -174,8 +174,9 @@ impl ImpactProblem {
     }
 
     /// The impact of a system at `(q, v)`, in one call: those of its contacts that `set` lists, or
-    /// whose gaps are small enough ([`ContactSet::Within`]), with friction and restitution. It knows
-    /// the motion, for [`velocity_after`](Self::velocity_after) and sets of velocities.
+    /// whose gaps are small enough ([`ContactSet::Within`]), with friction and restitution. It keeps
+    /// the mass matrix and the motion, for [`velocity_after`](Self::velocity_after) and sets of
+    /// velocities.
     ///
     /// ```
     /// use saltation::impact::{ExactPlanar, ImpactProblem};

@@ -5,7 +5,7 @@ use crate::mechanics::trees::check_trees;
 use crate::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
 use crate::{InputError, validate};
 
-/// Which contacts are asked for.
+/// The contacts that are asked for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ContactSet<'a> {

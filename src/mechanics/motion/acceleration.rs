@@ -20,7 +20,7 @@ use crate::mechanics::motion::kinetic::coriolis;
 use crate::mechanics::{Measured, MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::{InputError, validate};
 
-/// Why there is no acceleration.
+/// The reason for which there is no acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Trouble {
     /// The mass matrix is not positive definite.
@@ -32,7 +32,7 @@ pub(crate) enum Trouble {
     Dependent(f64),
 }
 
-/// What accelerations and multipliers are asked for.
+/// The use for which accelerations and multipliers are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// The motion.
@@ -56,7 +56,7 @@ const DIFFERENCED: f64 = 1e-10;
 /// Rounding of the Gram matrix of unit rows, over their number.
 const NOISE: f64 = 4.0 * f64::EPSILON;
 /// Rows that the user writes are independent if each has this part of its size across the others: a
-/// million times its rounding, so that forces are known to a millionth.
+/// million times its rounding, so that forces are resolved to a millionth.
 const SHARP: f64 = 1e-10;
 
 /// A mechanical system, with sizes and constants read once.
@@ -181,7 +181,7 @@ impl Fixed {
     }
 
     /// The number of velocities as the system gives it, where it is that of the record: where the
-    /// system is known it is a constant of the compiler.
+    /// type of the system is concrete it is a constant of the compiler.
     #[inline(always)]
     pub(super) fn dof<S: MechanicalSystem + ?Sized>(&self, system: &S) -> Result<usize, Trouble> {
         same_size(self.d, system.dof())
@@ -204,8 +204,8 @@ impl Fixed {
     }
 
     /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
-    /// coordinates. These are arguments although `self` holds them: where the system is known they
-    /// are constants of the compiler.
+    /// coordinates. These are arguments although `self` holds them: where the type of the system is
+    /// concrete they are constants of the compiler.
     pub(crate) fn frame_size(&self, d: usize, nq: usize, m: usize) -> usize {
         let coriolis = if self.inverse.is_some() {
             0
@@ -378,8 +378,8 @@ impl<'a> Frame<'a> {
         self.thrust = dot(force, acceleration);
     }
 
-    /// How far free accelerations of gaps may be from the range of the Gram matrix, in units of
-    /// rows: dependent rows are known to the root of rounding.
+    /// Distance of free accelerations of gaps from the range of the Gram matrix that is rounding,
+    /// in units of rows: dependent rows are resolved to the root of rounding.
     pub(crate) fn noise(&self) -> f64 {
         let m = self.rows.contacts.len() as f64;
         (NOISE * m).sqrt() * self.thrust.max(0.0).sqrt()
@@ -503,9 +503,9 @@ impl<'a> Frame<'a> {
     }
 
     /// Replaces the load of some contacts by the forces that hold it, by a factor of their Gram
-    /// matrix that is as exact as their rows; true where they are known and none pulls. The sides of
-    /// a sharp wedge are dependent to the rounding of the Gram matrix, which squares its angle, and
-    /// they hold a load that those of lower rank do not.
+    /// matrix that is as exact as their rows; true where they are determined and none pulls. The
+    /// sides of a sharp wedge are dependent to the rounding of the Gram matrix, which squares its
+    /// angle, and they hold a load that those of lower rank do not.
     pub(crate) fn push_by_rows(
         &self,
         set: impl ExactSizeIterator<Item = usize>,

@@ -63,7 +63,7 @@ impl LastContacts {
     }
 }
 
-/// What does not change with the state of some closed contacts.
+/// Matrices of some closed contacts that do not change with the state.
 #[derive(Debug, Default)]
 pub(super) struct ConstantContacts {
     /// The contacts, in rising order.

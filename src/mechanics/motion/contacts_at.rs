@@ -13,7 +13,7 @@ use crate::mechanics::motion::acceleration::{Bodies, Fixed, Frame, Trouble};
 use crate::mechanics::{ContactParameters, ContactSet, ContactSource, Contacts, Wanted};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
-/// The contacts at a configuration, as far as they are known. The memory is kept.
+/// The contacts at a configuration, as far as they were evaluated. The memory is kept.
 #[derive(Debug, Default)]
 pub(crate) struct ContactsAt {
     /// The stamp: what is below belongs to these coordinates.
@@ -22,11 +22,11 @@ pub(crate) struct ContactsAt {
     mass: Vec<f64>,
     /// Its factor where it is not constant; empty until it is needed.
     factor: Vec<f64>,
-    /// The contacts whose rows are known.
+    /// The contacts whose rows were evaluated.
     contacts: Vec<usize>,
     /// `Da_j`, `d` entries a contact.
     rows: Vec<f64>,
-    /// Which rows the user wrote; the others are differences.
+    /// True for rows that the user wrote; the others are differences.
     written: Vec<bool>,
     /// `M⁻¹ Da_jᵀ` of the first of them.
     lift: Vec<f64>,
@@ -176,8 +176,8 @@ where
         });
     }
 
-    /// Fills in a list of contacts with what is wanted of them. Without friction rows are those that
-    /// are known, one block each.
+    /// Fills in a list of contacts with what is wanted of them. Without friction rows that were
+    /// evaluated here before are used, one block each.
     ///
     /// # Errors
     /// See [`ContactSource::fill`].
@@ -207,7 +207,7 @@ where
     }
 
     /// The [`Frame`] of `contacts` at `q`, in scratch of [`frame_size`](Self::frame_size) zeros: from
-    /// what is known, or afresh without a place to keep it.
+    /// the rows that were evaluated, or afresh without a place to keep them.
     pub(crate) fn frame_at<'a>(
         &'a self,
         at: Option<&'a mut ContactsAt>,
@@ -242,7 +242,8 @@ where
         Ok(Frame::of(d, mass_of(at, fixed), rows, space, has_coriolis).with(fixed))
     }
 
-    /// Makes `M⁻¹ Daᵀ` of all rows that are known; the factor of a mass that is not constant is there.
+    /// Makes `M⁻¹ Daᵀ` of all rows that were evaluated; the factor of a mass that is not constant
+    /// is there.
     fn lifted<'a>(&self, at: &'a mut ContactsAt) -> &'a ContactsAt {
         let (d, done) = (self.fixed.d, at.lift.len());
         if done < at.rows.len() {

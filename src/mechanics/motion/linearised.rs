@@ -95,7 +95,7 @@ where
                 for i in 0..m {
                     residuals.s[i] = -residuals.s[i] - dot(frame.row(i), bent);
                 }
-                // The Gram matrix is factorised since the multipliers are known.
+                // The Gram matrix was factorised for the multipliers.
                 solve(frame.gram, m, residuals.s);
                 for i in 0..m {
                     frame.push(i, residuals.s[i], bent);
@@ -202,7 +202,7 @@ impl<'a> Residuals<'a> {
     }
 }
 
-/// How much longer the step has to be where the differenced quantity is a difference itself: the
+/// Factor of the length of the step where the differenced quantity is a difference itself: the
 /// cube root of its loss of accuracy. Rows, Coriolis forces and curvatures by one difference lose
 /// five digits, curvatures by two differences eight.
 fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(

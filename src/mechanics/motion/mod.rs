@@ -35,7 +35,7 @@ pub(crate) struct ClosedContacts<'a> {
     /// The policy for contacts that depend on each other.
     pub(crate) redundant: Redundant,
     pub(crate) purpose: Purpose,
-    /// Where the contacts of the last state are kept.
+    /// Memory for the contacts of the last state.
     pub(crate) last: &'a LastContacts,
 }
 

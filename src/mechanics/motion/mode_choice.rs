@@ -14,17 +14,17 @@ use crate::linalg::scratch::with_zeros;
 use crate::mechanics::motion::acceleration::Trouble;
 use crate::mechanics::motion::redundant::Redundant;
 
-/// Where the solver fails and the reciprocal condition number is below this, dependent contacts are
+/// If the solver fails and the reciprocal condition number is below this, dependent contacts are
 /// reported as the reason.
 const ALMOST_DEPENDENT: f64 = 1e-8;
-/// Where unique forces are required, contacts with a smaller reciprocal condition number are
+/// If unique forces are required, contacts with a smaller reciprocal condition number are
 /// refused: rounding changes their forces by more than 1e-5 of their size. It is above
 /// [`DEPENDENT`], so that contacts accepted here stay acceptable while they move.
 const NEARLY_DEPENDENT: f64 = 1e-11;
 /// Accelerations and forces within this part of their size are zero.
 pub(super) const SMALL: f64 = 1e-10;
 
-/// How it is decided which contacts stay closed.
+/// Rules by which it is decided which contacts stay closed.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     /// The policy for contacts that depend on each other.
@@ -185,7 +185,7 @@ fn rcond_of_part(gram: &[f64], marks: &[bool]) -> f64 {
     })
 }
 
-/// How contacts share a load that their rows, which are dependent, do not divide.
+/// Division of a load among contacts whose dependent rows do not determine it.
 enum Shared {
     /// These hold it by forces of least norm, and the others do not close.
     Closed(Vec<usize>),

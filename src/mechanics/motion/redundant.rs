@@ -9,7 +9,7 @@ pub enum Redundant {
     /// this choice. How the contacts share the load is not determined, and
     /// [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) is false.
     ///
-    /// Which of the contacts that touch count as closed is not determined either. One whose force
+    /// The set of touching contacts that count as closed is not determined either. One whose force
     /// of least norm falls to zero is released and stays on its surface, since the others hold the
     /// bodies as it did; it closes again where it is needed. The motion is the same. Where no
     /// contact depends on others, bits are those of [`Refuse`](Self::Refuse).

@@ -1,7 +1,7 @@
 //! Contact problems of heaps by a conic solver: Clarabel beside the Newton solver of saltation.
 //!
 //! The dual of a step is a quadratic program over friction cones,
-//! `min ½ γᵀ (J A⁻¹ Jᵀ + R) γ + (J v* − v̂)ᵀ γ` with `|γ_t| ≤ μ γ_n` (Castro et al., section IV); the
+//! `min ½ γᵀ (J A⁻¹ Jᵀ + R) γ + (J v* − v̂)ᵀ γ` with `|γ_t| ≤ μ γ_n` (Castro et al., equation 22); the
 //! velocities are `v* + A⁻¹ Jᵀ γ`. It knows nothing of regions, islands and line searches.
 
 use clarabel::algebra::CscMatrix;

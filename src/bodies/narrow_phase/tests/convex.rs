@@ -76,7 +76,7 @@ impl Round {
         pairs.map(|(v, w)| [corners[v], corners[w]]).collect()
     }
 
-    /// How far a point lies from the core.
+    /// Distance of a point from the core.
     fn distance(&self, point: Vec3) -> f64 {
         let p = self.pose.to_body(point);
         Vec3::from_fn(|k, _| (p[k].abs() - self.half[k]).max(0.0)).norm()
@@ -142,7 +142,7 @@ fn best_axis(a: &Round, b: &Round) -> f64 {
     by.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// How far a direction separates the cores, either way.
+/// Separation of the cores along a direction, either way.
 fn separation(a: &Round, b: &Round, normal: Vec3) -> f64 {
     let reach = |of: &Round| -> f64 {
         let local = of.pose.rotation().tr_mul(&normal);
@@ -212,7 +212,7 @@ fn check(draw: &mut Draw, a: &Round, b: &Round, margin: f64, tally: &mut Tally) 
     let (radii, core) = (a.radius + b.radius, core_distance(a, b));
     let gap = core - radii;
     let label = format!("{:?} {:?} {core} {radii}", a.core, b.core);
-    // Nothing that touches is missed, nothing beyond the margin is told.
+    // Nothing that touches is missed, nothing beyond the margin is reported.
     let Some(lowest) = deepest(&points) else {
         tally.empty += 1;
         assert!(gap > margin - 1e-9, "missed: {label}");
@@ -287,8 +287,8 @@ fn check(draw: &mut Draw, a: &Round, b: &Round, margin: f64, tally: &mut Tally) 
     }
 }
 
-/// How far both cores must move against a normal, from B into A, until they part: negative where it
-/// separates them.
+/// Distance by which the cores must move against a normal, from B into A, until they part: negative
+/// where it separates them.
 fn separation_towards(a: &Round, b: &Round, normal: Vec3) -> f64 {
     let lowest = |of: &Round, normal: Vec3| -> f64 {
         let heights = of.corners().into_iter().map(|v| normal.dot(&v));

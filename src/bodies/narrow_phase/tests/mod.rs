@@ -155,7 +155,7 @@ fn distance(a: &Solid, b: &Solid) -> (f64, f64) {
     (last, before - last)
 }
 
-/// How far a direction separates, negative in overlap.
+/// Separation along a direction, negative in overlap.
 fn separation(a: &Solid, b: &Solid, normal: Vec3) -> f64 {
     let lowest = normal.dot(&support(a, -normal));
     match b.shape.kind() {

@@ -211,8 +211,8 @@ impl Modes {
     }
 
     /// Finds all rates of change of an impact in which each contact pushes at the rate `most`, or
-    /// less where it would part: the solutions for zero speeds, where what is known of a contact
-    /// replaces the signs of its speeds after. The impulses found are rates.
+    /// less where it would part: the solutions for zero speeds, where the given facts of a contact
+    /// replace the signs of its speeds after. The impulses found are rates.
     pub(crate) fn find_rates(
         &mut self,
         known: &[Known],

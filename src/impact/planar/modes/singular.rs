@@ -9,7 +9,7 @@ use crate::impact::laws::complementarity::solve_lcp;
 use crate::linalg::decompose::svd;
 use crate::linalg::lu::SINGULAR;
 
-/// How far along a null vector another point of the mode is looked for.
+/// Distance along a null vector at which another point of the mode is looked for.
 const APART: f64 = 1e-4;
 
 /// Equations in nonnegative unknowns: the impulses of generators, and slacks.
@@ -154,7 +154,7 @@ impl Cone {
     }
 }
 
-/// Whether a singular mode holds other velocities near those of the trial.
+/// True when a singular mode holds other velocities near those of the trial.
 #[cold]
 pub(super) fn holds_others(kept: &Trial) -> bool {
     let (m, mut trial) = (kept.contacts, kept.clone());

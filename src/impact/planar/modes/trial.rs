@@ -134,7 +134,7 @@ impl Trial {
         }
     }
 
-    /// Whether the impulses and the speeds after them are those of the mode.
+    /// True when the impulses and the speeds after them are those of the mode.
     pub(super) fn is_solution(&mut self) -> bool {
         let (m, t) = (self.contacts, self.tangents);
         add_product(&self.gram, &self.lambda, &self.speeds, &mut self.after);
@@ -184,7 +184,7 @@ pub(super) fn add_product(gram: &DMatrix<f64>, lambda: &[f64], start: &[f64], ou
     }
 }
 
-/// Facts of a contact that are known before its mode is looked for.
+/// Facts of a contact that are given before its mode is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     /// The sign of its normal speed, when that decides: approaching contacts push with all they
@@ -240,7 +240,7 @@ pub(super) const FRICTIONLESS: [State; 3] = [
     state(Normal::Full, 1),
 ];
 
-/// How many contacts that stay are open in a mode.
+/// The number of contacts that stay and are open in a mode.
 pub(super) fn open_that_stay(known: &[Known], mode: &[State]) -> usize {
     let pairs = known.iter().zip(mode);
     pairs
