@@ -48,5 +48,6 @@ mod timelines_with_dependent_contacts;
 mod uneven_rows;
 mod velocity_sets;
 mod where_laws_agree;
+mod woodpecker;
 
 use fixtures::{reference, support};

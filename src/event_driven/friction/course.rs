@@ -13,7 +13,7 @@ use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Guard, Integrator, Run, Start, Status, Stop};
+use crate::{Guard, Integrator, Mode, Run, Start, Status, Stop};
 
 /// Distance of the loads from the cones of forces, as a part of them, that is no rounding.
 const OUTSIDE: f64 = 1e-13;
@@ -90,8 +90,10 @@ impl<'a> Course<'a> {
         left: &[Known],
     ) -> Result<Candidates, Breakdown> {
         let left: Vec<Known> = touching.iter().map(|&j| left[j]).collect();
+        // Impacts are inelastic: nothing rebounds.
+        let before = Mode::default();
         self.model
-            .candidates(self.t, &mut self.state, touching, &left)
+            .candidates(self.t, &mut self.state, touching, &left, &before)
     }
 
     /// A smooth stretch in a contact mode. Gives the guards that end it; none at the final time.

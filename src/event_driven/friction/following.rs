@@ -41,13 +41,13 @@ impl Model<'_> {
         let (contacts, number) = (touching.contacts, touching.number);
         let occasion = Occasion { t, number };
         let mut known = touching.known.to_vec();
-        let mut found = self.candidates(t, state, contacts, &known)?;
+        let mut found = self.candidates(t, state, contacts, &known, mode)?;
         let mut next = self.next_mode(occasion, state, &found)?;
         if next.is_none() && known.iter().any(|known| known.slip != 0) {
             for known in &mut known {
                 known.slip = 0;
             }
-            found = self.candidates(t, state, contacts, &known)?;
+            found = self.candidates(t, state, contacts, &known, mode)?;
             next = self.next_mode(occasion, state, &found)?;
         }
         let Some(modes) = next else {
@@ -62,13 +62,15 @@ impl Model<'_> {
     }
 
     /// Those of `touching` that do not part, with the signs of their slips; brings their rates to
-    /// zero, and slips that count as zero. `left` is what is known of each of `touching`.
+    /// zero, and slips that count as zero. `left` is what is known of each of `touching`; contacts
+    /// that are closed in `before` and rebound lower than gaps resolve do not part.
     pub(super) fn candidates(
         &self,
         t: f64,
         state: &mut [f64],
         touching: &[usize],
         left: &[Known],
+        before: &Mode,
     ) -> Result<Candidates, Breakdown> {
         let least = self.rate_tolerance;
         let (q, v) = self.parts_mut(state);
@@ -82,7 +84,9 @@ impl Model<'_> {
             };
             let mut rows = Vec::new();
             for (i, (&j, left)) in touching.iter().zip(left).enumerate() {
-                if dot(frame.row(i), v) > least {
+                let rate = dot(frame.row(i), v);
+                let is_low = || self.is_closed(before, j) && self.is_low(rate, frame.bends[i]);
+                if rate > least && !is_low() {
                     continue;
                 }
                 found.contacts.push(j);
