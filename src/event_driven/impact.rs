@@ -3,11 +3,11 @@
 use super::breakdown::{Breakdown, explain};
 use super::friction::following::STAYS;
 use super::motion;
-use super::settling::Touching;
+use super::settling::{Push, Touching};
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
 use crate::impact::{
-    ImpactFailure, ImpactLaw, ImpactProblem, Occasion, Order, Outcome, Outcomes, Selection,
+    ImpactFailure, ImpactLaw, ImpactProblem, Occasion, Order, Outcome, Outcomes, Remark, Selection,
     Unilateral,
 };
 use crate::lcp::LcpSolver;
@@ -323,6 +323,8 @@ pub(crate) struct Event {
     /// What is known of contacts with friction, and how many events there were until now.
     known: Vec<Known>,
     number: usize,
+    /// Impulses of impacts without collision that followed.
+    pub(crate) pushes: Vec<Push>,
 }
 
 impl Default for Event {
@@ -341,6 +343,7 @@ impl Default for Event {
             solver: LcpSolver::growing(),
             known: Vec::new(),
             number: 0,
+            pushes: Vec::new(),
         }
     }
 }
@@ -369,6 +372,7 @@ impl Event {
             released: &self.released,
             known: &self.known,
             number: self.number,
+            pushes: &mut self.pushes,
             at: &mut self.at,
             solver: &mut self.solver,
         }
@@ -381,6 +385,7 @@ impl Event {
         entry.impulses.extend_from_slice(self.impulses());
         entry.approach.clone_from(&self.approach);
         entry.remarks.clear();
+        self.tell_pushes(entry);
         entry.outcomes = self.count();
         let outcome = self.outcome();
         if let Some(outcome) = outcome {
@@ -392,6 +397,20 @@ impl Event {
             (Some(Order::Stages(to)), Some(Order::Stages(from))) => to.clone_from(from),
             (Some(Order::Modes(to)), Some(Order::Modes(from))) => to.clone_from(from),
             (to, from) => *to = from.cloned(),
+        }
+    }
+
+    /// Adds impacts without collision to the log's entry.
+    fn tell_pushes(&self, entry: &mut ContactEvent) {
+        let m = entry.contacts.len();
+        for push in &self.pushes {
+            let contact = push.contact;
+            if let Some(place) = entry.contacts.iter().position(|&j| j == contact) {
+                entry.impulses.resize(2 * m, 0.0);
+                entry.impulses[place] += push.impulse[0];
+                entry.impulses[m + place] += push.impulse[1];
+            }
+            entry.remarks.push(Remark::WithoutCollision { contact });
         }
     }
 
@@ -417,6 +436,7 @@ impl Event {
         self.released.clear();
         self.approach.clear();
         self.chosen = None;
+        self.pushes.clear();
         self.at.forget();
     }
 }

@@ -49,7 +49,7 @@ impl Memory {
         impact: &Event,
         mut event: ContactEvent,
     ) {
-        if start.activated.is_empty() {
+        if start.activated.is_empty() && impact.pushes.is_empty() {
             return;
         }
         for &j in &start.activated {

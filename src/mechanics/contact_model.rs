@@ -13,7 +13,8 @@ use super::motion::acceleration::Bodies;
 use super::motion::constant_contacts::LastContacts;
 use super::motion::kinetic::energy;
 use super::{
-    EnergyBalance, Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints,
+    EnergyBalance, Measured, MechanicalSystem, Mechanism, Painleve, Redundant,
+    UnilateralConstraints,
 };
 use crate::impact::{Contacting, ImpactLaw, Selection, Unilateral};
 use crate::record::BodyLayout;
@@ -69,6 +70,7 @@ pub struct ContactModel<S: ?Sized> {
     /// faster graze (m/s).
     pub(crate) rate_tolerance: f64,
     pub(crate) redundant: Redundant,
+    pub(crate) painleve: Painleve,
     /// Coefficients of restitution outside [0, 1] are accepted.
     pub(crate) any_restitution: bool,
     /// Ends searches of the law.
@@ -122,6 +124,7 @@ where
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
             redundant: Redundant::default(),
+            painleve: Painleve::default(),
             any_restitution: false,
             last_contacts: LastContacts::default(),
             bodies,
@@ -155,6 +158,14 @@ where
     #[must_use]
     pub fn redundant(mut self, policy: Redundant) -> Self {
         self.redundant = policy;
+        self
+    }
+
+    /// Sets the policy where a contact presses itself down while it slides. Default
+    /// [`Painleve::Error`].
+    #[must_use]
+    pub fn painleve(mut self, policy: Painleve) -> Self {
+        self.painleve = policy;
         self
     }
 

@@ -33,7 +33,8 @@
 //! * [`State`]: time, configuration and velocities as the traits see them.
 //! * [`ContactSource`]: contacts found at each configuration in place of a fixed list, as those of a
 //!   [`Scene`](crate::bodies::Scene); it fills [`Contacts`] ([`ContactSet`], [`Wanted`]).
-//! * [`Redundant`]: the policy for closed contacts that depend on each other.
+//! * [`Redundant`]: the policy for closed contacts that depend on each other; [`Painleve`]: for one
+//!   that presses itself down while it slides.
 //! * [`EnergyBalance`]: where the energy of a run went.
 //!
 //! Equations 1 and 2 of Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes"
@@ -74,7 +75,7 @@ pub use contact_model::ContactModel;
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use energy_balance::EnergyBalance;
 pub(crate) use measured::Measured;
-pub use motion::Redundant;
 pub(crate) use motion::mechanism::Mechanism;
+pub use motion::{Painleve, Redundant};
 pub use state::State;
 pub use system::MechanicalSystem;

@@ -34,6 +34,7 @@ mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reachable;
+mod rebounds_with_friction;
 mod reference_rows;
 mod restitution;
 mod routh;

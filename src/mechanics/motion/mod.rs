@@ -3,7 +3,7 @@
 //! * `acceleration`: the equations at a configuration; `constant_contacts`: as two matrices, where
 //!   rows and masses are constant; `linearised`: their derivative.
 //! * `contacts_at`: what depends on the configuration alone, evaluated once.
-//! * `mode_problem`, `mode_choice`: which contacts stay closed; `redundant`: the policy where they
+//! * `mode_problem`, `mode_choice`: which contacts stay closed; `policies`: the policies where they
 //!   depend on each other; `rates`: velocities with given rates of gaps.
 //! * `kinetic`: the Coriolis force; `mechanism`: systems with contacts, as drivers see them.
 
@@ -15,10 +15,10 @@ mod linearised;
 pub(crate) mod mechanism;
 pub(crate) mod mode_choice;
 pub(crate) mod mode_problem;
+mod policies;
 pub(crate) mod rates;
-mod redundant;
 
-pub use redundant::Redundant;
+pub use policies::{Painleve, Redundant};
 
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::motion::acceleration::{
