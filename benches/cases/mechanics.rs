@@ -197,6 +197,9 @@ impl UnilateralConstraints for Pushed {
     fn tangents(&self, _j: usize) -> usize {
         1
     }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
     fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
         rows.fill(0.0);
         rows[2 * j] = 1.0;

@@ -8,6 +8,7 @@
 use super::breakdown::Breakdown;
 use super::friction::following::STAYS;
 use super::impact::{Event, ImpactRule};
+use super::recorder::note_changes;
 use super::settling::Touching;
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
@@ -166,6 +167,7 @@ impl Model<'_> {
         kind: ContactEventKind,
         place: &mut Place,
     ) -> Result<ContactEvent, Breakdown> {
+        let before = place.mode.clone();
         let mut event = self.event_at(kind, place);
         event.activated = contacts.to_vec();
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
@@ -189,7 +191,7 @@ impl Model<'_> {
         self.update_contacts(t, state, &mut further.settling(), mode)?;
         event.contacts = touching;
         event.impulses = impulses;
-        Ok(self.finished(event, place))
+        Ok(self.finished(event, &before, place))
     }
 
     /// A plastic impact of `held`, which may pull, and one that only pushes of contacts that approach
@@ -259,6 +261,7 @@ impl Model<'_> {
         contact: usize,
         place: &mut Place,
     ) -> Result<ContactEvent, Breakdown> {
+        let before = place.mode.clone();
         let mut event = self.event_at(ContactEventKind::Touch, place);
         event.released = vec![contact];
         event.contacts.clone_from(&event.mode_before);
@@ -278,7 +281,7 @@ impl Model<'_> {
             solver: &mut LcpSolver::growing(),
         };
         self.update_contacts(t, state, &mut touching, mode)?;
-        Ok(self.finished(event, place))
+        Ok(self.finished(event, &before, place))
     }
 
     /// One impact of all contacts that touch, for impacts that follow each other within the
@@ -287,6 +290,7 @@ impl Model<'_> {
         &self,
         place: &mut Place,
     ) -> Result<Option<ContactEvent>, Breakdown> {
+        let before = place.mode.clone();
         let mut event = self.event_at(ContactEventKind::Contact, place);
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
         let nq = self.system().coordinates();
@@ -303,7 +307,7 @@ impl Model<'_> {
         let approaches = touching.iter().zip(&impact.new).filter(|(_, new)| **new);
         event.activated = approaches.map(|(&j, _)| j).collect();
         impact.tell(&mut event);
-        Ok(Some(self.finished(event, place)))
+        Ok(Some(self.finished(event, &before, place)))
     }
 
     /// True for an impact that accumulates at one instant: a body rattles between contacts that
@@ -354,7 +358,10 @@ impl Model<'_> {
         }
     }
 
-    fn finished(&self, mut event: ContactEvent, place: &Place) -> ContactEvent {
+    /// The entry of the log, with what changed since `before`.
+    fn finished(&self, mut event: ContactEvent, before: &Mode, place: &Place) -> ContactEvent {
+        event.activated.retain(|&j| !self.is_closed(before, j));
+        note_changes(self.functions(), &mut event, before, &place.mode);
         if event.approach.is_empty() {
             let at = &mut ContactsAt::default();
             event.approach = self.approach(at, &event.state_before, &event.contacts);

@@ -48,19 +48,19 @@
 // (references and smart pointers), `measured` (sizes read once), `configuration` (`q̇ = N(q) v`),
 // `trees` (blocks of the mass matrix), `dual` (written once for any scalar), `check`. `contact`:
 // contacts of one configuration; `motion`: accelerations, multipliers, and which contacts stay
-// closed. `contact_model`: the model that drivers run; `contact_function`: what its event functions
-// measure. `energy_balance`: of a run.
+// closed. `contact_model`: the model that drivers run. `friction`: closed contacts that stick and
+// slip. `energy_balance`: of a run.
 
 mod check;
 pub(crate) mod configuration;
 mod constraints;
 pub(crate) mod contact;
-pub(crate) mod contact_function;
 pub(crate) mod contact_model;
 #[cfg(feature = "dual")]
 mod dual;
 mod energy_balance;
 pub(crate) mod forward;
+pub(crate) mod friction;
 pub(crate) mod measured;
 pub(crate) mod motion;
 mod state;

@@ -109,6 +109,9 @@ impl UnilateralConstraints for SuperBall {
     fn tangents(&self, _j: usize) -> usize {
         1
     }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
     fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
         rows.copy_from_slice(&[[1.0, 0.0, RADIUS], [1.0, 0.0, -RADIUS]][j]);
     }

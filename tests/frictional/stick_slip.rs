@@ -443,6 +443,9 @@ impl UnilateralConstraints for Stack {
     fn tangents(&self, _j: usize) -> usize {
         1
     }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
     fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
         rows.copy_from_slice(&[[1.0, 0.0, 0.0, 0.0], [-1.0, 0.0, 1.0, 0.0]][j]);
     }

@@ -86,6 +86,9 @@ impl UnilateralConstraints for Woodpecker {
     fn tangents(&self, _j: usize) -> usize {
         1
     }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
     fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
         rows.copy_from_slice(&[[1.0, L_M, L_G - L_S], [1.0, R_M, 0.0], [1.0, R_M, 0.0]][j]);
     }

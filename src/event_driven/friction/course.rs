@@ -4,7 +4,6 @@
 use super::accumulation::Series;
 use super::following::{Candidates, STAYS};
 use super::impulses::Motion;
-use super::motion::slip_sign;
 use super::options::Options;
 use super::stretches::{End, Stretch, StretchKind};
 use crate::event_driven::Model;
@@ -12,6 +11,7 @@ use crate::event_driven::breakdown::Breakdown;
 use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
+use crate::mechanics::friction::forces::slip_sign;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Guard, Integrator, Mode, Run, Start, Status, Stop};
 

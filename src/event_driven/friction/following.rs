@@ -1,7 +1,6 @@
 //! The contact mode that follows an event, where contacts have friction (`friction_and_sliding`,
 //! section 7).
 
-use super::frame::{Frame, hold_rows};
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
@@ -11,6 +10,7 @@ use crate::impact::planar::modes::{Known, UNKNOWN};
 use crate::impact::{Contacting, Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
 
