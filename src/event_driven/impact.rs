@@ -323,7 +323,7 @@ pub(crate) struct Event {
     /// What is known of contacts with friction, and how many events there were until now.
     known: Vec<Known>,
     number: usize,
-    /// Impulses of impacts without collision that followed.
+    /// Impulses that the mode after it asked for.
     pub(crate) pushes: Vec<Push>,
 }
 
@@ -400,8 +400,8 @@ impl Event {
         }
     }
 
-    /// Adds impacts without collision to the log's entry.
-    fn tell_pushes(&self, entry: &mut ContactEvent) {
+    /// Adds impulses beside that of the law to the log's entry.
+    pub(crate) fn tell_pushes(&self, entry: &mut ContactEvent) {
         let m = entry.contacts.len();
         for push in &self.pushes {
             let contact = push.contact;
@@ -410,7 +410,9 @@ impl Event {
                 entry.impulses[place] += push.impulse[0];
                 entry.impulses[m + place] += push.impulse[1];
             }
-            entry.remarks.push(Remark::WithoutCollision { contact });
+            if push.without_collision {
+                entry.remarks.push(Remark::WithoutCollision { contact });
+            }
         }
     }
 

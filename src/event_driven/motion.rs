@@ -65,6 +65,7 @@ impl Model<'_> {
     /// Accelerations and multipliers at a state in `mode`; NaN where there are none.
     /// `multipliers` has one entry a contact, zero for those that are open.
     /// True when they are unique.
+    #[inline]
     pub(crate) fn motion(
         &self,
         state: State<'_>,

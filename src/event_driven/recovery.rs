@@ -191,6 +191,7 @@ impl Model<'_> {
         self.update_contacts(t, state, &mut further.settling(), mode)?;
         event.contacts = touching;
         event.impulses = impulses;
+        further.tell_pushes(&mut event);
         Ok(self.finished(event, &before, place))
     }
 

@@ -31,18 +31,20 @@ pub(crate) struct Touching<'a> {
     pub(crate) known: &'a [Known],
     /// How many events of the run there were until now.
     pub(crate) number: usize,
-    /// Impulses of impacts without collision.
+    /// Impulses that the mode that follows asks for.
     pub(crate) pushes: &'a mut Vec<Push>,
     pub(crate) at: &'a mut ContactsAt,
     pub(crate) solver: &'a mut LcpSolver,
 }
 
-/// The impulse of an impact without collision.
+/// An impulse beside that of the law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Push {
     pub(crate) contact: usize,
     /// Along the normal and the tangent (N s).
     pub(crate) impulse: [f64; 2],
+    /// It is that of an impact without collision; else it holds a rebound that is not resolved.
+    pub(crate) without_collision: bool,
 }
 
 impl Model<'_> {

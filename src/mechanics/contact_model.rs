@@ -18,7 +18,7 @@ use super::{
     EnergyBalance, Measured, MechanicalSystem, Mechanism, Painleve, Redundant,
     UnilateralConstraints,
 };
-use crate::impact::{Contacting, ImpactLaw, Selection, Unilateral};
+use crate::impact::{Contacting, ImpactLaw, Moreau, Selection, Unilateral};
 use crate::record::BodyLayout;
 use crate::{InputError, Interrupt, Mode, Run};
 
@@ -93,8 +93,11 @@ pub(crate) type Model<'a> = ContactModel<dyn Mechanism + 'a>;
 pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usize] {
     let mut m = 0;
     let n = space.len();
-    let closed = mode.flags().take_while(|&flag| flag < n);
-    for (place, j) in space.iter_mut().zip(closed) {
+    for (place, j) in space.iter_mut().zip(mode.flags()) {
+        // Flags of slips follow those of contacts.
+        if j >= n {
+            break;
+        }
         *place = j;
         m += 1;
     }
@@ -111,9 +114,14 @@ impl<S> ContactModel<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
-    /// With the default law, [`Unilateral`].
+    /// With the default law: [`Unilateral`], and [`Moreau`], its like with friction, where contacts
+    /// in the plane have friction.
     pub fn new(system: S) -> Self {
-        Self::with_law(system, Unilateral)
+        let mut model = Self::with_law(system, Unilateral);
+        if model.slides() {
+            model.law = Arc::new(Moreau::new());
+        }
+        model
     }
 
     /// With a law of one's choice, shared by clones. One that gives several outcomes wants a

@@ -132,6 +132,10 @@ impl UnilateralConstraints for Own {
         row[0] = 1.5;
         true
     }
+    fn constant_tangents(&self, j: usize) -> bool {
+        asked("constant_tangents");
+        j == 2
+    }
     fn constant_row(&self, j: usize) -> bool {
         asked("constant_row");
         j == 3
@@ -192,6 +196,7 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.extend([s.contacts() as f64, s.gap(2, q)]);
     said.push(flag(s.gap_row(1, q, &mut out)) + out[0]);
     said.extend([flag(s.constant_row(3)), s.curvature(1, q, v).unwrap()]);
+    said.extend([flag(s.constant_tangents(2)), flag(s.constant_tangents(1))]);
     said.extend([s.restitution(3, q, v), s.friction(2), s.tangents(2) as f64]);
     said.extend([s.stiffness(2), s.dissipation_time(3)]);
     let mut rows = [0.0; 2];
@@ -361,6 +366,10 @@ mod dual {
             asked("gap");
             q[0] * q[0] * q[1]
         }
+        fn constant_tangents(&self, j: usize) -> bool {
+            asked("constant_tangents");
+            j == 2
+        }
         fn constant_row(&self, j: usize) -> bool {
             asked("constant_row");
             j == 3
@@ -434,6 +443,8 @@ mod dual {
         let flags = [
             dual.constant_mass(),
             dual.constant_row(3),
+            dual.constant_tangents(2),
+            !dual.constant_tangents(1),
             !dual.constant_row(2),
         ];
         assert!(flags.into_iter().all(|flag| flag) && dual.contacts() == 5);

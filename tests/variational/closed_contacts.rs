@@ -1,5 +1,6 @@
 //! Closed contacts: rest, sliding, sticking, release.
 
+use saltation::impact::Unilateral;
 use saltation::models::SlidingBlock;
 use saltation::{ContactModel, InputError, Run, Start, Stop, Variational, mechanics};
 
@@ -129,7 +130,8 @@ fn a_contact_opens_when_it_would_pull() {
 
 #[test]
 fn friction_that_nothing_honours_is_refused() {
-    let mut driver = Variational::new(ContactModel::new(SlidingBlock::default())).unwrap();
+    let unilateral = ContactModel::with_law(SlidingBlock::default(), Unilateral);
+    let mut driver = Variational::new(unilateral).unwrap();
     let failure = driver
         .integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[1.0, 0.0]), 1.0)
         .unwrap_err();

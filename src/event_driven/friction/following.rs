@@ -24,6 +24,9 @@ pub(crate) const STAYS: Known = Known {
 pub(crate) struct Candidates {
     pub(crate) contacts: Vec<usize>,
     pub(crate) known: Vec<Known>,
+    /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
+    /// resolve.
+    pub(crate) holds: Vec<Push>,
 }
 
 /// Impacts without collision that may follow one event.
@@ -31,8 +34,11 @@ const MOST_PUSHES: usize = 32;
 
 /// What follows an event.
 enum Next {
-    /// The modes of all contacts.
-    Modes(Vec<Contacting>),
+    /// The modes of all contacts, and the impulses that hold low rebounds.
+    Modes {
+        modes: Vec<Contacting>,
+        holds: Vec<Push>,
+    },
     /// No mode of these is consistent.
     Nothing(Candidates),
 }
@@ -56,7 +62,8 @@ impl Model<'_> {
         let mut known = touching.known.to_vec();
         for _ in 0..=MOST_PUSHES {
             match self.next_of_known(occasion, state, contacts, &mut known, mode)? {
-                Next::Modes(modes) => {
+                Next::Modes { modes, holds } => {
+                    touching.pushes.extend(holds);
                     for &j in contacts {
                         self.set_contacting(mode, j, modes[j]);
                     }
@@ -93,7 +100,13 @@ impl Model<'_> {
             found = self.candidates(t, state, contacts, known, mode)?;
             next = self.next_mode(occasion, state, &found)?;
         }
-        Ok(next.map_or(Next::Nothing(found), Next::Modes))
+        Ok(match next {
+            Some(modes) => Next::Modes {
+                modes,
+                holds: found.holds,
+            },
+            None => Next::Nothing(found),
+        })
     }
 
     /// The impact without collision of the contact that presses itself down while it slides; changes
@@ -122,6 +135,7 @@ impl Model<'_> {
         Ok(Push {
             contact,
             impulse: [impulse(0), impulse(1)],
+            without_collision: true,
         })
     }
 
@@ -145,13 +159,17 @@ impl Model<'_> {
             let mut found = Candidates {
                 contacts: Vec::new(),
                 known: Vec::new(),
+                holds: Vec::new(),
             };
-            let mut rows = Vec::new();
+            let (mut rows, mut any_low) = (Vec::new(), false);
             for (i, (&j, left)) in touching.iter().zip(left).enumerate() {
                 let rate = dot(frame.row(i), v);
-                let is_low = || self.is_closed(before, j) && self.is_low(rate, frame.bends[i]);
-                if rate > least && !is_low() {
-                    continue;
+                if rate > least {
+                    let is_low = self.is_low(rate, frame.bends[i]);
+                    if !(is_low && self.is_closed(before, j)) {
+                        continue;
+                    }
+                    any_low = true;
                 }
                 found.contacts.push(j);
                 rows.push(i);
@@ -168,7 +186,15 @@ impl Model<'_> {
                 };
                 found.known.push(Known { slip, ..*left });
             }
-            hold_rows(&frame, &rows, v, 0.0);
+            let mut impulses = vec![0.0; 2 * m];
+            hold_rows(&frame, &rows, v, 0.0, |row, p| impulses[row] = p);
+            if any_low {
+                found.holds.extend((0..m).map(|i| Push {
+                    contact: touching[i],
+                    impulse: [impulses[i], impulses[m + i]],
+                    without_collision: false,
+                }));
+            }
             Ok(found)
         })
     }

@@ -30,6 +30,7 @@ impl Model<'_> {
         let Candidates {
             contacts: candidates,
             known,
+            ..
         } = candidates;
         let mut of_all = vec![Contacting::Open; self.system().contacts()];
         if candidates.is_empty() {
@@ -114,6 +115,7 @@ impl Model<'_> {
         let Candidates {
             contacts: candidates,
             known,
+            ..
         } = candidates;
         let (q, v) = self.parts(state);
         let m = candidates.len();
@@ -155,7 +157,7 @@ impl Model<'_> {
                 let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
                 let holds = |row: &usize| *row < m || sticks(closed[row - m]);
                 let rows: Vec<usize> = (0..frame.r).filter(holds).collect();
-                hold_rows(&frame, &rows, v, 1e-3 * self.rate_tolerance)
+                hold_rows(&frame, &rows, v, 1e-3 * self.rate_tolerance, |_, _| {})
             })
         })
     }

@@ -131,8 +131,14 @@ impl<'a> Frame<'a> {
 }
 
 /// Changes velocities so that the rates of `rows` vanish, along the least momentum; true when some
-/// rate was above `least`.
-pub(crate) fn hold_rows(frame: &Frame<'_>, rows: &[usize], v: &mut [f64], least: f64) -> bool {
+/// rate was above `least`. `note` is called with each row and its impulse.
+pub(crate) fn hold_rows(
+    frame: &Frame<'_>,
+    rows: &[usize],
+    v: &mut [f64],
+    least: f64,
+    mut note: impl FnMut(usize, f64),
+) -> bool {
     let size = rows.len();
     with_zeros(size + size * size + least_norm_size(size), |scratch| {
         let mut cut = Cut(scratch);
@@ -151,6 +157,7 @@ pub(crate) fn hold_rows(frame: &Frame<'_>, rows: &[usize], v: &mut [f64], least:
         least_norm(gram, size, wrong, cut.0);
         for (&row, &p) in rows.iter().zip(&*wrong) {
             frame.push(row, p, v);
+            note(row, p);
         }
         true
     })

@@ -16,6 +16,7 @@ use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints
 impl Kept<ConstantContacts> {
     /// Runs `work` on the contacts `closed`, computed where they are another set than before. None
     /// where masses or rows are not constant, rows are not written, or depend on each other.
+    #[inline]
     pub(super) fn of_closed<S, R>(
         &self,
         system: &S,
@@ -126,6 +127,7 @@ impl ConstantContacts {
     }
 
     /// As [`motion`](crate::mechanics::motion::motion), whose result is unique here.
+    #[inline]
     pub(super) fn motion<S>(
         &mut self,
         system: &S,

@@ -16,6 +16,7 @@ impl<T: Default> Clone for Kept<T> {
 
 impl<T: Default> Kept<T> {
     /// Runs `work` on it.
+    #[inline]
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         match self.0.try_lock() {
             Ok(mut last) => work(&mut last),
