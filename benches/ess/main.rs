@@ -134,7 +134,11 @@ fn impacts(criterion: &mut Criterion) {
 /// Strides, and runs over events.
 fn bodies(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("stride");
-    for mut case in mechanics::strides().into_iter().chain(mechanics::resting()) {
+    for mut case in mechanics::strides()
+        .into_iter()
+        .chain(mechanics::resting())
+        .chain(mechanics::sliding())
+    {
         group.bench_function(case.name, |b| b.iter(&mut case.run));
     }
     group.finish();

@@ -43,6 +43,7 @@ pub(crate) fn mechanics(rounds: usize) {
     println!("{:>28}{:>9}{:>12}{:>9}", "", "steps", "time[µs]", "ratio");
     let mut cases = bodies::strides();
     cases.extend(bodies::resting());
+    cases.extend(bodies::sliding());
     let counts: Vec<usize> = cases.iter_mut().map(|case| (case.run)()).collect();
     let mut runs: Vec<_> = cases.iter_mut().map(|case| &mut case.run).collect();
     let strides = fastest_of(&mut runs, rounds);

@@ -176,7 +176,7 @@ fn the_derivative_of_a_period_has_the_eigenvalues_of_the_return_map() {
     let later = driver.integrate(&Start::at(0.0).q(&q).v(&v), 1e-3).unwrap();
     let period = value(CASE, "period", "", "");
     let derivative = driver.derivative(&later.end(), 1e-3 + period).unwrap();
-    let matrix: DMatrix<f64> = derivative.matrix().unwrap().clone();
+    let matrix: DMatrix<f64> = derivative.matrix().unwrap();
     assert_eq!(*derivative.verdict(), Verdict::Classical);
     let mut eigenvalues: Vec<_> = matrix.complex_eigenvalues().iter().copied().collect();
     eigenvalues.sort_by(|a, b| a.re.total_cmp(&b.re));

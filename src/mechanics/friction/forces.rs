@@ -75,7 +75,7 @@ impl Model<'_> {
         let Some(acceleration) = acceleration else {
             let d = state.v.len();
             return with_zeros(d, |all| {
-                self.motion_of_frame(state, mode, Some(all), forces)
+                self.motion_of_frame(state, mode, Some(all), forces);
             });
         };
         let Some(forces) = forces else {
