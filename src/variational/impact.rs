@@ -6,7 +6,8 @@ use super::failure::VariationalFailure;
 use super::held::refused;
 use super::runner::Runner;
 use super::state::{Blow, Part};
-use crate::impact::{ImpactLaw, ImpactProblem, Occasion, Selection, Unilateral};
+use crate::impact::rule::ImpactRule;
+use crate::impact::{ImpactProblem, Occasion, Outcomes, Selection, Unilateral};
 use crate::linalg::dot;
 use crate::mechanics::contact::delassus::{Mass, fill_impact};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, State, Wanted};
@@ -210,11 +211,18 @@ impl Runner<'_> {
         let v = self.on.stepper.newton.terms.v.clone();
         let fail = |reason| refused(reason, State { t, q, v: &v }, &blow.touching);
         // Chatter is resolved by the unilateral law, whatever the law of the model.
-        let (law, selection): (&dyn ImpactLaw, _) = if blow.plastic.is_empty() {
-            (&*settings.law, &settings.selection)
+        let rule = if blow.plastic.is_empty() {
+            ImpactRule {
+                law: &*settings.law,
+                selection: &settings.selection,
+            }
         } else {
-            (&Unilateral, &Selection::Single)
+            ImpactRule {
+                law: &Unilateral,
+                selection: &Selection::Single,
+            }
         };
+        let law = rule.law;
         let wanted = Wanted {
             friction: settings.friction && law.honours_friction(),
             restitution_at: Some(&v),
@@ -258,14 +266,16 @@ impl Runner<'_> {
             .and_then(|problem| problem.with_new_contacts(&blow.fresh))
             .map_err(fail)?
             .with_interrupt(&settings.limits.interrupt);
-        let outcomes = law.resolve(&problem).map_err(fail)?;
-        event.outcomes = outcomes.list.len();
         let occasion = Occasion {
             t,
             number: blow.number,
         };
         // Of several outcomes the run takes one; the event says how many there were.
-        let outcome = selection.select(outcomes, occasion).map_err(fail)?;
+        let mut outcomes = Outcomes::default();
+        let chosen = rule.resolve(&problem, &mut outcomes, occasion, settings.rate_tolerance);
+        let chosen = chosen.map_err(fail)?;
+        event.outcomes = outcomes.list.len();
+        let outcome = outcomes.list.swap_remove(chosen);
         event.contacts.clone_from(&blow.touching);
         let speeds = problem.speeds().iter();
         event.approach = speeds.take(blow.touching.len()).copied().collect();

@@ -12,4 +12,5 @@ mod fixtures;
 mod found;
 mod limits;
 mod one_face;
+mod own_laws;
 mod tables;
