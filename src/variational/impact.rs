@@ -3,12 +3,13 @@
 //! (17) between these.
 
 use super::failure::VariationalFailure;
-use super::held::refused;
+use super::held::{refused, without_outcome};
 use super::runner::Runner;
 use super::state::{Blow, Part};
 use crate::impact::rule::ImpactRule;
 use crate::impact::{ImpactProblem, Occasion, Outcomes, Selection, Unilateral};
 use crate::linalg::dot;
+use crate::linalg::symmetric::square_fault;
 use crate::mechanics::contact::delassus::{Mass, fill_impact};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, State, Wanted};
 use crate::record::{ContactEvent, ContactEventKind};
@@ -24,14 +25,18 @@ impl Runner<'_> {
         self.on.start = t;
         self.on.state.t = t;
         self.on.state.q.copy_from_slice(q);
-        self.system.mass(q, &mut self.on.stepper.newton.terms.mass);
+        let mass = &mut self.on.stepper.newton.terms.mass;
+        self.system.mass(q, mass);
+        if let Some(fault) = square_fault(mass, q.len()) {
+            let q = q.to_vec();
+            return Err(VariationalFailure::Mass { fault, t, q });
+        }
         // p₀ = M(q₀) v₀, the momentum that the first step starts from.
         super::discrete_lagrangian::times(
             &self.on.stepper.newton.terms.mass,
             v,
             &mut self.on.state.p,
         );
-        // The mass matrix is checked here.
         self.on
             .stepper
             .velocity(self.system, t, q, &self.on.state.p)?;
@@ -239,22 +244,8 @@ impl Runner<'_> {
             }
         });
         let restitution: Vec<f64> = rebounds.collect();
-        let outside = restitution.iter().position(|e| !(0.0..=1.0).contains(e));
-        if let Some(i) = outside.filter(|_| !settings.any_restitution) {
-            return Err(VariationalFailure::Input(InputError::BadSetting {
-                name: "restitution",
-                entry: blow.touching[i],
-                value: restitution[i],
-                rule: "must lie in [0, 1]; ContactModel::any_restitution takes others",
-            }));
-        }
-        let bounces = restitution.iter().position(|&e| e != 0.0);
-        if let Some(i) = bounces.filter(|_| !law.honours_restitution()) {
-            return Err(VariationalFailure::Input(InputError::RestitutionIgnored {
-                law: law.name(),
-                contact: blow.touching[i],
-                restitution: restitution[i],
-            }));
+        for (&j, &e) in blow.touching.iter().zip(&restitution) {
+            settings.check_restitution(law, j, e)?;
         }
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
@@ -273,7 +264,8 @@ impl Runner<'_> {
         // Of several outcomes the run takes one; the event says how many there were.
         let mut outcomes = Outcomes::default();
         let chosen = rule.resolve(&problem, &mut outcomes, occasion, settings.rate_tolerance);
-        let chosen = chosen.map_err(fail)?;
+        let state = State { t, q, v: &v };
+        let chosen = chosen.map_err(|reason| without_outcome(reason, state, &blow.touching))?;
         event.outcomes = outcomes.list.len();
         let outcome = outcomes.list.swap_remove(chosen);
         event.contacts.clone_from(&blow.touching);

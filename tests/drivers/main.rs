@@ -7,6 +7,7 @@ mod random;
 
 mod balance;
 mod cut_and_resumed;
+mod doors;
 mod efforts;
 mod fixtures;
 mod found;
