@@ -3,9 +3,10 @@
 use saltation::event_driven::{Breakdown, Timeline};
 use saltation::impact::{AnitescuPotra, Routh, Selection, Unilateral};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::models::BouncingBall;
 use saltation::variational::VariationalFailure;
 use saltation::{
-    Compliant, ContactModel, Driver, EventDriven, InputError, Start, Status, Variational,
+    Compliant, ContactModel, Driver, EventDriven, InputError, Start, Status, Stop, Variational,
 };
 
 /// A point of 1 kg, with wrong answers: it falls beside its tangents, on one contact for each of the
@@ -264,6 +265,52 @@ fn a_law_of_one_contact_names_itself_and_the_contacts() {
             text.contains("t = 0.2") || text.contains("t = 0.19"),
             "{text}"
         );
+    }
+}
+
+/// The steps of a control loop take up its efforts, or say that they do not.
+#[test]
+fn efforts_that_no_step_takes_up_are_refused() {
+    let soft = BouncingBall {
+        restitution: 0.0,
+        ..BouncingBall::default()
+    };
+    let drivers: [Box<dyn Driver>; 2] = [
+        Box::new(Compliant::new(soft).unwrap()),
+        Box::new(
+            Variational::new(ContactModel::new(soft))
+                .unwrap()
+                .time_step(0.01),
+        ),
+    ];
+    let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
+    for mut driver in drivers {
+        let mut live = driver.live(&start).unwrap();
+        // Periods that do not divide the step, and more than it: each takes up its effort.
+        for k in 1..=10 {
+            live.advance(0.013 * f64::from(k), &[f64::from(k)]).unwrap();
+        }
+        // One effort over several calls until a step ends.
+        for k in 1..=5 {
+            live.advance(0.13 + 0.002 * f64::from(k), &[1.0]).unwrap();
+        }
+        assert!((live.t() - 0.14).abs() < 1e-12);
+        live.advance(0.143, &[2.0]).unwrap();
+        let refused = live.advance(0.146, &[3.0]);
+        let Err(Stop::Input(InputError::EffortUnused { t0, t })) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!((t0 - 0.14).abs() < 1e-12 && t == 0.143, "{t0} {t}");
+        // It goes on with the effort that was to be held.
+        live.advance(0.15, &[2.0]).unwrap();
+        live.advance(0.16, &[3.0]).unwrap();
+        assert!((live.t() - 0.16).abs() < 1e-12);
+    }
+    // Adaptive drivers end a step at any time.
+    let mut driver = EventDriven::new(ContactModel::new(soft)).unwrap();
+    let mut live = driver.live(&start).unwrap();
+    for k in 1..=10 {
+        live.advance(1e-3 * f64::from(k), &[f64::from(k)]).unwrap();
     }
 }
 
