@@ -332,3 +332,35 @@ fn friction_in_impacts_alone_has_a_remedy() {
         Status::ReachedEnd
     );
 }
+
+/// A clone has a model of its own: both take efforts, to the same bits, also while a derivative of one
+/// is held.
+#[test]
+fn clones_of_a_driver_share_nothing() {
+    let soft = BouncingBall {
+        restitution: 0.0,
+        ..BouncingBall::default()
+    };
+    let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
+    let mut driver = EventDriven::new(ContactModel::new(soft))
+        .unwrap()
+        .rtol(1e-7);
+    let mut clone = driver.clone();
+    let derivative = driver.derivative(&start, 0.1).unwrap();
+    let mut live = clone.live(&start).unwrap();
+    live.advance(0.2, &[3.0]).unwrap();
+    drop(derivative);
+    let mut other = driver.live(&start).unwrap();
+    other.advance(0.2, &[3.0]).unwrap();
+    assert_eq!(live.state(), other.state());
+}
+
+/// Many runs: a driver for each thread, of any kind.
+#[test]
+fn drivers_go_to_threads() {
+    fn goes<T: Send>() {}
+    goes::<EventDriven<Point>>();
+    goes::<Timeline<Point>>();
+    goes::<Variational<Point>>();
+    goes::<Compliant<Point>>();
+}
