@@ -12,7 +12,6 @@ use nalgebra::{DMatrix, DVector, RowDVector};
 use super::failure::VariationalFailure;
 use super::runner::Runner;
 use super::state::{Blow, Part, PhasePoint, Step};
-use crate::MatrixFault;
 use crate::linalg::dot;
 use crate::linalg::lu::Lu;
 use crate::mechanics::contact::gaps::{gap_row, work_size};
@@ -89,11 +88,7 @@ impl Runner<'_> {
             lu.column(k).copy_from_slice(back.column(k).as_slice());
         }
         if !lu.factor() {
-            return Err(VariationalFailure::Mass {
-                fault: MatrixFault::NotPositive { value: 0.0 },
-                t: end.t,
-                q: end.q,
-            });
+            return Err(VariationalFailure::singular(end.t, end.q));
         }
         for mut column in whole.column_iter_mut() {
             lu.solve(column.as_mut_slice());

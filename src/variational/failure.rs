@@ -128,6 +128,15 @@ pub enum VariationalFailure {
     Interrupted,
 }
 
+impl VariationalFailure {
+    /// The mass matrix at `q` has no factor.
+    #[cold]
+    pub(super) fn singular(t: f64, q: Vec<f64>) -> Self {
+        let fault = MatrixFault::NotPositive { value: 0.0 };
+        Self::Mass { fault, t, q }
+    }
+}
+
 impl From<Interrupted> for VariationalFailure {
     fn from(_: Interrupted) -> Self {
         Self::Interrupted

@@ -8,7 +8,7 @@ use super::newton::{Fault, ITERATIONS, Newton, Task};
 use super::state::Step;
 use crate::mechanics::configuration::{check_input, is_identity};
 use crate::mechanics::{Measured, MechanicalSystem};
-use crate::{InputError, Interrupt, MatrixFault, validate};
+use crate::{InputError, Interrupt, validate};
 
 /// The midpoint variational integrator in momentum form, for one step at a time and without
 /// contacts (Seghete & Murphey, section VI).
@@ -342,11 +342,7 @@ impl Stepper {
     ) -> VariationalFailure {
         let state = [q, &self.newton.terms.v].concat();
         match fault {
-            Fault::Singular => VariationalFailure::Mass {
-                fault: MatrixFault::NotPositive { value: 0.0 },
-                t,
-                q: q.to_vec(),
-            },
+            Fault::Singular => VariationalFailure::singular(t, q.to_vec()),
             Fault::NotFinite(quantity) => VariationalFailure::NotFinite { quantity, t, state },
             Fault::Interrupted => VariationalFailure::Interrupted,
             Fault::Diverged(correction) => VariationalFailure::NewtonFailed {
