@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use saltation::impact::Moreau;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, RigidTrot, SoftTrot};
 use saltation::{ContactModel, EventDriven};
@@ -139,6 +140,96 @@ pub(crate) fn resting() -> Vec<Case> {
     };
     let constant = [1, 4, 15, 30].map(|count| case(count, true));
     constant.into_iter().chain([case(30, false)]).collect()
+}
+
+/// Masses of 1 kg on the ground, `(x, z)` each, pushed along it.
+#[derive(Clone, Copy)]
+struct Pushed {
+    count: usize,
+    /// Force along the ground (N).
+    force: f64,
+}
+
+impl MechanicalSystem for Pushed {
+    fn dof(&self) -> usize {
+        2 * self.count
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        for m in mass.iter_mut().step_by(2 * self.count + 1) {
+            *m = 1.0;
+        }
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        for pair in effort.chunks_exact_mut(2) {
+            pair.copy_from_slice(&[self.force, -9.81]);
+        }
+    }
+    fn time_scale(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+}
+
+impl UnilateralConstraints for Pushed {
+    fn contacts(&self) -> usize {
+        self.count
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[2 * j + 1]
+    }
+    fn gap_row(&self, j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.fill(0.0);
+        row[2 * j + 1] = 1.0;
+        true
+    }
+    fn constant_row(&self, _j: usize) -> bool {
+        true
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.5
+    }
+    fn curvature(&self, _j: usize, _q: &[f64], _v: &[f64]) -> Option<f64> {
+        Some(0.0)
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
+    fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        rows[2 * j] = 1.0;
+    }
+}
+
+/// Fifty steps of one length of masses that stick, that slip, and that slide freely.
+pub(crate) fn sliding() -> Vec<Case> {
+    let case = |count: usize, word: &str| {
+        let (force, speed) = match word {
+            "stick" => (1.0, 0.0),
+            _ => (8.0, 1.0),
+        };
+        let mut model = ContactModel::with_law(Pushed { count, force }, Moreau::new());
+        if word == "free" {
+            model = model.frictionless();
+        }
+        let (q, v) = (vec![0.0; 2 * count], [speed, 0.0].repeat(count));
+        let settled = model.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
+        let mut run = Integrator::new(model).expect("a system").fixed_step(1e-2);
+        Case::new(format!("{count} {word}"), move || {
+            let summary = run.observe(&settled.as_start(), 0.5, &mut ());
+            summary.expect("good input").statistics.steps
+        })
+    };
+    let words = ["free", "stick", "slip"];
+    let all = [1, 2, 4]
+        .into_iter()
+        .flat_map(|count| words.map(|word| case(count, word)));
+    all.collect()
 }
 
 /// Runs over an event, the same time without it, and 40 smooth steps.

@@ -68,6 +68,7 @@ fn cases() -> Vec<Case> {
     for (group, runs) in [
         ("trot", mechanics::strides()),
         ("masses", mechanics::resting()),
+        ("friction", mechanics::sliding()),
     ] {
         for mut case in runs {
             add(

@@ -133,6 +133,17 @@ pub enum Breakdown {
         t: f64,
     },
 
+    /// A contact presses itself down while it slides, and no force holds it.
+    #[error(
+        "contact {contact} presses itself down at t = {t} while it slides (Painlevé): no force holds it; ContactModel::painleve(Painleve::Impact) goes on by an impact without collision"
+    )]
+    Painleve {
+        /// The contact.
+        contact: usize,
+        /// Time (s).
+        t: f64,
+    },
+
     /// No set of closed contacts is consistent with the accelerations.
     #[error("no set of the contacts {contacts:?} can stay closed at t = {t}")]
     NoConsistentMode {

@@ -6,7 +6,7 @@ use super::recovery::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::contact_function::ContactFunction;
+use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};

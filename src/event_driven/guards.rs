@@ -7,7 +7,7 @@ use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::contact::gaps::{gap_gradient, gap_row, work_size};
-use crate::mechanics::contact_function::ContactFunction;
+use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::acceleration::Purpose;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{Crossed, Crossing, Displacement, EventFunction, Mode, Stop, Watch};
@@ -104,9 +104,9 @@ impl EventFunction for Model<'_> {
     }
 
     fn min_rate(&self, k: usize) -> Option<f64> {
-        // Forces and margins of models with friction follow their own rates.
-        let is_gap = !self.slides() || k < self.system().contacts();
-        is_gap.then_some(self.rate_tolerance)
+        // The distance of the loads, a part of them, follows its own rate.
+        let is_distance = self.functions().slide && k + 1 == self.functions().count();
+        (!is_distance).then_some(self.rate_tolerance)
     }
 
     fn event_tolerance(&self, k: usize) -> f64 {

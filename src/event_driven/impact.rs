@@ -3,20 +3,20 @@
 use super::breakdown::{Breakdown, explain};
 use super::friction::following::STAYS;
 use super::motion;
-use super::settling::Touching;
+use super::settling::{Push, Touching};
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
 pub(crate) use crate::impact::rule::ImpactRule;
 use crate::impact::{
-    ImpactFailure, ImpactProblem, Occasion, Order, Outcome, Outcomes, Selection, Unilateral,
+    ImpactFailure, ImpactProblem, Occasion, Order, Outcome, Outcomes, Remark, Selection, Unilateral,
 };
 use crate::lcp::LcpSolver;
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::scratch::with_list;
 use crate::mechanics::contact::delassus::fill_impact;
 use crate::mechanics::contact::frames::check_frames;
-use crate::mechanics::contact_function::ContactFunction;
 use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
 use crate::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints, Wanted};
@@ -305,6 +305,8 @@ pub(crate) struct Event {
     /// What is known of contacts with friction, and how many events there were until now.
     known: Vec<Known>,
     number: usize,
+    /// Impulses of impacts without collision that followed.
+    pub(crate) pushes: Vec<Push>,
 }
 
 impl Default for Event {
@@ -323,6 +325,7 @@ impl Default for Event {
             solver: LcpSolver::growing(),
             known: Vec::new(),
             number: 0,
+            pushes: Vec::new(),
         }
     }
 }
@@ -351,6 +354,7 @@ impl Event {
             released: &self.released,
             known: &self.known,
             number: self.number,
+            pushes: &mut self.pushes,
             at: &mut self.at,
             solver: &mut self.solver,
         }
@@ -363,6 +367,7 @@ impl Event {
         entry.impulses.extend_from_slice(self.impulses());
         entry.approach.clone_from(&self.approach);
         entry.remarks.clear();
+        self.tell_pushes(entry);
         entry.outcomes = self.count();
         let outcome = self.outcome();
         if let Some(outcome) = outcome {
@@ -374,6 +379,20 @@ impl Event {
             (Some(Order::Stages(to)), Some(Order::Stages(from))) => to.clone_from(from),
             (Some(Order::Modes(to)), Some(Order::Modes(from))) => to.clone_from(from),
             (to, from) => *to = from.cloned(),
+        }
+    }
+
+    /// Adds impacts without collision to the log's entry.
+    fn tell_pushes(&self, entry: &mut ContactEvent) {
+        let m = entry.contacts.len();
+        for push in &self.pushes {
+            let contact = push.contact;
+            if let Some(place) = entry.contacts.iter().position(|&j| j == contact) {
+                entry.impulses.resize(2 * m, 0.0);
+                entry.impulses[place] += push.impulse[0];
+                entry.impulses[m + place] += push.impulse[1];
+            }
+            entry.remarks.push(Remark::WithoutCollision { contact });
         }
     }
 
@@ -399,6 +418,7 @@ impl Event {
         self.released.clear();
         self.approach.clear();
         self.chosen = None;
+        self.pushes.clear();
         self.at.forget();
     }
 }

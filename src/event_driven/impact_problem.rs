@@ -135,6 +135,10 @@ impl Model<'_> {
         let mut event = Event::default();
         self.resolve_event(t, crossed, &mut after, &mut mode_after, &mut event)
             .ok()?;
+        // An impact without collision is no part of the impact that is repeated beside this state.
+        if !event.pushes.is_empty() {
+            return None;
+        }
         let stays = |i: &usize| {
             let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);
             let pressed = event.impulses().get(*i).is_none_or(|&p| p > 0.0);

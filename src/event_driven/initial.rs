@@ -5,9 +5,9 @@ use super::breakdown::Breakdown;
 use super::impact::Event;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
-use crate::mechanics::UnilateralConstraints;
 use crate::mechanics::motion::contacts_at::ContactsAt;
-use crate::{At, InputError, Mode, Quantity, Start, Stop};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use crate::{At, InputError, Mode, Quantity, Start, Stop, validate};
 
 /// The start of a run of a [`ContactModel`](crate::ContactModel) system: state and mode, after an
 /// impact if the start is one.
@@ -60,6 +60,20 @@ impl Model<'_> {
         })
     }
 
+    /// Refuses coefficients of friction that are none, and efforts that depend on closed contacts
+    /// where these have friction.
+    pub(crate) fn check_sliding(&self, state: State<'_>) -> Result<(), InputError> {
+        let mut effort = vec![0.0; state.v.len()];
+        let depends = self.system().contact_effort(state, &[], &mut effort);
+        let rule = "must not depend on closed contacts where these have friction";
+        validate::unless(!depends, "contact_effort", 1.0, rule)?;
+        for j in 0..self.system().contacts() {
+            validate::not_negative("coefficient of friction", &[self.friction(j)])
+                .map_err(validate::counted_from(j))?;
+        }
+        Ok(())
+    }
+
     fn start_by(
         &self,
         t: f64,
@@ -72,6 +86,9 @@ impl Model<'_> {
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         let mut at = ContactsAt::default();
         self.check_mass(&mut at, q)?;
+        if self.slides() {
+            self.check_sliding(State { t, q, v })?;
+        }
         let n = self.system().contacts();
         let mut mode = self.mode(&[]);
         let mut touching = Vec::new();

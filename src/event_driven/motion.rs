@@ -94,9 +94,13 @@ impl Model<'_> {
         multipliers: Option<&mut [f64]>,
         purpose: Purpose,
     ) -> bool {
+        let Some(multipliers) = multipliers else {
+            self.motion_with_friction(state, mode, Some(acceleration), None);
+            return true;
+        };
         self.with_forces(|forces| {
-            self.motion_with_friction(state, mode, acceleration, forces);
-            if let Some(multipliers) = multipliers {
+            self.motion_with_friction(state, mode, Some(acceleration), Some(&mut *forces));
+            {
                 let raises = matches!(purpose, Purpose::Events { .. });
                 let each = forces.push.iter().zip(&*forces.raised);
                 for (to, (push, raised)) in multipliers.iter_mut().zip(each) {

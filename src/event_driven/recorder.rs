@@ -6,7 +6,7 @@ use super::impact::Event;
 use super::recovery::Place;
 use super::recovery::{Accumulation, Detector};
 use crate::event_driven::Model;
-use crate::mechanics::contact_function::{ContactFunction, ContactFunctions};
+use crate::mechanics::friction::contact_function::{ContactFunction, ContactFunctions};
 use crate::record::path::Path;
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, GuardCrossing, Mode, Observer, Segment, Transition};
@@ -49,7 +49,7 @@ impl Memory {
         impact: &Event,
         mut event: ContactEvent,
     ) {
-        if start.activated.is_empty() {
+        if start.activated.is_empty() && impact.pushes.is_empty() {
             return;
         }
         for &j in &start.activated {
@@ -70,9 +70,10 @@ pub(crate) struct ContactRecorder<'a> {
     pub(crate) memory: &'a mut Memory,
 }
 
-/// Notes which of the contacts that are closed before and after came to stick, and which began to
-/// slip or turned round.
-pub(crate) fn note_slips(
+/// Notes the contacts that an event opened beside those whose forces ended, and with friction those
+/// that it closed beside those whose gaps ended, those that came to stick, and those that began to slip
+/// or turned round.
+pub(crate) fn note_changes(
     functions: ContactFunctions,
     event: &mut ContactEvent,
     before: &Mode,
@@ -80,16 +81,22 @@ pub(crate) fn note_slips(
 ) {
     event.stuck.clear();
     event.slipped.clear();
-    for j in before.flags().take_while(|&j| j < functions.contacts) {
-        if !functions.is_closed(after, j) {
-            continue;
-        }
-        match (functions.slip(before, j), functions.slip(after, j)) {
-            (from, to) if from == to => {}
-            (_, 0) => event.stuck.push(j),
-            _ => event.slipped.push(j),
+    for j in 0..functions.contacts {
+        match [before, after].map(|mode| mode.flag(j)) {
+            [true, false] if !event.released.contains(&j) => event.released.push(j),
+            [false, true] if functions.slide && !event.activated.contains(&j) => {
+                event.activated.push(j);
+            }
+            [true, true] => match [before, after].map(|mode| functions.slip(mode, j)) {
+                [from, to] if from == to => {}
+                [_, 0] => event.stuck.push(j),
+                _ => event.slipped.push(j),
+            },
+            _ => {}
         }
     }
+    event.activated.sort_unstable();
+    event.released.sort_unstable();
 }
 
 impl ContactRecorder<'_> {
@@ -141,24 +148,13 @@ impl Observer for ContactRecorder<'_> {
                 _ => {}
             }
         }
-        note_slips(functions, event, set.mode_before, set.mode);
+        note_changes(functions, event, set.mode_before, set.mode);
         let is_friction = event.activated.is_empty() && event.released.is_empty();
         event.kind = match is_friction {
             true if event.stuck.is_empty() && event.slipped.is_empty() => return,
             true => ContactEventKind::Friction,
             false => ContactEventKind::Contact,
         };
-        // Others that an impact opened.
-        for j in set
-            .mode_before
-            .flags()
-            .take_while(|&j| j < functions.contacts)
-        {
-            if !set.mode.flag(j) && !event.released.contains(&j) {
-                event.released.push(j);
-            }
-        }
-        event.released.sort_unstable();
         for &j in &event.activated {
             let found = self.memory.detector.activation(j, set.t);
             self.memory.accumulation = self.memory.accumulation.take().or(found);

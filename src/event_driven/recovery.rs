@@ -7,11 +7,12 @@
 
 use super::breakdown::Breakdown;
 use super::friction::following::STAYS;
-use super::impact::Event;
+use super::impact::{Event, ImpactRule};
+use super::recorder::note_changes;
 use super::settling::Touching;
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
-use crate::impact::{ImpactFailure, Occasion};
+use crate::impact::{AnitescuPotra, ImpactFailure, Occasion, Selection};
 use crate::lcp::LcpSolver;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::motion::contacts_at::ContactsAt;
@@ -166,6 +167,7 @@ impl Model<'_> {
         kind: ContactEventKind,
         place: &mut Place,
     ) -> Result<ContactEvent, Breakdown> {
+        let before = place.mode.clone();
         let mut event = self.event_at(kind, place);
         event.activated = contacts.to_vec();
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
@@ -176,9 +178,34 @@ impl Model<'_> {
         let touching = self.touching(&state[..nq], &held);
         let mut at = ContactsAt::default();
         super::motion::land(self, state, &[], &touching, &mut at);
-        let mut impulses = vec![0.0; touching.len()];
+        let mut further = Event::of(&touching, Vec::new(), at);
+        let impulses = if self.any_friction(&touching) {
+            self.stop_with_friction(t, state, &mut further)?
+        } else {
+            self.stop_by_pulling(t, state, &held, &mut further)?
+        };
+        // After a plastic impact no contact rebounds below what gaps resolve.
+        for &j in &touching {
+            self.set_closed(mode, j, true);
+        }
+        self.update_contacts(t, state, &mut further.settling(), mode)?;
+        event.contacts = touching;
+        event.impulses = impulses;
+        Ok(self.finished(event, &before, place))
+    }
+
+    /// A plastic impact of `held`, which may pull, and one that only pushes of contacts that approach
+    /// after it. Gives the normal impulses of those that touch.
+    fn stop_by_pulling(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        held: &[usize],
+        event: &mut Event,
+    ) -> Result<Vec<f64>, Breakdown> {
+        let mut impulses = vec![0.0; event.touching.len()];
         let (q, v) = self.parts_mut(state);
-        let plastic = self.in_frame(&mut at, q, &held, |frame| {
+        let plastic = self.in_frame(&mut event.at, q, held, |frame| {
             let mut p: Vec<f64> = (0..held.len())
                 .map(|i| -crate::linalg::dot(frame.row(i), v))
                 .collect();
@@ -192,28 +219,40 @@ impl Model<'_> {
             }
             Ok(p)
         })?;
-        let plastic = plastic.map_err(|trouble| super::breakdown::explain(trouble, q, &held))?;
+        let plastic = plastic.map_err(|trouble| super::breakdown::explain(trouble, q, held))?;
         for (j, p) in held.iter().zip(plastic) {
-            if let Some(i) = touching.iter().position(|k| k == j) {
+            if let Some(i) = event.touching.iter().position(|k| k == j) {
                 impulses[i] += p;
             }
         }
-        let new = self.approaching(&mut at, state, &touching);
-        let mut further = Event::of(&touching, new, at);
-        if further.is_impact() {
-            self.apply_plastic_impact(Occasion { t, number: 0 }, state, &mut further)?;
-            for (sum, p) in impulses.iter_mut().zip(further.impulses()) {
+        event.new = self.approaching(&mut event.at, state, &event.touching);
+        if event.is_impact() {
+            self.apply_plastic_impact(Occasion { t, number: 0 }, state, event)?;
+            for (sum, p) in impulses.iter_mut().zip(event.impulses()) {
                 *sum += p;
             }
         }
-        // After a plastic impact no contact rebounds below what gaps resolve.
-        for &j in &touching {
-            self.set_closed(mode, j, true);
+        Ok(impulses)
+    }
+
+    /// An inelastic impact with friction, which stands for all those up to the accumulation: slips
+    /// lose what the sum of the normal impulses to come takes. Gives the impulses of the contacts
+    /// that touch, normal ones first.
+    fn stop_with_friction(
+        &self,
+        t: f64,
+        state: &mut [f64],
+        event: &mut Event,
+    ) -> Result<Vec<f64>, Breakdown> {
+        event.new = self.approaching(&mut event.at, state, &event.touching);
+        if event.is_impact() {
+            let rule = ImpactRule {
+                law: &AnitescuPotra::new(),
+                selection: &Selection::First,
+            };
+            self.apply_impact_with(rule, Occasion { t, number: 0 }, state, event)?;
         }
-        self.update_contacts(t, state, &mut further.settling(), mode)?;
-        event.contacts = touching;
-        event.impulses = impulses;
-        Ok(self.finished(event, place))
+        Ok(event.impulses().to_vec())
     }
 
     /// Opens a closed contact whose force falls to zero too slowly for a release.
@@ -222,6 +261,7 @@ impl Model<'_> {
         contact: usize,
         place: &mut Place,
     ) -> Result<ContactEvent, Breakdown> {
+        let before = place.mode.clone();
         let mut event = self.event_at(ContactEventKind::Touch, place);
         event.released = vec![contact];
         event.contacts.clone_from(&event.mode_before);
@@ -236,11 +276,12 @@ impl Model<'_> {
             released: &[contact],
             known: &known,
             number: 0,
+            pushes: &mut Vec::new(),
             at: &mut ContactsAt::default(),
             solver: &mut LcpSolver::growing(),
         };
         self.update_contacts(t, state, &mut touching, mode)?;
-        Ok(self.finished(event, place))
+        Ok(self.finished(event, &before, place))
     }
 
     /// One impact of all contacts that touch, for impacts that follow each other within the
@@ -249,6 +290,7 @@ impl Model<'_> {
         &self,
         place: &mut Place,
     ) -> Result<Option<ContactEvent>, Breakdown> {
+        let before = place.mode.clone();
         let mut event = self.event_at(ContactEventKind::Contact, place);
         let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
         let nq = self.system().coordinates();
@@ -265,7 +307,7 @@ impl Model<'_> {
         let approaches = touching.iter().zip(&impact.new).filter(|(_, new)| **new);
         event.activated = approaches.map(|(&j, _)| j).collect();
         impact.tell(&mut event);
-        Ok(Some(self.finished(event, place)))
+        Ok(Some(self.finished(event, &before, place)))
     }
 
     /// True for an impact that accumulates at one instant: a body rattles between contacts that
@@ -316,7 +358,10 @@ impl Model<'_> {
         }
     }
 
-    fn finished(&self, mut event: ContactEvent, place: &Place) -> ContactEvent {
+    /// The entry of the log, with what changed since `before`.
+    fn finished(&self, mut event: ContactEvent, before: &Mode, place: &Place) -> ContactEvent {
+        event.activated.retain(|&j| !self.is_closed(before, j));
+        note_changes(self.functions(), &mut event, before, &place.mode);
         if event.approach.is_empty() {
             let at = &mut ContactsAt::default();
             event.approach = self.approach(at, &event.state_before, &event.contacts);

@@ -31,8 +31,18 @@ pub(crate) struct Touching<'a> {
     pub(crate) known: &'a [Known],
     /// How many events of the run there were until now.
     pub(crate) number: usize,
+    /// Impulses of impacts without collision.
+    pub(crate) pushes: &'a mut Vec<Push>,
     pub(crate) at: &'a mut ContactsAt,
     pub(crate) solver: &'a mut LcpSolver,
+}
+
+/// The impulse of an impact without collision.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Push {
+    pub(crate) contact: usize,
+    /// Along the normal and the tangent (N s).
+    pub(crate) impulse: [f64; 2],
 }
 
 impl Model<'_> {

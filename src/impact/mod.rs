@@ -55,8 +55,8 @@ pub use inclusion::{
 };
 pub use law::{ImpactLaw, Outcomes};
 pub use laws::{
-    AnitescuPotra, InOrder, Plastic, Projective, Propagative, Routh, RouthInclusion, Sequential,
-    Unilateral,
+    AnitescuPotra, InOrder, Moreau, Plastic, Projective, Propagative, Routh, RouthInclusion,
+    Sequential, Unilateral,
 };
 #[doc(hidden)]
 pub use orders::Reflections;

@@ -75,6 +75,13 @@ pub trait UnilateralConstraints {
         0
     }
 
+    /// True when the [`tangent_rows`](Self::tangent_rows) do not depend on `q`. Spares evaluations;
+    /// the provided `false` is always right.
+    fn constant_tangents(&self, j: usize) -> bool {
+        let _ = j;
+        false
+    }
+
     /// Writes the rows of the tangential velocities of contact `j`, one after the other, each with
     /// an entry a velocity: of unit tangents, orthogonal to each other and to the normal. Their
     /// sign is that of the slip. Units and signs are those of [`Contacts`](super::Contacts).

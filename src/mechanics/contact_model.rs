@@ -8,12 +8,15 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::contact_function::ContactFunctions;
+use super::friction::ConstantForces;
+use super::friction::contact_function::ContactFunctions;
 use super::motion::acceleration::Bodies;
-use super::motion::constant_contacts::LastContacts;
+use super::motion::constant_contacts::ConstantContacts;
+use super::motion::kept::Kept;
 use super::motion::kinetic::energy;
 use super::{
-    EnergyBalance, Measured, MechanicalSystem, Mechanism, Redundant, UnilateralConstraints,
+    EnergyBalance, Measured, MechanicalSystem, Mechanism, Painleve, Redundant,
+    UnilateralConstraints,
 };
 use crate::impact::{Contacting, ImpactLaw, Selection, Unilateral};
 use crate::record::BodyLayout;
@@ -61,20 +64,24 @@ pub struct ContactModel<S: ?Sized> {
     pub(crate) selection: Selection,
     /// Coefficients of friction do not matter.
     frictionless: bool,
-    /// Contacts have friction that matters and one tangent: closed ones stick or slip.
-    slides: bool,
+    /// How event functions and flags are numbered. Closed contacts stick or slip where some contact
+    /// has friction that matters and one tangent.
+    functions: ContactFunctions,
     /// Gaps within this of zero are zero (m).
     pub(crate) gap_tolerance: f64,
     /// Contacts that part no faster than this after an impact may stay closed; those that close no
     /// faster graze (m/s).
     pub(crate) rate_tolerance: f64,
     pub(crate) redundant: Redundant,
+    pub(crate) painleve: Painleve,
     /// Coefficients of restitution outside [0, 1] are accepted.
     pub(crate) any_restitution: bool,
     /// Ends searches of the law.
     pub(crate) interrupt: Interrupt,
-    /// The closed contacts of the last state, where nothing of them depends on it.
-    pub(crate) last_contacts: LastContacts,
+    /// The closed contacts of the last state, where nothing of them depends on it; without friction,
+    /// and with it.
+    pub(crate) last_contacts: Kept<ConstantContacts>,
+    pub(crate) last_forces: Kept<ConstantForces>,
     /// Last, because `S` may be unsized.
     pub(crate) bodies: Bodies<S>,
 }
@@ -117,13 +124,18 @@ where
             law: Arc::new(law),
             selection: Selection::default(),
             frictionless: false,
-            slides: has_planar_friction(&bodies.system),
+            functions: ContactFunctions {
+                contacts: bodies.system.contacts(),
+                slide: has_planar_friction(&bodies.system),
+            },
             interrupt: Interrupt::new(),
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
             redundant: Redundant::default(),
+            painleve: Painleve::default(),
             any_restitution: false,
-            last_contacts: LastContacts::default(),
+            last_contacts: Kept::default(),
+            last_forces: Kept::default(),
             bodies,
         }
     }
@@ -155,6 +167,14 @@ where
     #[must_use]
     pub fn redundant(mut self, policy: Redundant) -> Self {
         self.redundant = policy;
+        self
+    }
+
+    /// Sets the policy where a contact presses itself down while it slides. Default
+    /// [`Painleve::Error`].
+    #[must_use]
+    pub fn painleve(mut self, policy: Painleve) -> Self {
+        self.painleve = policy;
         self
     }
 
@@ -190,7 +210,7 @@ where
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;
-        self.slides = false;
+        self.functions.slide = false;
         self
     }
 
@@ -220,7 +240,7 @@ where
 
     /// True when contact `j` is closed in `mode`; false where there is no such contact.
     pub fn is_closed(&self, mode: &Mode, j: usize) -> bool {
-        self.functions().is_closed(mode, j)
+        self.functions.is_closed(mode, j)
     }
 
     /// The closed contacts of `mode`: the contact mode `J` of the paper.
@@ -231,8 +251,8 @@ where
     /// How contact `j` moves in `mode`; [`Contacting::Open`] where there is no such contact. A closed
     /// contact without friction slips freely: [`Contacting::SlipForward`].
     pub fn contacting(&self, mode: &Mode, j: usize) -> Contacting {
-        let functions = self.functions();
-        let sticks = || self.slides && self.friction(j) != 0.0;
+        let functions = self.functions;
+        let sticks = || functions.slide && self.friction(j) != 0.0;
         match (functions.is_closed(mode, j), functions.slip(mode, j)) {
             (false, _) => Contacting::Open,
             (true, 0) if sticks() => Contacting::Stick,
@@ -246,7 +266,7 @@ where
     /// an event. Indices without a contact are ignored. [`start`](Self::start) gives the mode that
     /// belongs to a state.
     pub fn mode(&self, closed: &[usize]) -> Mode {
-        let functions = self.functions();
+        let functions = self.functions;
         let mut mode = Mode::new(functions.count()).with_flags(functions.flags());
         (0..mode.len()).for_each(|k| mode.set(k, true));
         let closed = closed.iter().filter(|&&j| j < functions.contacts);
@@ -255,26 +275,24 @@ where
     }
 
     /// How states and modes of runs are read.
+    #[inline]
     pub(crate) fn layout(&self) -> BodyLayout {
         BodyLayout {
             coordinates: self.bodies.fixed.nq,
-            contacts: self.bodies.system.contacts(),
+            contacts: self.functions.contacts,
         }
     }
 
     /// How event functions and flags are numbered.
     #[inline]
     pub(crate) fn functions(&self) -> ContactFunctions {
-        ContactFunctions {
-            contacts: self.bodies.system.contacts(),
-            slide: self.slides,
-        }
+        self.functions
     }
 
     /// True where closed contacts may stick or slip with friction.
     #[inline]
     pub(crate) fn slides(&self) -> bool {
-        self.slides
+        self.functions.slide
     }
 
     /// With the event functions and flags of contacts with friction, whatever their coefficients.
@@ -282,7 +300,7 @@ where
     where
         S: Sized,
     {
-        self.slides = true;
+        self.functions.slide = true;
         self
     }
 
@@ -293,7 +311,7 @@ where
 
     /// Opens a contact, or closes it: it sticks where it has friction.
     pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
-        self.functions().set(mode, j, closed, 0);
+        self.functions.set(mode, j, closed, 0);
     }
 
     /// Puts a contact in a mode. Without friction a slip has no sign that matters.
@@ -303,7 +321,7 @@ where
             Contacting::SlipBackward if self.friction(j) != 0.0 => -1,
             _ => 0,
         };
-        self.functions().set(mode, j, of != Contacting::Open, slip);
+        self.functions.set(mode, j, of != Contacting::Open, slip);
     }
 
     /// The coordinates and the velocities of a state; a shorter one has no velocities.

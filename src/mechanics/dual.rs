@@ -157,6 +157,12 @@ pub trait SmoothConstraints {
     /// As [`UnilateralConstraints::gap`].
     fn gap<T: RealField + Copy>(&self, j: usize, q: &[T]) -> T;
 
+    /// As [`UnilateralConstraints::constant_tangents`].
+    fn constant_tangents(&self, j: usize) -> bool {
+        let _ = j;
+        false
+    }
+
     /// As [`UnilateralConstraints::constant_row`].
     fn constant_row(&self, j: usize) -> bool {
         let _ = j;

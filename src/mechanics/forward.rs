@@ -52,6 +52,7 @@ macro_rules! constraint_methods {
         stiffness(j: usize) -> f64;
         dissipation_time(j: usize) -> f64;
         tangent_rows(j: usize, q: &[f64], rows: &mut [f64]);
+        constant_tangents(j: usize) -> bool;
     }};
     (@friction $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
         friction(j: usize) -> f64;

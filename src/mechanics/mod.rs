@@ -33,7 +33,8 @@
 //! * [`State`]: time, configuration and velocities as the traits see them.
 //! * [`ContactSource`]: contacts found at each configuration in place of a fixed list, as those of a
 //!   [`Scene`](crate::bodies::Scene); it fills [`Contacts`] ([`ContactSet`], [`Wanted`]).
-//! * [`Redundant`]: the policy for closed contacts that depend on each other.
+//! * [`Redundant`]: the policy for closed contacts that depend on each other; [`Painleve`]: for one
+//!   that presses itself down while it slides.
 //! * [`EnergyBalance`]: where the energy of a run went.
 //!
 //! Equations 1 and 2 of Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes"
@@ -47,19 +48,19 @@
 // (references and smart pointers), `measured` (sizes read once), `configuration` (`q̇ = N(q) v`),
 // `trees` (blocks of the mass matrix), `dual` (written once for any scalar), `check`. `contact`:
 // contacts of one configuration; `motion`: accelerations, multipliers, and which contacts stay
-// closed. `contact_model`: the model that drivers run; `contact_function`: what its event functions
-// measure. `energy_balance`: of a run.
+// closed. `contact_model`: the model that drivers run. `friction`: closed contacts that stick and
+// slip. `energy_balance`: of a run.
 
 mod check;
 pub(crate) mod configuration;
 mod constraints;
 pub(crate) mod contact;
-pub(crate) mod contact_function;
 pub(crate) mod contact_model;
 #[cfg(feature = "dual")]
 mod dual;
 mod energy_balance;
 pub(crate) mod forward;
+pub(crate) mod friction;
 pub(crate) mod measured;
 pub(crate) mod motion;
 mod state;
@@ -74,7 +75,7 @@ pub use contact_model::ContactModel;
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use energy_balance::EnergyBalance;
 pub(crate) use measured::Measured;
-pub use motion::Redundant;
 pub(crate) use motion::mechanism::Mechanism;
+pub use motion::{Painleve, Redundant};
 pub use state::State;
 pub use system::MechanicalSystem;

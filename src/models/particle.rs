@@ -127,6 +127,10 @@ impl UnilateralConstraints for Particle {
         2
     }
 
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
+
     fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
         store(rows, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     }

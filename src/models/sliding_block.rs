@@ -115,6 +115,10 @@ impl UnilateralConstraints for SlidingBlock {
         1
     }
 
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
+
     fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
         store_unit(rows, 0, 1.0);
     }

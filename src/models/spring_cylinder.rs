@@ -150,6 +150,9 @@ impl UnilateralConstraints for SpringCylinder {
         1
     }
 
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
     fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
         store(rows, [1.0, 0.0, self.radius]);
     }

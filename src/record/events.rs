@@ -186,6 +186,12 @@ pub enum Remark {
         /// Its impulse (N s).
         impulse: f64,
     },
+    /// A contact pressed itself down while it slid, and pushed without having approached (Painlevé).
+    #[error("contact {contact} pushed without a collision")]
+    WithoutCollision {
+        /// The contact, as the model counts it.
+        contact: usize,
+    },
     /// A contact still approaches. This is the one with the most negative scaled speed.
     #[error("contact {contact} still approaches at {speed:e}")]
     Approaching {

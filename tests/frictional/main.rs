@@ -34,6 +34,7 @@ mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod reachable;
+mod rebounds_with_friction;
 mod reference_rows;
 mod restitution;
 mod routh;
@@ -48,5 +49,6 @@ mod timelines_with_dependent_contacts;
 mod uneven_rows;
 mod velocity_sets;
 mod where_laws_agree;
+mod woodpecker;
 
 use fixtures::{reference, support};

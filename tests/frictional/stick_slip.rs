@@ -12,7 +12,9 @@ const FILE: &str = include_str!("../data/friction_reference.csv");
 const GRAVITY: f64 = 9.81;
 
 /// Rows of a case: quantity, i, j, value, note.
-fn rows(case: &str) -> Vec<(&'static str, &'static str, &'static str, f64, &'static str)> {
+pub(crate) fn rows(
+    case: &str,
+) -> Vec<(&'static str, &'static str, &'static str, f64, &'static str)> {
     let split = |line: &'static str| {
         let fields: Vec<&str> = line.splitn(7, ',').collect();
         let value = fields[4].parse().unwrap_or(f64::NAN);
@@ -23,7 +25,7 @@ fn rows(case: &str) -> Vec<(&'static str, &'static str, &'static str, f64, &'sta
     found
 }
 
-fn value(case: &str, quantity: &str, i: &str, j: &str) -> f64 {
+pub(crate) fn value(case: &str, quantity: &str, i: &str, j: &str) -> f64 {
     let of = |row: &&(&str, &str, &str, f64, &str)| (row.0, row.1, row.2) == (quantity, i, j);
     rows(case)
         .iter()
@@ -45,7 +47,7 @@ struct Found {
     state: DVector<f64>,
 }
 
-fn letter(of: Contacting) -> char {
+pub(crate) fn letter(of: Contacting) -> char {
     match of {
         Contacting::Open => 'o',
         Contacting::Stick => 's',
@@ -440,6 +442,9 @@ impl UnilateralConstraints for Stack {
     }
     fn tangents(&self, _j: usize) -> usize {
         1
+    }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
     }
     fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
         rows.copy_from_slice(&[[1.0, 0.0, 0.0, 0.0], [-1.0, 0.0, 1.0, 0.0]][j]);

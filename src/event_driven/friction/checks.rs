@@ -3,7 +3,7 @@
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
 use crate::mechanics::motion::contacts_at::ContactsAt;
-use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use crate::mechanics::{State, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Refuses what a run cannot begin with; gives the state on the manifold of the coordinates.
@@ -23,14 +23,9 @@ pub(super) fn check_start(
     let state = model.checked_state(t, q, v)?;
     let (q, v) = model.parts(&state);
     model.check_mass(&mut ContactsAt::default(), q)?;
-    let mut effort = vec![0.0; v.len()];
-    let depends = system.contact_effort(State { t, q, v }, &[], &mut effort);
-    let rule = "must not depend on closed contacts where these have friction";
-    validate::unless(!depends, "contact_effort", 1.0, rule)?;
+    model.check_sliding(State { t, q, v })?;
     for j in 0..system.contacts() {
         check_inelastic(model, j, q, v)?;
-        validate::not_negative("coefficient of friction", &[model.friction(j)])
-            .map_err(validate::counted_from(j))?;
         let gap = system.gap(j, q);
         validate::finite("gap", &[gap]).map_err(validate::counted_from(j))?;
         if !model.admissible_gaps().contains(&gap) {

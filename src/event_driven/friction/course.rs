@@ -4,7 +4,6 @@
 use super::accumulation::Series;
 use super::following::{Candidates, STAYS};
 use super::impulses::Motion;
-use super::motion::slip_sign;
 use super::options::Options;
 use super::stretches::{End, Stretch, StretchKind};
 use crate::event_driven::Model;
@@ -12,8 +11,9 @@ use crate::event_driven::breakdown::Breakdown;
 use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
+use crate::mechanics::friction::forces::slip_sign;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::{Guard, Integrator, Run, Start, Status, Stop};
+use crate::{Guard, Integrator, Mode, Run, Start, Status, Stop};
 
 /// Distance of the loads from the cones of forces, as a part of them, that is no rounding.
 const OUTSIDE: f64 = 1e-13;
@@ -90,8 +90,10 @@ impl<'a> Course<'a> {
         left: &[Known],
     ) -> Result<Candidates, Breakdown> {
         let left: Vec<Known> = touching.iter().map(|&j| left[j]).collect();
+        // Impacts are inelastic: nothing rebounds.
+        let before = Mode::default();
         self.model
-            .candidates(self.t, &mut self.state, touching, &left)
+            .candidates(self.t, &mut self.state, touching, &left, &before)
     }
 
     /// A smooth stretch in a contact mode. Gives the guards that end it; none at the final time.

@@ -9,7 +9,7 @@ use crate::event_driven::impact::{Event, ImpactRule};
 use crate::event_driven::motion;
 use crate::impact::{Contacting, Routh, Selection};
 use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::contact_function::ContactFunction;
+use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::{At, Guard, Mode, Stop};
 

@@ -1,16 +1,18 @@
 //! The contact mode that follows an event, where contacts have friction (`friction_and_sliding`,
 //! section 7).
 
-use super::frame::{Frame, hold_rows};
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::settling::Touching;
-use crate::impact::Occasion;
+use crate::event_driven::impact::{Event, ImpactRule};
+use crate::event_driven::settling::{Push, Touching};
 use crate::impact::planar::modes::{Known, UNKNOWN};
+use crate::impact::{Contacting, Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::State;
+use crate::mechanics::friction::frame::{Frame, hold_rows};
+use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::{Painleve, State};
 
 /// Of a contact that stays closed where that makes no difference.
 pub(crate) const STAYS: Known = Known {
@@ -24,6 +26,17 @@ pub(crate) struct Candidates {
     pub(crate) known: Vec<Known>,
 }
 
+/// Impacts without collision that may follow one event.
+const MOST_PUSHES: usize = 32;
+
+/// What follows an event.
+enum Next {
+    /// The modes of all contacts.
+    Modes(Vec<Contacting>),
+    /// No mode of these is consistent.
+    Nothing(Candidates),
+}
+
 impl Model<'_> {
     /// Decides the modes of the contacts that touch, and brings the state onto them.
     ///
@@ -35,40 +48,93 @@ impl Model<'_> {
         &self,
         t: f64,
         state: &mut [f64],
-        touching: &Touching<'_>,
+        touching: &mut Touching<'_>,
         mode: &mut Mode,
     ) -> Result<(), Breakdown> {
         let (contacts, number) = (touching.contacts, touching.number);
         let occasion = Occasion { t, number };
         let mut known = touching.known.to_vec();
-        let mut found = self.candidates(t, state, contacts, &known)?;
+        for _ in 0..=MOST_PUSHES {
+            match self.next_of_known(occasion, state, contacts, &mut known, mode)? {
+                Next::Modes(modes) => {
+                    for &j in contacts {
+                        self.set_contacting(mode, j, modes[j]);
+                    }
+                    self.hold_in_mode(state, mode);
+                    return Ok(());
+                }
+                Next::Nothing(found) => {
+                    let push = self.push_without_collision(occasion, state, &found)?;
+                    touching.pushes.push(push);
+                    known.fill(STAYS);
+                }
+            }
+        }
+        let contacts = contacts.to_vec();
+        Err(Breakdown::NoConsistentMode { contacts, t })
+    }
+
+    /// The mode that follows for what is known of the contacts.
+    fn next_of_known(
+        &self,
+        occasion: Occasion,
+        state: &mut [f64],
+        contacts: &[usize],
+        known: &mut [Known],
+        mode: &Mode,
+    ) -> Result<Next, Breakdown> {
+        let t = occasion.t;
+        let mut found = self.candidates(t, state, contacts, known, mode)?;
         let mut next = self.next_mode(occasion, state, &found)?;
         if next.is_none() && known.iter().any(|known| known.slip != 0) {
-            for known in &mut known {
+            for known in &mut *known {
                 known.slip = 0;
             }
-            found = self.candidates(t, state, contacts, &known)?;
+            found = self.candidates(t, state, contacts, known, mode)?;
             next = self.next_mode(occasion, state, &found)?;
         }
-        let Some(modes) = next else {
-            let contacts = found.contacts;
+        Ok(next.map_or(Next::Nothing(found), Next::Modes))
+    }
+
+    /// The impact without collision of the contact that presses itself down while it slides; changes
+    /// the velocities in `state`.
+    fn push_without_collision(
+        &self,
+        occasion: Occasion,
+        state: &mut [f64],
+        found: &Candidates,
+    ) -> Result<Push, Breakdown> {
+        let t = occasion.t;
+        let [contact] = self.pressed_down(t, state, found)?[..] else {
+            let contacts = found.contacts.clone();
             return Err(Breakdown::NoConsistentMode { contacts, t });
         };
-        for &j in contacts {
-            self.set_contacting(mode, j, modes[j]);
+        if self.painleve == Painleve::Error {
+            return Err(Breakdown::Painleve { contact, t });
         }
-        self.hold_in_mode(state, mode);
-        Ok(())
+        let mut event = Event::of(&[contact], vec![true], ContactsAt::default());
+        let rule = ImpactRule {
+            law: &Routh::new().without_collision(),
+            selection: &Selection::Single,
+        };
+        self.apply_impact_with(rule, occasion, state, &mut event)?;
+        let impulse = |i: usize| event.impulses().get(i).copied().unwrap_or(0.0);
+        Ok(Push {
+            contact,
+            impulse: [impulse(0), impulse(1)],
+        })
     }
 
     /// Those of `touching` that do not part, with the signs of their slips; brings their rates to
-    /// zero, and slips that count as zero. `left` is what is known of each of `touching`.
+    /// zero, and slips that count as zero. `left` is what is known of each of `touching`; contacts
+    /// that are closed in `before` and rebound lower than gaps resolve do not part.
     pub(super) fn candidates(
         &self,
         t: f64,
         state: &mut [f64],
         touching: &[usize],
         left: &[Known],
+        before: &Mode,
     ) -> Result<Candidates, Breakdown> {
         let least = self.rate_tolerance;
         let (q, v) = self.parts_mut(state);
@@ -82,7 +148,9 @@ impl Model<'_> {
             };
             let mut rows = Vec::new();
             for (i, (&j, left)) in touching.iter().zip(left).enumerate() {
-                if dot(frame.row(i), v) > least {
+                let rate = dot(frame.row(i), v);
+                let is_low = || self.is_closed(before, j) && self.is_low(rate, frame.bends[i]);
+                if rate > least && !is_low() {
                     continue;
                 }
                 found.contacts.push(j);

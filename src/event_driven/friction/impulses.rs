@@ -49,7 +49,8 @@ impl Flow for Motion<'_> {
         let (dv, impulses) = rest.split_at_mut(state.v.len());
         let (push, along) = impulses.split_at_mut(self.model.layout().contacts);
         self.model.with_forces(|forces| {
-            self.model.motion_with_friction(state, mode, dv, forces);
+            self.model
+                .motion_with_friction(state, mode, Some(dv), Some(&mut *forces));
             push.copy_from_slice(forces.push);
             along.copy_from_slice(forces.along);
         });

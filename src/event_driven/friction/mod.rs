@@ -7,8 +7,6 @@
 //!     stick: N v̇ + κ_n = 0, T v̇ + κ_t = 0          slip of sign σ: N v̇ + κ_n = 0, λ_t = −μ σ λ_n
 //! ```
 //!
-//! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
-//! * `motion`: accelerations and forces in a contact mode; `functions`: what ends it.
 //! * `following`: the mode that follows an event; `mode_problem`: which modes are consistent.
 //! * `impulses`: the motion with the impulses of contacts, which a timeline integrates.
 //! * `accumulation`: the limit of impacts that accumulate.
@@ -21,11 +19,8 @@ mod checks;
 mod course;
 mod events;
 pub(crate) mod following;
-mod frame;
-mod functions;
 mod impulses;
 mod mode_problem;
-pub(crate) mod motion;
 mod options;
 mod rest;
 mod stretches;

@@ -7,7 +7,6 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::following::Candidates;
-use super::frame::{Frame, hold_rows};
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
@@ -16,6 +15,7 @@ use crate::impact::planar::modes::{MOST_CONTACTS, Modes};
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::{State, UnilateralConstraints};
 
 impl Model<'_> {

@@ -2,13 +2,13 @@
 
 use super::accumulation::Limit;
 use super::course::Course;
-use super::frame::Frame;
 use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::motion;
 use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::friction::frame::Frame;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
 

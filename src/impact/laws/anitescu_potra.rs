@@ -24,7 +24,8 @@ const MOST_UNKNOWNS: usize = 1000;
 /// In space, and for more contacts, one velocity is found by Lemke's method; in space with friction
 /// bounded by a polygon. There may be others: the set is incomplete, except without friction.
 ///
-/// Coefficients of restitution are not read. The kinetic energy never rises.
+/// Coefficients of restitution are not read ([`Moreau`](crate::impact::Moreau) does). The kinetic energy
+/// never rises.
 ///
 /// # Errors
 /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
@@ -89,13 +90,25 @@ impl ImpactLaw for AnitescuPotra {
         outcomes: &mut Outcomes,
     ) -> Result<(), ImpactFailure> {
         problem.refuse_friction_without_tangents(self.name())?;
+        self.resolve_speeds(problem, problem.speeds().as_slice(), outcomes)
+    }
+}
+
+impl AnitescuPotra {
+    /// The impulses for which `speeds + G p` keeps the conditions of the law, as outcomes of the
+    /// problem.
+    pub(super) fn resolve_speeds(
+        self,
+        problem: &ImpactProblem,
+        speeds: &[f64],
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
         if Modes::refuse(problem).is_ok() {
             // Taken out, so that outcomes can be written from it.
             let (_, memory) = outcomes.begin_one();
             let mut modes = std::mem::take(&mut memory.modes);
             modes.fill(problem);
-            if let Err(failure) = modes.find(problem.speeds().as_slice(), None, problem.interrupt())
-            {
+            if let Err(failure) = modes.find(speeds, None, problem.interrupt()) {
                 outcomes.keep(modes);
                 return Err(failure);
             }
@@ -106,14 +119,12 @@ impl ImpactLaw for AnitescuPotra {
                 return written;
             }
         }
-        *outcomes = self.by_lemke(problem)?;
+        *outcomes = self.by_lemke(problem, speeds)?;
         Ok(())
     }
-}
 
-impl AnitescuPotra {
     /// The outcome that Lemke's method finds.
-    fn by_lemke(self, problem: &ImpactProblem) -> Result<Outcomes, ImpactFailure> {
+    fn by_lemke(self, problem: &ImpactProblem, speeds: &[f64]) -> Result<Outcomes, ImpactFailure> {
         let (m, k) = (problem.contacts(), self.directions);
         let in_space = problem.tangents() > 1;
         let kept = !in_space || k >= 4 && k.is_multiple_of(2);
@@ -125,13 +136,13 @@ impl AnitescuPotra {
         let blocks = Blocks::new(problem, k);
         let matrix = blocks.unbounded();
         let mut q = vec![0.0; matrix.nrows()];
-        blocks.right_side_unbounded(problem.speeds().as_slice(), &mut q);
+        blocks.right_side_unbounded(speeds, &mut q);
         let mut solver = LcpSolver::new(q.len());
         if let Some(interrupt) = problem.interrupt() {
             solver = solver.interrupt(interrupt);
         }
         let solution = solver.solve(&matrix, &q)?;
-        let mut impulses = DVector::zeros(problem.speeds().len());
+        let mut impulses = DVector::zeros(speeds.len());
         blocks.impulses(solution.z(), impulses.as_mut_slice());
         let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
         let is_complete = problem.friction().iter().all(|&mu| mu == 0.0);

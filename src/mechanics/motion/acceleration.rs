@@ -154,6 +154,11 @@ impl Fixed {
         self.inverse.as_deref()
     }
 
+    /// True where the mass matrix is constant, and has an inverse.
+    pub(crate) fn has_constant_inverse(&self) -> bool {
+        self.inverse.is_some()
+    }
+
     /// The generalised effort beside that of the system; empty: none.
     pub(crate) fn applied(&self) -> &[f64] {
         &self.applied

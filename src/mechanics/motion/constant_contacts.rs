@@ -6,31 +6,17 @@
 //!     λ_J = B f      B = −G_J⁻¹ Da_J M⁻¹
 //! ```
 
-use std::sync::{Mutex, TryLockError};
-
 use crate::linalg::cholesky::{solve, symmetric_times};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::motion::acceleration::{Fixed, Frame, Purpose, WRITTEN, idle_force};
+use crate::mechanics::motion::kept::Kept;
 
 use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 
-/// The set of contacts that was asked for last. Models are shared by reference, so it stands behind
-/// a lock; where that is taken, another is computed, to the same bits. A clone begins without.
-#[derive(Debug, Default)]
-pub(crate) struct LastContacts(Mutex<ConstantContacts>);
-
-impl Clone for LastContacts {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl LastContacts {
+impl Kept<ConstantContacts> {
     /// Runs `work` on the contacts `closed`, computed where they are another set than before. None
-    /// where masses or rows are not constant, rows are not written, or depend on each other. While
-    /// another thread asks, contacts are computed for this call alone: threads that share a model do
-    /// better with a clone each.
-    pub(super) fn with<S, R>(
+    /// where masses or rows are not constant, rows are not written, or depend on each other.
+    pub(super) fn of_closed<S, R>(
         &self,
         system: &S,
         fixed: &Fixed,
@@ -42,30 +28,18 @@ impl LastContacts {
         S: MechanicalSystem + UnilateralConstraints + ?Sized,
     {
         fixed.constant_inverse()?;
-        let mut last = match self.0.try_lock() {
-            Ok(last) => last,
-            Err(TryLockError::Poisoned(last)) => {
-                // A system panicked while these were filled.
-                let mut last = last.into_inner();
-                *last = ConstantContacts::default();
-                last
+        self.with(|last| {
+            if last.contacts != closed || last.is_empty() {
+                last.fill(system, fixed, q, closed);
             }
-            Err(TryLockError::WouldBlock) => {
-                let mut own = ConstantContacts::default();
-                own.fill(system, fixed, q, closed);
-                return own.are_independent.then(|| work(&mut own));
-            }
-        };
-        if last.contacts != closed || last.is_empty() {
-            last.fill(system, fixed, q, closed);
-        }
-        last.are_independent.then(|| work(&mut last))
+            last.are_independent.then(|| work(last))
+        })
     }
 }
 
 /// Matrices of some closed contacts that do not change with the state.
 #[derive(Debug, Default)]
-pub(super) struct ConstantContacts {
+pub(crate) struct ConstantContacts {
     /// The contacts, in rising order.
     contacts: Vec<usize>,
     /// Their rows are written, constant and independent; else what is below means nothing.

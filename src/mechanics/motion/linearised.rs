@@ -51,7 +51,7 @@ where
         let written = system.effort_along(state, directions, efforts);
         if written && !system.contact_effort(state, closed, of_contacts) {
             // Efforts are all that depends on the state: one matrix takes them to accelerations.
-            let constant = last.with(system, fixed, q, closed, |contacts| {
+            let constant = last.of_closed(system, fixed, q, closed, |contacts| {
                 take_along(contacts.held_inverse(), directions, efforts, out);
             });
             if constant.is_some() {

@@ -1,30 +1,32 @@
 //! The motion with closed contacts (Pace & Burden, eq. 1 and 2): accelerations and multipliers.
 //!
 //! * `acceleration`: the equations at a configuration; `constant_contacts`: as two matrices, where
-//!   rows and masses are constant; `linearised`: their derivative.
+//!   rows and masses are constant (`kept` with the model); `linearised`: their derivative.
 //! * `contacts_at`: what depends on the configuration alone, evaluated once.
-//! * `mode_problem`, `mode_choice`: which contacts stay closed; `redundant`: the policy where they
+//! * `mode_problem`, `mode_choice`: which contacts stay closed; `policies`: the policies where they
 //!   depend on each other; `rates`: velocities with given rates of gaps.
 //! * `kinetic`: the Coriolis force; `mechanism`: systems with contacts, as drivers see them.
 
 pub(crate) mod acceleration;
 pub(crate) mod constant_contacts;
 pub(crate) mod contacts_at;
+pub(crate) mod kept;
 pub(crate) mod kinetic;
 mod linearised;
 pub(crate) mod mechanism;
 pub(crate) mod mode_choice;
 pub(crate) mod mode_problem;
+mod policies;
 pub(crate) mod rates;
-mod redundant;
 
-pub use redundant::Redundant;
+pub use policies::{Painleve, Redundant};
 
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::motion::acceleration::{
     Fixed, Frame, Purpose, Trouble, accelerate, same_size,
 };
-use crate::mechanics::motion::constant_contacts::LastContacts;
+use crate::mechanics::motion::constant_contacts::ConstantContacts;
+use crate::mechanics::motion::kept::Kept;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// The contacts that are closed, and how the motion with them is computed.
@@ -36,7 +38,7 @@ pub(crate) struct ClosedContacts<'a> {
     pub(crate) redundant: Redundant,
     pub(crate) purpose: Purpose,
     /// Memory for the contacts of the last state.
-    pub(crate) last: &'a LastContacts,
+    pub(crate) last: &'a Kept<ConstantContacts>,
 }
 
 /// Writes `q̈` at a state with contacts `closed`, and the multipliers of all contacts, zero for
@@ -58,7 +60,7 @@ where
     let (d, m) = (fixed.dof(system)?, closed.list.len());
     let (purpose, applied) = (closed.purpose, fixed.applied());
     let forces = multipliers.as_deref_mut();
-    let constant = (closed.last).with(system, fixed, state.q, closed.list, |contacts| {
+    let constant = (closed.last).of_closed(system, fixed, state.q, closed.list, |contacts| {
         contacts.motion(system, applied, state, purpose, acceleration, forces);
     });
     if constant.is_some() {

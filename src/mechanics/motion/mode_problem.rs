@@ -8,7 +8,7 @@ use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::mode_choice::{
     Complementarity, Later, Rules, SMALL, Settled, choose,
 };
-use crate::mechanics::motion::redundant::Redundant;
+use crate::mechanics::motion::policies::Redundant;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints, configuration};
 use crate::ode::difference::step_along;
 

@@ -11,7 +11,6 @@ use nalgebra::{DMatrix, DVector};
 
 use super::frame::Frame;
 use crate::Mode;
-use crate::event_driven::Model;
 use crate::impact::Contacting;
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;
@@ -19,15 +18,16 @@ use crate::linalg::lu::{self, SINGULAR};
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::State;
+use crate::mechanics::contact_model::Model;
 use crate::mechanics::contact_model::gather_closed;
 
 /// Part of the loads by which forces and margins are raised.
-const RAISED: f64 = 1e-12;
+pub(super) const RAISED: f64 = 1e-12;
 /// Weight of the size of forces beside the equations they fulfil: its square is the error.
 const SMALL: f64 = 1e-5;
 
 /// The sign of the slip; 0 where there is none.
-pub(super) fn slip_sign(of: Contacting) -> f64 {
+pub(crate) fn slip_sign(of: Contacting) -> f64 {
     match of {
         Contacting::SlipForward => 1.0,
         Contacting::SlipBackward => -1.0,
@@ -63,14 +63,26 @@ impl Model<'_> {
         self.slides() && contacts.iter().any(|&j| self.friction(j) != 0.0)
     }
 
-    /// Accelerations and forces of contacts with friction in a mode; NaN where there are none.
-    pub(crate) fn motion_with_friction(
+    /// Accelerations and forces in a mode, at a state whose rows and masses are evaluated; NaN where
+    /// there are none.
+    pub(super) fn motion_of_frame(
         &self,
         state: State<'_>,
         mode: &Mode,
-        acceleration: &mut [f64],
-        forces: &mut Forces<'_>,
+        acceleration: Option<&mut [f64]>,
+        forces: Option<&mut Forces<'_>>,
     ) {
+        let Some(acceleration) = acceleration else {
+            let d = state.v.len();
+            return with_zeros(d, |all| {
+                self.motion_of_frame(state, mode, Some(all), forces)
+            });
+        };
+        let Some(forces) = forces else {
+            return self.with_forces(|all| {
+                self.motion_of_frame(state, mode, Some(acceleration), Some(all));
+            });
+        };
         with_list(self.layout().contacts, |space| {
             let closed = gather_closed(mode, space);
             with_zeros(Frame::size(self, closed.len()), |scratch| {
@@ -100,7 +112,7 @@ impl Model<'_> {
     }
 
     /// Forces that hold the closed contacts in their modes, and the accelerations with them.
-    fn balance(
+    pub(super) fn balance(
         &self,
         frame: &Frame<'_>,
         mode: &Mode,
@@ -154,17 +166,15 @@ impl Model<'_> {
 
     /// How far the loads lie outside of the cones of forces, as a part of them; none where forces are
     /// unique.
-    pub(super) fn beyond(&self, state: State<'_>, mode: &Mode) -> Option<f64> {
-        with_zeros(state.v.len(), |acceleration| {
-            self.with_forces(|forces| {
-                self.motion_with_friction(state, mode, acceleration, forces);
-                forces.distance
-            })
+    pub(crate) fn beyond(&self, state: State<'_>, mode: &Mode) -> Option<f64> {
+        self.with_forces(|forces| {
+            self.motion_with_friction(state, mode, None, Some(&mut *forces));
+            forces.distance
         })
     }
 
     /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts.
-    pub(super) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) {
+    pub(crate) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) {
         for i in 0..frame.r {
             frame.bends[i] = dot(frame.row(i), v);
         }

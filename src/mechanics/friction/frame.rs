@@ -1,13 +1,13 @@
 //! Some contacts at a state: rows of normals and tangents, their Delassus matrix, and the
 //! accelerations without contact forces.
 
-use crate::event_driven::Model;
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::mechanics::configuration;
-use crate::mechanics::contact::delassus::delassus;
+use crate::mechanics::contact::delassus::{Mass, delassus};
 use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
+use crate::mechanics::contact_model::Model;
 use crate::mechanics::motion::acceleration::Trouble;
 use crate::mechanics::motion::kinetic::coriolis;
 use crate::mechanics::{Measured, Mechanism};
@@ -15,25 +15,30 @@ use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference::{self, Line};
 
 /// Contacts at a state. Rows come as in an impact problem: normals first, then tangents.
-pub(super) struct Frame<'a> {
-    pub(super) contacts: &'a [usize],
+pub(crate) struct Frame<'a> {
+    pub(crate) contacts: &'a [usize],
     /// Number of velocities, and of rows.
-    pub(super) d: usize,
-    pub(super) r: usize,
+    pub(crate) d: usize,
+    pub(crate) r: usize,
     rows: &'a mut [f64],
     /// `M⁻¹ Jᵀ`, `d` entries a row.
     response: &'a mut [f64],
     /// `G = J M⁻¹ Jᵀ`.
-    pub(super) gram: &'a mut [f64],
+    pub(crate) gram: &'a mut [f64],
     /// The accelerations of velocities without contact forces.
-    pub(super) free: &'a mut [f64],
+    pub(crate) free: &'a mut [f64],
     /// The accelerations of rows without contact forces: `J v̇ + κ`.
-    pub(super) bends: &'a mut [f64],
+    pub(crate) bends: &'a mut [f64],
+    mass: Mass<'a>,
+    /// The normal rows are written, not differences.
+    pub(crate) are_rows_written: bool,
+    /// Space for a force.
+    force: &'a mut [f64],
 }
 
 impl<'a> Frame<'a> {
     /// Entries of scratch for `m` contacts.
-    pub(super) fn size(model: &Model<'_>, m: usize) -> usize {
+    pub(crate) fn size(model: &Model<'_>, m: usize) -> usize {
         let (d, nq) = (model.bodies.fixed.d, model.bodies.fixed.nq);
         let r = m * (1 + model.row_tangents());
         let work = (d * d + d).max(work_size(nq, d)).max(2 * nq + d);
@@ -41,7 +46,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Evaluates at a state; scratch of [`size`](Self::size) zeros.
-    pub(super) fn new(
+    pub(crate) fn new(
         model: &'a Model<'_>,
         State { t, q, v }: State<'_>,
         contacts: &'a [usize],
@@ -55,8 +60,9 @@ impl<'a> Frame<'a> {
         let (rows, response, gram) = (cut.take(r * d), cut.take(r * d), cut.take(r * r));
         let (free, force, bends) = (cut.take(d), cut.take(d), cut.take(r));
         let work = cut.0;
+        let mut are_rows_written = true;
         for (i, &j) in contacts.iter().enumerate() {
-            gap_row(system, j, q, &mut rows[i * d..(i + 1) * d], work);
+            are_rows_written &= gap_row(system, j, q, &mut rows[i * d..(i + 1) * d], work);
             if k > 0 {
                 system.tangent_rows(j, q, &mut rows[(m + i) * d..(m + i + 1) * d]);
             }
@@ -89,15 +95,28 @@ impl<'a> Frame<'a> {
             gram,
             free,
             bends,
+            mass,
+            are_rows_written,
+            force,
         })
     }
 
-    pub(super) fn row(&self, i: usize) -> &[f64] {
+    /// The accelerations of another force on a system at rest, in place of those that are there.
+    pub(crate) fn act(&mut self, write: impl FnOnce(&mut [f64])) {
+        self.force.fill(0.0);
+        write(self.force);
+        self.mass.solve(self.force, self.free);
+        for i in 0..self.r {
+            self.bends[i] = dot(&self.rows[i * self.d..(i + 1) * self.d], self.free);
+        }
+    }
+
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.rows[i * self.d..(i + 1) * self.d]
     }
 
     /// `x += M⁻¹ J_iᵀ p`.
-    pub(super) fn push(&self, i: usize, p: f64, x: &mut [f64]) {
+    pub(crate) fn push(&self, i: usize, p: f64, x: &mut [f64]) {
         let response = &self.response[i * self.d..(i + 1) * self.d];
         for (x, l) in x.iter_mut().zip(response) {
             *x += p * l;
@@ -105,7 +124,7 @@ impl<'a> Frame<'a> {
     }
 
     /// `√G_ii`, or 1 for a row of no length.
-    pub(super) fn root(&self, i: usize) -> f64 {
+    pub(crate) fn root(&self, i: usize) -> f64 {
         let own = self.gram[i * self.r + i];
         if own > 0.0 { own.sqrt() } else { 1.0 }
     }
@@ -113,7 +132,7 @@ impl<'a> Frame<'a> {
 
 /// Changes velocities so that the rates of `rows` vanish, along the least momentum; true when some
 /// rate was above `least`.
-pub(super) fn hold_rows(frame: &Frame<'_>, rows: &[usize], v: &mut [f64], least: f64) -> bool {
+pub(crate) fn hold_rows(frame: &Frame<'_>, rows: &[usize], v: &mut [f64], least: f64) -> bool {
     let size = rows.len();
     with_zeros(size + size * size + least_norm_size(size), |scratch| {
         let mut cut = Cut(scratch);
@@ -162,7 +181,7 @@ fn tangent_curvature(
 
 impl Model<'_> {
     /// Tangents of each contact as far as friction matters: 0 or 1 in the plane.
-    pub(super) fn row_tangents(&self) -> usize {
+    pub(crate) fn row_tangents(&self) -> usize {
         if self.is_frictionless() || self.system().contacts() == 0 {
             return 0;
         }

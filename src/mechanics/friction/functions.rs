@@ -1,12 +1,12 @@
 //! The values of the event functions of contacts with friction: what ends a mode.
 
-use super::motion::{Forces, slip_sign};
+use super::forces::{Forces, slip_sign};
 use crate::Mode;
-use crate::event_driven::Model;
 use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::contact_function::ContactFunction;
+use crate::mechanics::contact_model::Model;
+use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
 
 /// Distance of the loads from the cone of forces, as a part of them, at which a mode ends: more
@@ -37,9 +37,7 @@ impl Model<'_> {
                 NOT_ARMED
             }
             _ => self.with_forces(|forces| {
-                with_zeros(state.v.len(), |acceleration| {
-                    self.motion_with_friction(state, mode, acceleration, forces);
-                });
+                self.motion_with_friction(state, mode, None, Some(&mut *forces));
                 self.margin(function, forces)
             }),
         }
@@ -58,9 +56,7 @@ impl Model<'_> {
             return;
         }
         self.with_forces(|forces| {
-            with_zeros(state.v.len(), |acceleration| {
-                self.motion_with_friction(state, mode, acceleration, forces);
-            });
+            self.motion_with_friction(state, mode, None, Some(&mut *forces));
             let mut write = |function: ContactFunction| {
                 h[function.index(n)] = self.margin(function, forces);
             };

@@ -1,7 +1,21 @@
-//! Redundant contacts: rows that depend on each other, as those of a table on four legs.
-//! Accelerations are still unique, multipliers are not.
+//! Policies of a model where closed contacts have no unique forces, or none at all.
 
-/// The policy where the contacts that stay closed depend on each other.
+/// The policy where a sliding contact presses itself down, so that no force holds it (Painlevé): it
+/// turns the body about itself faster than its normal force lifts it, `G_nn − μ σ G_nt ≤ 0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Painleve {
+    /// End with [`Breakdown::Painleve`](crate::event_driven::Breakdown::Painleve).
+    #[default]
+    Error,
+    /// Go on by an impact without collision: the contact pushes at once, until the slip has stopped
+    /// and the contact has parted or holds
+    /// ([`Routh::without_collision`](crate::impact::Routh::without_collision)).
+    Impact,
+}
+
+/// The policy where the contacts that stay closed depend on each other, as those of a table on four
+/// legs: accelerations are still unique, multipliers are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Redundant {

@@ -1,0 +1,178 @@
+//! Closed contacts with friction whose rows are constant, under a constant mass. Then efforts are all
+//! that depends on the state, and the equations of a mode are three matrices:
+//!
+//! ```text
+//!     v̇ = P f        (λ_n, λ_t) = B f        J v̇ without contact forces = A f
+//! ```
+
+use super::forces::{Forces, RAISED};
+use super::frame::Frame;
+use crate::Mode;
+use crate::linalg::scratch::{with_list, with_zeros};
+use crate::mechanics::contact_model::{Model, gather_closed};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+
+/// Matrices of one mode.
+#[derive(Debug, Default)]
+pub(crate) struct ConstantForces {
+    /// The mode; none before the first.
+    mode: Option<Mode>,
+    /// Masses and rows are constant, and forces unique; else what is below means nothing.
+    are_unique: bool,
+    contacts: Vec<usize>,
+    /// `P`, `d × d`, one column a velocity.
+    accelerations: Vec<f64>,
+    /// `B`, one column a velocity: normal forces, then tangential ones.
+    forces: Vec<f64>,
+    /// `A`, one column a velocity, each row over the `√G_ii` of it.
+    free: Vec<f64>,
+    /// `√G_ii` of the normals.
+    roots: Vec<f64>,
+    /// Space for the effort, the forces and the free accelerations.
+    effort: Vec<f64>,
+    pushes: Vec<f64>,
+    bends: Vec<f64>,
+}
+
+impl ConstantForces {
+    /// Takes a mode; allocates for one that has more contacts than those before.
+    #[cold]
+    fn fill(&mut self, model: &Model<'_>, state: State<'_>, mode: &Mode, closed: &[usize]) {
+        self.are_unique = false;
+        self.mode.get_or_insert_default().clone_from(mode);
+        self.contacts.clear();
+        self.contacts.extend_from_slice(closed);
+        let (system, d, m) = (model.system(), state.v.len(), closed.len());
+        let is_constant = |&j: &usize| system.constant_row(j) && system.constant_tangents(j);
+        let has_constant_mass = model.bodies.fixed.identity && system.constant_mass();
+        if !has_constant_mass || !closed.iter().all(is_constant) {
+            return;
+        }
+        let r = m * (1 + model.row_tangents());
+        for (space, size) in [
+            (&mut self.accelerations, d * d),
+            (&mut self.forces, d * 2 * m),
+            (&mut self.free, d * r),
+            (&mut self.roots, m),
+            (&mut self.effort, d),
+            (&mut self.pushes, 2 * m),
+            (&mut self.bends, r),
+        ] {
+            space.clear();
+            space.resize(size, 0.0);
+        }
+        self.are_unique = with_zeros(Frame::size(model, m), |scratch| {
+            let Ok(mut frame) = Frame::new(model, state, closed, scratch) else {
+                return false;
+            };
+            // Differences depend on where they are taken.
+            if !frame.are_rows_written {
+                return false;
+            }
+            for (i, root) in self.roots.iter_mut().enumerate() {
+                *root = frame.root(i);
+            }
+            // One column for each unit force.
+            for k in 0..d {
+                frame.act(|force| force[k] = 1.0);
+                let column = &mut self.free[k * r..(k + 1) * r];
+                for (i, to) in column.iter_mut().enumerate() {
+                    *to = frame.bends[i] / frame.root(i);
+                }
+                let acceleration = &mut self.accelerations[k * d..(k + 1) * d];
+                let is_unique = model.with_forces(|found| {
+                    model.balance(&frame, mode, acceleration, found);
+                    for (i, &j) in closed.iter().enumerate() {
+                        self.forces[2 * m * k + i] = found.push[j];
+                        self.forces[2 * m * k + m + i] = found.along[j];
+                    }
+                    found.distance.is_none()
+                });
+                if !is_unique {
+                    return false;
+                }
+            }
+            true
+        });
+    }
+
+    /// Accelerations and forces, as far as they are asked for.
+    fn motion(
+        &mut self,
+        model: &Model<'_>,
+        State { t, q, v }: State<'_>,
+        acceleration: Option<&mut [f64]>,
+        forces: Option<&mut Forces<'_>>,
+    ) {
+        // The effort f; there is no Coriolis force.
+        self.effort.fill(0.0);
+        model.system().effort(t, q, v, &mut self.effort);
+        for (effort, applied) in self.effort.iter_mut().zip(model.bodies.fixed.applied()) {
+            *effort += applied;
+        }
+        if let Some(acceleration) = acceleration {
+            product(&self.accelerations, &self.effort, acceleration);
+        }
+        if let Some(forces) = forces {
+            let m = self.contacts.len();
+            product(&self.forces, &self.effort, &mut self.pushes);
+            product(&self.free, &self.effort, &mut self.bends);
+            let unit = self.bends.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+            for (i, &j) in self.contacts.iter().enumerate() {
+                let root = self.roots[i];
+                let idle = 1e-3 * model.rate_tolerance / root;
+                forces.push[j] = self.pushes[i];
+                forces.along[j] = self.pushes[m + i];
+                forces.raised[j] = (RAISED * unit + idle) / root;
+            }
+        }
+    }
+}
+
+/// `out = A x`, with one column of `A` an entry of `x`.
+fn product(a: &[f64], x: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for (x, column) in x.iter().zip(a.chunks_exact(out.len().max(1))) {
+        for (out, entry) in out.iter_mut().zip(column) {
+            *out += entry * x;
+        }
+    }
+}
+
+impl Model<'_> {
+    /// Accelerations and forces of contacts with friction in a mode, as far as they are asked for;
+    /// NaN where there are none.
+    pub(crate) fn motion_with_friction(
+        &self,
+        state: State<'_>,
+        mode: &Mode,
+        mut acceleration: Option<&mut [f64]>,
+        mut forces: Option<&mut Forces<'_>>,
+    ) {
+        let is_constant = self.bodies.fixed.has_constant_inverse();
+        let done = is_constant
+            && self.last_forces.with(|last| {
+                if last
+                    .mode
+                    .as_ref()
+                    .is_none_or(|kept| !kept.has_flags_of(mode))
+                {
+                    with_list(self.layout().contacts, |space| {
+                        last.fill(self, state, mode, gather_closed(mode, space));
+                    });
+                }
+                if last.are_unique {
+                    last.motion(
+                        self,
+                        state,
+                        acceleration.as_deref_mut(),
+                        forces.as_deref_mut(),
+                    );
+                }
+                last.are_unique
+            });
+        if !done {
+            self.motion_of_frame(state, mode, acceleration, forces);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Contacts with friction in the plane while they are closed: forces, accelerations, and what ends
+//! their modes (`friction_and_sliding`, section 6).
+//!
+//! ```text
+//!     M v̇ = f + c v + Σ_j (N_jᵀ λ_nj + T_jᵀ λ_tj)
+//!     stick: N v̇ + κ_n = 0, T v̇ + κ_t = 0          slip of sign σ: N v̇ + κ_n = 0, λ_t = −μ σ λ_n
+//! ```
+//!
+//! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
+//! * `forces`: accelerations and forces in a mode; `constant_forces`: as matrices, where rows and
+//!   masses are constant.
+//! * `contact_function`: how event functions and flags are numbered; `functions`: their values.
+
+mod constant_forces;
+pub(crate) mod contact_function;
+pub(crate) mod forces;
+pub(crate) mod frame;
+mod functions;
+
+pub(crate) use constant_forces::ConstantForces;
