@@ -40,7 +40,7 @@ impl<S: Clone> Integrator<S> {
         Self {
             system: Arc::new(S::clone(&self.system)),
             driver: self.driver.clone(),
-            engine: self.engine.clone(),
+            engine: self.engine,
         }
     }
 }

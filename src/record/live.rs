@@ -147,10 +147,10 @@ impl<'a> Live<'a> {
     /// # Errors
     /// [`Stop::Input`] for a time in the past, an effort of another length, or not finite, and
     /// another effort than that of the call before, where that one was not used
-    /// ([`InputError::EffortUnused`]): drivers in steps of one length. What the run meets on its way; it then stands at the last state before. After an interrupt or a
-    /// limit the next call goes on from there; after other reasons, and where the run could not
-    /// begin, it does not. Where an interrupt ended a step of one length, or the search of an impact
-    /// law, that is begun again.
+    /// ([`InputError::EffortUnused`]): drivers in steps of one length. What the run meets on its way;
+    /// it then stands at the last state before. After an interrupt or a limit the next call goes on
+    /// from there; after other reasons, and where the run could not begin, it does not. Where an
+    /// interrupt ended a step of one length, or the search of an impact law, that is begun again.
     pub fn advance(&mut self, t: f64, effort: &[f64]) -> Result<(), Stop> {
         self.observe(t, effort, &mut ())
     }
@@ -172,7 +172,8 @@ impl<'a> Live<'a> {
     /// Goes on to `t`, as [`advance`](Self::advance), and keeps that part of the run.
     ///
     /// # Errors
-    /// A time in the past, and efforts as in [`advance`](Self::advance). What the run meets on its way is in its [`status`](Run::status).
+    /// A time in the past, and efforts as in [`advance`](Self::advance). What the run meets on its
+    /// way is in its [`status`](Run::status).
     pub fn integrate(&mut self, t: f64, effort: &[f64]) -> Result<Run, InputError> {
         let (bodies, keep) = self.going.record();
         let mut path = Path::new(keep);
@@ -244,8 +245,8 @@ impl<'a> Live<'a> {
         &self.status
     }
 
-    /// All that the run goes on with, in memory: what a state and a mode cannot carry too (lengths of steps,
-    /// arming, contacts that pressed, momenta, counts). A driver of the same kind with the same
+    /// All that the run goes on with, in memory: what a state and a mode cannot carry too (lengths of
+    /// steps, arming, contacts that pressed, momenta, counts). A driver of the same kind with the same
     /// system and settings takes it up by its `resume`, now or later and as often as one likes, to
     /// the same bits. Another kind, and a system of other sizes, are refused; other settings are
     /// taken from there on. A live run borrows its driver: to go on from a snapshot with the same
