@@ -38,7 +38,10 @@ fn main() -> Result<(), Error> {
         let threads: Vec<_> = parts
             .map(|part| scope.spawn(|| pitch_rates(part)))
             .collect();
-        threads.into_iter().map(|thread| thread.join()).collect()
+        threads
+            .into_iter()
+            .map(thread::ScopedJoinHandle::join)
+            .collect()
     });
     for part in found {
         let rates = part.expect("no thread panicked")?;
