@@ -153,6 +153,18 @@ pub enum InputError {
     )]
     SharedModel,
 
+    /// The last effort of a live run was not used: no step of one length ends in its time, and
+    /// another effort follows.
+    #[error(
+        "no step ends between t = {t0} and {t}, so that the effort of that time is not used: take shorter steps (time_step), or hold an effort for a step"
+    )]
+    EffortUnused {
+        /// Where the run stands (s).
+        t0: f64,
+        /// The end of the time for which the effort was to be held (s).
+        t: f64,
+    },
+
     /// A step was asked for before the start.
     #[error("there is no state to step from: call start first")]
     NotStarted,
@@ -169,7 +181,7 @@ pub enum InputError {
 
     /// A coefficient of friction is given to what ignores it.
     #[error(
-        "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction, or say by frictionless() of the model that it does not matter"
+        "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction, or say by frictionless() of the model that it does not matter (Variational::frictionless_impacts: not in impacts)"
     )]
     FrictionIgnored {
         /// The impact law, or the part of the driver, that ignores friction.
@@ -208,7 +220,7 @@ pub enum InputError {
     /// Contacts of one problem have different numbers of tangents, more than two, or friction and no
     /// tangents.
     #[error(
-        "contact {contact} has {found} tangents, not {expected}: all contacts of a problem have 1 (in the plane), all have 2 (in space), or, without friction, all have 0"
+        "contact {contact} has {found} tangents, not {expected}: all contacts of a problem have 1 (in the plane), all have 2 (in space), or, without friction, all have 0; write `tangents` and `tangent_rows`"
     )]
     Tangents {
         /// The contact.
@@ -234,6 +246,16 @@ pub enum InputError {
         tangent: f64,
         /// Cosine of the angle between them.
         cosine: f64,
+    },
+
+    /// A contact has friction, and all its tangent rows are zeros at the start: no slip, so that
+    /// friction would never act.
+    #[error(
+        "contact {contact} has friction and tangent rows of zeros: write `tangent_rows`, or say `frictionless()`"
+    )]
+    TangentsUnwritten {
+        /// The contact.
+        contact: usize,
     },
 
     /// A gap is negative at the start.

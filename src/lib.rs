@@ -64,7 +64,7 @@
 //! | rigid bodies, impacts exact in time | [`EventDriven`] | [`ContactModel`] | rebound, rest, accumulate; the impact law is a choice | at impacts, by laws that honour it; none between | by the law | as above |
 //! | rigid bodies in the plane that stick and slip | [`event_driven::Timeline`] | [`ContactModel`] | inelastic, with impacts without collision | Coulomb, exact | none | none |
 //! | rigid bodies over long times, where energy is to stay bounded; fixed rates | [`Variational`] | [`ContactModel`] with `q̇ = v` | impacts within steps, rest | Coulomb, in space too | by the law | of runs with single impacts that rebound |
-//! | scenes with hundreds of contacts, control loops | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, with a small creep | none | of the steps as they are made |
+//! | rubber feet, piles, control loops: hundreds of contacts | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, with a small creep | none | of the steps as they are made |
 //!
 //! What a driver or law cannot honour is refused by name when a run starts, unless you say that it
 //! does not matter ([`ContactModel::frictionless`], [`Compliant::inelastic`]).
@@ -90,8 +90,11 @@
 //! # Ok::<(), saltation::Error>(())
 //! ```
 //!
+//! Many runs: make one driver a thread, once, and `observe` each run from it. Drivers are `Send` where
+//! the model is, share nothing, and reuse their memory.
+//!
 //! Programs of thirty lines to copy, one idea each (a control loop, an observer that stops a run, a
-//! gradient step), are in `examples/quick` of the repository.
+//! gradient step, many starts on several threads), are in `examples/quick` of the repository.
 //!
 //! # Modules
 //!

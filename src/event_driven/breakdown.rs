@@ -342,10 +342,19 @@ impl Model<'_> {
         validate::not_negative("gap_tolerance", &[self.gap_tolerance])?;
         // Least rate of all guards.
         validate::positive("rate_tolerance", &[self.rate_tolerance])?;
-        self.check_friction()?;
         let system = self.system();
-        common_tangents(system, system.contacts())?;
-        Ok(())
+        let tangents = common_tangents(system, system.contacts())?;
+        if tangents == 0
+            && self.law.honours_friction()
+            && let Some((contact, _)) = self.first_friction(0..system.contacts())
+        {
+            return Err(InputError::Tangents {
+                contact,
+                expected: 1,
+                found: 0,
+            });
+        }
+        self.check_friction()
     }
 
     /// The coefficient of restitution of a contact, if it is one.

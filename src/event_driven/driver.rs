@@ -51,6 +51,18 @@ pub struct EventDriven<S> {
     grazing: Grazing,
 }
 
+/// With a model of its own.
+impl<S: Clone> Clone for EventDriven<S> {
+    fn clone(&self) -> Self {
+        Self {
+            integrator: self.integrator.apart(),
+            zeno: self.zeno,
+            zeno_time: self.zeno_time,
+            grazing: self.grazing,
+        }
+    }
+}
+
 impl<S> EventDriven<S>
 where
     S: MechanicalSystem + UnilateralConstraints,

@@ -6,9 +6,9 @@ use super::motion;
 use super::settling::{Push, Touching};
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
+pub(crate) use crate::impact::rule::ImpactRule;
 use crate::impact::{
-    ImpactFailure, ImpactLaw, ImpactProblem, Occasion, Order, Outcome, Outcomes, Remark, Selection,
-    Unilateral,
+    ImpactFailure, ImpactProblem, Occasion, Order, Outcome, Outcomes, Remark, Selection, Unilateral,
 };
 use crate::lcp::LcpSolver;
 use crate::linalg::cholesky::norm_in;
@@ -21,7 +21,7 @@ use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
 use crate::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints, Wanted};
 use crate::record::ContactEvent;
-use crate::{Crossed, InputError, Mode, validate};
+use crate::{Crossed, InputError, Mode};
 
 impl Model<'_> {
     /// For each of `contacts`, true when it approaches faster than the tolerance.
@@ -148,18 +148,8 @@ impl Model<'_> {
         event.problem.set_new(&event.new, &self.interrupt);
         let problem = &event.problem;
         let noise = (!problem.dependent().is_empty()).then(|| problem.noise());
-        event.outcomes.forget();
-        rule.law.resolve_into(problem, &mut event.outcomes)?;
-        let chosen = rule.selection.choose(&event.outcomes, occasion)?;
-        // A law may be anybody's. Without friction between contacts it may give normal impulses alone.
-        let impulses = event
-            .outcomes
-            .list
-            .get(chosen)
-            .map_or(&[][..], |of| of.impulses.as_slice());
-        let normals = impulses.len().min(problem.contacts());
-        validate::length("impulses of the outcome", problem.contacts(), normals)?;
-        validate::finite("impulses of the outcome", impulses)?;
+        let (outcomes, least) = (&mut event.outcomes, self.rate_tolerance);
+        let chosen = rule.resolve(problem, outcomes, occasion, least)?;
         event.chosen = Some(chosen);
         event
             .approach
@@ -280,14 +270,6 @@ impl Model<'_> {
             rate[0].abs() <= self.rate_tolerance
         }
     }
-}
-
-/// The law of an impact and the selection of its outcome.
-#[derive(Clone, Copy)]
-pub(crate) struct ImpactRule<'a> {
-    pub(crate) law: &'a dyn ImpactLaw,
-    /// The rule that takes one outcome of the law.
-    pub(crate) selection: &'a Selection,
 }
 
 /// Time and number, in the run, of the impact at a crossing.

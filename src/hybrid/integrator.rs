@@ -34,6 +34,17 @@ pub struct Integrator<S, B = Vec<f64>> {
     engine: Engine<S, B>,
 }
 
+impl<S: Clone> Integrator<S> {
+    /// A copy with a system of its own: a clone shares it, and neither can then change it.
+    pub(crate) fn apart(&self) -> Self {
+        Self {
+            system: Arc::new(S::clone(&self.system)),
+            driver: self.driver.clone(),
+            engine: self.engine,
+        }
+    }
+}
+
 impl<S: Flow + EventFunction> Integrator<S> {
     /// An integrator for `system`, whose sizes are read now and must not change. The run is
     /// compiled once for all systems, and calls the functions of this one by pointer.

@@ -86,10 +86,9 @@ pub enum ImpactFailure {
         limit: usize,
     },
 
-    /// One outcome was asked for, but the law has several or none, or its search stopped at a cap.
-    #[error(
-        "the impact law has {count} outcomes here, not one, or its search stopped at a cap: resolve() gives the set, and a Selection takes one of it"
-    )]
+    /// One outcome was asked for, but the law has several or none, or cannot say that the one it gave
+    /// is the only one ([`Outcomes::is_complete`](crate::impact::Outcomes::is_complete)).
+    #[error("{}", not_single(*count))]
     NotSingle {
         /// Number of outcomes found.
         count: usize,
@@ -103,6 +102,29 @@ pub enum ImpactFailure {
         chosen: Option<usize>,
         /// Number of outcomes.
         count: usize,
+    },
+
+    /// The outcome that a run took has impulses that are too few or too many, or not finite.
+    #[error("the impact law {law} is wrong: {reason}")]
+    OutcomeOfLaw {
+        /// The law: [`ImpactLaw::name`](crate::impact::ImpactLaw::name).
+        law: &'static str,
+        /// The fault of the impulses.
+        reason: InputError,
+    },
+
+    /// After the outcome that a run took a contact approaches on, by more than the tolerance of
+    /// rates and more than its coefficient of restitution says.
+    #[error(
+        "the impact law {law} leaves contact {contact} approaching at {speed:e}: its impulses do not end the impact"
+    )]
+    LeftApproaching {
+        /// The law: [`ImpactLaw::name`](crate::impact::ImpactLaw::name).
+        law: &'static str,
+        /// The contact that approaches most.
+        contact: usize,
+        /// Its speed after the impact (m/s).
+        speed: f64,
     },
 
     /// Samples were drawn and none finished: the set of outcomes stays unknown.
@@ -149,6 +171,14 @@ pub enum ImpactFailure {
     /// Bad input.
     #[error(transparent)]
     Input(#[from] InputError),
+}
+
+fn not_single(count: usize) -> String {
+    match count {
+        0 => "the impact law gave no outcome".to_owned(),
+        1 => "the law gave 1 outcome and cannot say that it is the only one: ContactModel::selection(Selection::First) takes it".to_owned(),
+        _ => format!("the impact law gave {count} outcomes, not one: ContactModel::selection takes one of them, ImpactLaw::resolve gives the set"),
+    }
 }
 
 impl From<lcp::LcpFailure> for ImpactFailure {

@@ -43,7 +43,12 @@ pub trait ImpactLaw {
     /// give one outcome allocate nothing from the second problem of a size on (not
     /// [`InOrder`](super::InOrder), nor [`AnitescuPotra`](super::AnitescuPotra) in space or beyond five
     /// contacts). After an error the outcomes mean nothing. A law of one's own hands on to others, or
-    /// assigns a new value.
+    /// assigns a new value: [`Outcomes::of_one`] of [`ImpactProblem::outcome`].
+    ///
+    /// Of the outcome that a run takes, its driver computes speeds, energy and the remarks on pulls,
+    /// approach and energy from the impulses, whatever the law wrote. It refuses impulses of another
+    /// number or not finite ([`ImpactFailure::OutcomeOfLaw`]), and those after which a contact
+    /// approaches on faster than the tolerance of rates ([`ImpactFailure::LeftApproaching`]).
     ///
     /// # Errors
     /// The reasons for which the law has no outcome; each law documents its own.
@@ -104,8 +109,10 @@ impl fmt::Debug for dyn ImpactLaw + Send + Sync + '_ {
 pub struct Outcomes {
     /// The outcomes, in an order that depends on the problem only.
     pub list: Vec<Outcome>,
-    /// False when the search stopped at a cap, or found a momentum from which no word ends. There
-    /// may be more outcomes.
+    /// False when there may be more outcomes: the search stopped at a cap, or found a momentum from
+    /// which no word ends, or the law gives one of several that it does not look for
+    /// ([`AnitescuPotra`](super::AnitescuPotra) in space, samples). [`Selection::Single`](super::Selection::Single)
+    /// refuses such a set, even of one; [`Selection::First`](super::Selection::First) takes the first.
     pub is_complete: bool,
     /// Work of a search: the distinct momenta it came through, start and ends included
     /// ([`AllOutcomes`](super::AllOutcomes)), or its reflections

@@ -28,7 +28,8 @@
 #![doc = include_str!("guide.md")]
 
 // Inside: `problem` (in contact space) and `normal_space` (its normal block with unit normals); `law`,
-// `outcome`, `selection`, `failure`, `velocity` (from contact speeds back to velocities); `laws`;
+// `outcome`, `selection`, `rule` (law and selection of a run, and the check of what they give), `failure`,
+// `velocity` (from contact speeds back to velocities); `laws`;
 // `inclusion` (outcomes of an inelastic impact with friction, by samples); `planar` (all of them in
 // the plane); `orders` (all outcomes of a propagative impact, the minimal ones, bounds of their
 // number).
@@ -42,6 +43,7 @@ mod orders;
 mod outcome;
 pub(crate) mod planar;
 mod problem;
+pub(crate) mod rule;
 mod selection;
 mod velocity;
 

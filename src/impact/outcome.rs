@@ -6,16 +6,17 @@ use nalgebra::{DVector, DVectorView};
 
 use super::ImpactFailure;
 use super::ImpactProblem;
-#[cfg(doc)]
-use crate::InputError;
 use crate::linalg::scratch::{resize_vector, with_zeros};
 use crate::record::{Order, Remark};
+use crate::{InputError, validate};
 
 /// Rounding allowed in remarks: no remark is made of pulling impulses and approaching speeds below
 /// this part of `√(2T)`, or of energy gained below this part of `T`.
 const REMARKABLE: f64 = 1e-9;
 
-/// An outcome of an impact by a law.
+/// An outcome of an impact by a law; a law of one's own makes it from impulses
+/// ([`ImpactProblem::outcome`]). A driver takes the impulses, computes the rest again, and refuses
+/// what no impact may leave: see [`ImpactLaw::resolve_into`](super::ImpactLaw::resolve_into).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -87,8 +88,20 @@ impl Outcome {
         Ok(outcome)
     }
 
+    /// Refuses impulses that are not one a row, or one a normal, of `problem`, or not finite. Rows of
+    /// tangents that were left out have none.
+    pub(super) fn check_impulses(&mut self, problem: &ImpactProblem) -> Result<(), InputError> {
+        let (rows, found) = (problem.speeds().len(), self.impulses.len());
+        if found == problem.contacts() && found < rows {
+            let normals = std::mem::replace(&mut self.impulses, DVector::zeros(0));
+            self.impulses = normals.resize_vertically(rows, 0.0);
+        }
+        validate::length("impulses of the outcome", rows, self.impulses.len())?;
+        validate::finite("impulses of the outcome", self.impulses.as_slice())
+    }
+
     /// Derives speeds, energy and the remarks that any law may give rise to from the impulses of all
-    /// rows.
+    /// rows. Remarks of these kinds that are there already are replaced.
     pub(super) fn complete(&mut self, problem: &ImpactProblem) -> Result<(), ImpactFailure> {
         let (roots, before) = (&problem.space().roots, problem.speeds());
         let Self {
@@ -113,6 +126,13 @@ impl Outcome {
         check_finite("speed", speeds.as_slice())?;
         check_finite("energy change", &[energy_change])?;
 
+        remarks.retain(|remark| {
+            let derived = matches!(
+                remark,
+                Remark::Adhesive { .. } | Remark::Approaching { .. } | Remark::EnergyRaised { .. }
+            );
+            !derived
+        });
         let limit = REMARKABLE * problem.kinetic_norm();
         let worst = |scaled: &dyn Fn(usize) -> f64| {
             let contacts = 0..problem.contacts();
@@ -199,6 +219,43 @@ impl Outcome {
 }
 
 impl ImpactProblem {
+    /// The outcome of these impulses (N s), as a law of one's own finds them: `u⁺ = u + G p`, energy
+    /// and remarks follow. One a row, normals first, or one a normal and none along the tangents.
+    /// Its [order](Outcome::order) is [`Order::Together`]; write another where the law has one.
+    ///
+    /// ```
+    /// use saltation::impact::ImpactProblem;
+    /// use saltation::nalgebra::{DMatrix, DVector};
+    /// let delassus = DMatrix::from_row_slice(2, 2, &[1.0, -0.5, -0.5, 1.0]);
+    /// let problem = ImpactProblem::new(delassus, DVector::from_vec(vec![-1.0, 0.0]))?;
+    /// let outcome = problem.outcome(&[1.5, 0.5])?;
+    /// assert_eq!(outcome.speeds.as_slice(), [0.25, -0.25]);
+    /// assert!(!outcome.is_feasible()); // contact 1 approaches now
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`]; [`ImpactFailure::Overflow`] for speeds
+    /// or an energy beyond the range of numbers.
+    pub fn outcome(&self, impulses: &[f64]) -> Result<Outcome, ImpactFailure> {
+        let mut outcome = Outcome::empty();
+        outcome.impulses = DVector::from_column_slice(impulses);
+        outcome.check_impulses(self)?;
+        outcome.complete(self)?;
+        Ok(outcome)
+    }
+
+    /// An approach below this (`√J`, scaled speed) after an impact is rounding: that of remarks, and
+    /// of the Gram matrix where contacts depend on each other.
+    pub(super) fn least_approach(&self) -> f64 {
+        let least = REMARKABLE * self.kinetic_norm();
+        if self.dependent().is_empty() {
+            least
+        } else {
+            least.max(self.noise())
+        }
+    }
+
     /// `v⁺ = v⁻ + M⁻¹ Jᵀ p`.
     ///
     /// # Errors

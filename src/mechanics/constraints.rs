@@ -85,8 +85,9 @@ pub trait UnilateralConstraints {
     /// Writes the rows of the tangential velocities of contact `j`, one after the other, each with
     /// an entry a velocity: of unit tangents, orthogonal to each other and to the normal. Their
     /// sign is that of the slip. Units and signs are those of [`Contacts`](super::Contacts).
-    /// To be written where there are [`tangents`](Self::tangents); provided: zeros, with which a
-    /// contact is frictionless.
+    /// To be written where there are [`tangents`](Self::tangents); provided: zeros, which drivers
+    /// refuse at the start of a run for a contact with friction
+    /// ([`InputError::TangentsUnwritten`](crate::InputError::TangentsUnwritten)).
     ///
     /// Friction compares the multipliers of the rows. The normal row is `Da`, so that the
     /// [`gap`](Self::gap) of a contact with friction has to be a distance: where `|∇a|` is not 1 in

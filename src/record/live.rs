@@ -52,7 +52,8 @@ pub(crate) trait Advance {
 ///
 /// Drivers with adaptive steps end a step at the chosen time. Those in steps of one length
 /// make whole steps only, as many as end by then, up to rounding: [`t`](Self::t) says how far they
-/// came. Limits of steps and events hold for each call;
+/// came. A step is made with one effort, that of the call in which it ends: calls closer than a step
+/// are to repeat their effort until one is made. Limits of steps and events hold for each call;
 /// statistics are those since the start, doubts those of the part.
 ///
 /// ```
@@ -72,6 +73,15 @@ pub struct Live<'a> {
     going: Box<dyn Advance + 'a>,
     status: Status,
     kept: Option<Kept>,
+    unused: Unused,
+}
+
+/// The effort of a time in which no step ended; empty where there is none.
+#[derive(Default)]
+struct Unused {
+    effort: Vec<f64>,
+    /// The end of that time (s).
+    until: f64,
 }
 
 impl fmt::Debug for Live<'_> {
@@ -88,6 +98,7 @@ impl<'a> Live<'a> {
             going: Box::new(going),
             status,
             kept: None,
+            unused: Unused::default(),
         }
     }
 
@@ -134,11 +145,12 @@ impl<'a> Live<'a> {
     /// as long as the velocities; empty for none, as of systems that are not bodies.
     ///
     /// # Errors
-    /// [`Stop::Input`] for a time in the past and an effort of another length, or not finite. What
-    /// the run meets on its way; it then stands at the last state before. After an interrupt or a
-    /// limit the next call goes on from there; after other reasons, and where the run could not
-    /// begin, it does not. Where an interrupt ended a step of one length, or the search of an impact
-    /// law, that is begun again.
+    /// [`Stop::Input`] for a time in the past, an effort of another length, or not finite, and
+    /// another effort than that of the call before, where that one was not used
+    /// ([`InputError::EffortUnused`]): drivers in steps of one length. What the run meets on its way;
+    /// it then stands at the last state before. After an interrupt or a limit the next call goes on
+    /// from there; after other reasons, and where the run could not begin, it does not. Where an
+    /// interrupt ended a step of one length, or the search of an impact law, that is begun again.
     pub fn advance(&mut self, t: f64, effort: &[f64]) -> Result<(), Stop> {
         self.observe(t, effort, &mut ())
     }
@@ -160,8 +172,8 @@ impl<'a> Live<'a> {
     /// Goes on to `t`, as [`advance`](Self::advance), and keeps that part of the run.
     ///
     /// # Errors
-    /// A time in the past, and an effort of another length or that is not finite. What the run
-    /// meets on its way is in its [`status`](Run::status).
+    /// A time in the past, and efforts as in [`advance`](Self::advance). What the run meets on its
+    /// way is in its [`status`](Run::status).
     pub fn integrate(&mut self, t: f64, effort: &[f64]) -> Result<Run, InputError> {
         let (bodies, keep) = self.going.record();
         let mut path = Path::new(keep);
@@ -183,7 +195,12 @@ impl<'a> Live<'a> {
         if t < now.t - rounding {
             return Err(InputError::TimeReversed { t0: now.t, tf: t });
         }
-        let t = t.max(now.t);
+        let (t0, t) = (now.t, t.max(now.t));
+        let unused = &mut self.unused;
+        if !unused.effort.is_empty() && unused.effort != effort {
+            let t = unused.until;
+            return Err(InputError::EffortUnused { t0, t });
+        }
         let mut summary = match &mut self.kept {
             None => self.going.advance(t, effort, observer)?,
             Some(kept) => self.going.advance(t, effort, &mut (&mut *kept, observer))?,
@@ -193,6 +210,11 @@ impl<'a> Live<'a> {
             kept.summary.clone_from(&summary);
         }
         self.status.clone_from(&summary.status);
+        self.unused.effort.clear();
+        if summary.t <= t0 && t > t0 + rounding && summary.status == Status::ReachedEnd {
+            self.unused.effort.extend_from_slice(effort);
+            self.unused.until = t;
+        }
         Ok(summary)
     }
 
@@ -223,8 +245,8 @@ impl<'a> Live<'a> {
         &self.status
     }
 
-    /// All that the run goes on with: what a state and a mode cannot carry too (lengths of steps,
-    /// arming, contacts that pressed, momenta, counts). A driver of the same kind with the same
+    /// All that the run goes on with, in memory: what a state and a mode cannot carry too (lengths of
+    /// steps, arming, contacts that pressed, momenta, counts). A driver of the same kind with the same
     /// system and settings takes it up by its `resume`, now or later and as often as one likes, to
     /// the same bits. Another kind, and a system of other sizes, are refused; other settings are
     /// taken from there on. A live run borrows its driver: to go on from a snapshot with the same
@@ -252,7 +274,7 @@ impl<'a> Live<'a> {
     }
 }
 
-/// All that a run goes on with ([`Live::snapshot`]). Clones share it.
+/// All that a run goes on with ([`Live::snapshot`]), in memory. Clones share it.
 #[derive(Clone)]
 pub struct Snapshot {
     t: f64,

@@ -62,6 +62,7 @@ impl Runner<'_> {
     #[cold]
     fn no_number(&self) -> VariationalFailure {
         VariationalFailure::NotFinite {
+            quantity: "a gap",
             t: self.on.state.t,
             state: [&self.on.trial.state.q[..], &self.on.stepper.newton.terms.v].concat(),
         }

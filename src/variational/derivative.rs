@@ -88,7 +88,7 @@ impl Runner<'_> {
             lu.column(k).copy_from_slice(back.column(k).as_slice());
         }
         if !lu.factor() {
-            return Err(VariationalFailure::Mass { t: end.t, q: end.q });
+            return Err(VariationalFailure::singular(end.t, end.q));
         }
         for mut column in whole.column_iter_mut() {
             lu.solve(column.as_mut_slice());

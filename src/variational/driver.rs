@@ -310,6 +310,11 @@ impl Runner<'_> {
         if self.settings.friction {
             check_all_frames(self.system, q)?;
         }
+        for j in 0..self.system.contacts() {
+            let restitution = self.system.restitution(j, q, v);
+            let law = &*self.settings.law;
+            self.settings.check_restitution(law, j, restitution)?;
+        }
         self.on.log.told.stand_at(t, q, v);
         match self.start(start) {
             Err(VariationalFailure::Input(error)) => Err(error),

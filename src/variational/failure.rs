@@ -1,7 +1,7 @@
 //! Reasons for which a variational run ends early.
 
 use crate::interrupt::Interrupted;
-use crate::{InputError, Stop, impact};
+use crate::{InputError, MatrixFault, Stop, impact};
 
 /// The reason for which a step could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -32,19 +32,24 @@ pub enum VariationalFailure {
         state: Vec<f64>,
     },
 
-    /// The mass matrix of a state is not positive definite.
-    #[error("t = {t}: the mass matrix is not positive definite")]
+    /// The mass matrix of a state is not symmetric positive definite; it is held against symmetry at
+    /// the start.
+    #[error("t = {t}: the mass matrix {fault}")]
     Mass {
+        /// The fault of the matrix.
+        fault: MatrixFault,
         /// Time (s).
         t: f64,
         /// The coordinates.
         q: Vec<f64>,
     },
 
-    /// The mass matrix, the effort or a gap is not finite. A step without closed contacts that meets
-    /// this on its way is made in two halves first.
-    #[error("t = {t}: the mass matrix, the effort or a gap is NaN or infinite")]
+    /// The mass matrix, a force, a gap or the motion is not finite. A step without closed contacts
+    /// that meets this on its way is made in two halves first.
+    #[error("t = {t}: {quantity} is NaN or infinite")]
     NotFinite {
+        /// What is not: with an article, in words.
+        quantity: &'static str,
         /// Time (s).
         t: f64,
         /// The state `(q, v)` of which it was asked.
@@ -121,6 +126,15 @@ pub enum VariationalFailure {
     /// An [`Interrupt`](crate::Interrupt) was set.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl VariationalFailure {
+    /// The mass matrix at `q` has no factor.
+    #[cold]
+    pub(super) fn singular(t: f64, q: Vec<f64>) -> Self {
+        let fault = MatrixFault::NotPositive { value: 0.0 };
+        Self::Mass { fault, t, q }
+    }
 }
 
 impl From<Interrupted> for VariationalFailure {

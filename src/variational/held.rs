@@ -426,6 +426,17 @@ pub(super) fn refused(
 ) -> VariationalFailure {
     match reason {
         crate::impact::ImpactFailure::Input(error) => VariationalFailure::Input(error),
+        reason => without_outcome(reason, State { t, q, v }, contacts),
+    }
+}
+
+/// The failure of an impact law, bad input of its own settings included.
+pub(super) fn without_outcome(
+    reason: crate::impact::ImpactFailure,
+    State { t, q, v }: State<'_>,
+    contacts: &[usize],
+) -> VariationalFailure {
+    match reason {
         crate::impact::ImpactFailure::Interrupted => VariationalFailure::Interrupted,
         reason => VariationalFailure::Impact {
             t,

@@ -3,11 +3,13 @@
 //! (17) between these.
 
 use super::failure::VariationalFailure;
-use super::held::refused;
+use super::held::{refused, without_outcome};
 use super::runner::Runner;
 use super::state::{Blow, Part};
-use crate::impact::{ImpactLaw, ImpactProblem, Occasion, Selection, Unilateral};
+use crate::impact::rule::ImpactRule;
+use crate::impact::{ImpactProblem, Occasion, Outcomes, Selection, Unilateral};
 use crate::linalg::dot;
+use crate::linalg::symmetric::square_fault;
 use crate::mechanics::contact::delassus::{Mass, fill_impact};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, State, Wanted};
 use crate::record::{ContactEvent, ContactEventKind};
@@ -23,14 +25,18 @@ impl Runner<'_> {
         self.on.start = t;
         self.on.state.t = t;
         self.on.state.q.copy_from_slice(q);
-        self.system.mass(q, &mut self.on.stepper.newton.terms.mass);
+        let mass = &mut self.on.stepper.newton.terms.mass;
+        self.system.mass(q, mass);
+        if let Some(fault) = square_fault(mass, q.len()) {
+            let q = q.to_vec();
+            return Err(VariationalFailure::Mass { fault, t, q });
+        }
         // p₀ = M(q₀) v₀, the momentum that the first step starts from.
         super::discrete_lagrangian::times(
             &self.on.stepper.newton.terms.mass,
             v,
             &mut self.on.state.p,
         );
-        // The mass matrix is checked here.
         self.on
             .stepper
             .velocity(self.system, t, q, &self.on.state.p)?;
@@ -210,11 +216,18 @@ impl Runner<'_> {
         let v = self.on.stepper.newton.terms.v.clone();
         let fail = |reason| refused(reason, State { t, q, v: &v }, &blow.touching);
         // Chatter is resolved by the unilateral law, whatever the law of the model.
-        let (law, selection): (&dyn ImpactLaw, _) = if blow.plastic.is_empty() {
-            (&*settings.law, &settings.selection)
+        let rule = if blow.plastic.is_empty() {
+            ImpactRule {
+                law: &*settings.law,
+                selection: &settings.selection,
+            }
         } else {
-            (&Unilateral, &Selection::Single)
+            ImpactRule {
+                law: &Unilateral,
+                selection: &Selection::Single,
+            }
         };
+        let law = rule.law;
         let wanted = Wanted {
             friction: settings.friction && law.honours_friction(),
             restitution_at: Some(&v),
@@ -231,22 +244,8 @@ impl Runner<'_> {
             }
         });
         let restitution: Vec<f64> = rebounds.collect();
-        let outside = restitution.iter().position(|e| !(0.0..=1.0).contains(e));
-        if let Some(i) = outside.filter(|_| !settings.any_restitution) {
-            return Err(VariationalFailure::Input(InputError::BadSetting {
-                name: "restitution",
-                entry: blow.touching[i],
-                value: restitution[i],
-                rule: "must lie in [0, 1]; ContactModel::any_restitution takes others",
-            }));
-        }
-        let bounces = restitution.iter().position(|&e| e != 0.0);
-        if let Some(i) = bounces.filter(|_| !law.honours_restitution()) {
-            return Err(VariationalFailure::Input(InputError::RestitutionIgnored {
-                law: law.name(),
-                contact: blow.touching[i],
-                restitution: restitution[i],
-            }));
+        for (&j, &e) in blow.touching.iter().zip(&restitution) {
+            settings.check_restitution(law, j, e)?;
         }
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
@@ -258,14 +257,17 @@ impl Runner<'_> {
             .and_then(|problem| problem.with_new_contacts(&blow.fresh))
             .map_err(fail)?
             .with_interrupt(&settings.limits.interrupt);
-        let outcomes = law.resolve(&problem).map_err(fail)?;
-        event.outcomes = outcomes.list.len();
         let occasion = Occasion {
             t,
             number: blow.number,
         };
         // Of several outcomes the run takes one; the event says how many there were.
-        let outcome = selection.select(outcomes, occasion).map_err(fail)?;
+        let mut outcomes = Outcomes::default();
+        let chosen = rule.resolve(&problem, &mut outcomes, occasion, settings.rate_tolerance);
+        let state = State { t, q, v: &v };
+        let chosen = chosen.map_err(|reason| without_outcome(reason, state, &blow.touching))?;
+        event.outcomes = outcomes.list.len();
+        let outcome = outcomes.list.swap_remove(chosen);
         event.contacts.clone_from(&blow.touching);
         let speeds = problem.speeds().iter();
         event.approach = speeds.take(blow.touching.len()).copied().collect();

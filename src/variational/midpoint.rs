@@ -130,7 +130,8 @@ impl<S: MechanicalSystem> Midpoint<S> {
             return Ok(matrix);
         }
         let state = [q, p].concat();
-        Err(VariationalFailure::NotFinite { t, state })
+        let quantity = "the derivative of the step";
+        Err(VariationalFailure::NotFinite { quantity, t, state })
     }
 
     /// `p = M(q) v`.
@@ -223,7 +224,7 @@ impl Stepper {
                 self.finish(step.h, q, p);
                 Ok(())
             }
-            Err(Fault::Diverged(_) | Fault::NotFinite) => self.halves(system, step, q, p),
+            Err(Fault::Diverged(_) | Fault::NotFinite(_)) => self.halves(system, step, q, p),
             Err(fault) => Err(self.explain(fault, step, q)),
         }
     }
@@ -341,8 +342,8 @@ impl Stepper {
     ) -> VariationalFailure {
         let state = [q, &self.newton.terms.v].concat();
         match fault {
-            Fault::Singular => VariationalFailure::Mass { t, q: q.to_vec() },
-            Fault::NotFinite => VariationalFailure::NotFinite { t, state },
+            Fault::Singular => VariationalFailure::singular(t, q.to_vec()),
+            Fault::NotFinite(quantity) => VariationalFailure::NotFinite { quantity, t, state },
             Fault::Interrupted => VariationalFailure::Interrupted,
             Fault::Diverged(correction) => VariationalFailure::NewtonFailed {
                 t,

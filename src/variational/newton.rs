@@ -50,7 +50,8 @@ pub(super) enum Fault {
     Diverged(f64),
     /// The mass matrix is singular.
     Singular,
-    NotFinite,
+    /// What is not, in words.
+    NotFinite(&'static str),
     Interrupted,
 }
 
@@ -143,7 +144,7 @@ impl Newton {
         let d = p.len();
         system.mass(q, &mut self.terms.mass);
         if self.terms.mass.iter().any(|entry| !entry.is_finite()) {
-            return Err(Fault::NotFinite);
+            return Err(Fault::NotFinite("the mass matrix"));
         }
         // v = M(q₀)⁻¹ p₀ is off by O(h): the first correction is of the size of the forces.
         cholesky::factor(&mut self.terms.mass, d).ok_or(Fault::Singular)?;
@@ -153,7 +154,9 @@ impl Newton {
         if values.all(|value| value.is_finite()) {
             Ok(())
         } else {
-            Err(Fault::NotFinite)
+            Err(Fault::NotFinite(
+                "the velocity, the inverse mass matrix times the momentum,",
+            ))
         }
     }
 
@@ -169,7 +172,7 @@ impl Newton {
         // First with factors that may be old and leave second derivatives out, then from the same guess
         // with whole ones.
         match self.iterate(system, task, false) {
-            Err(Fault::Diverged(_) | Fault::NotFinite) if may_improve => {
+            Err(Fault::Diverged(_) | Fault::NotFinite(_)) if may_improve => {
                 self.forget();
                 self.terms.v.copy_from_slice(&self.start);
                 self.iterate(system, task, true)
@@ -212,7 +215,7 @@ impl Newton {
             self.factors.solve(&mut self.delta);
             let correction = self.correct(task);
             if !correction.moved.is_finite() {
-                return Err(Fault::NotFinite);
+                return Err(Fault::NotFinite("a correction of the step"));
             }
             // With new factors Newton's method contracts fast. A correction that does not shrink then is
             // rounding, or the step is too long for the iteration.
@@ -260,11 +263,21 @@ impl Newton {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        let mut values = self.terms.momentum.iter().chain(&self.terms.force);
-        if values.all(|value| value.is_finite()) {
-            Ok(())
+        let are_finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        if !are_finite(&self.terms.momentum) {
+            let is_mass = !are_finite(&self.terms.mass);
+            let quantity = if is_mass {
+                "the mass matrix"
+            } else {
+                "the momentum"
+            };
+            Err(Fault::NotFinite(quantity))
+        } else if !are_finite(&self.terms.force) {
+            Err(Fault::NotFinite(
+                "the effort, or the derivative of the mass matrix,",
+            ))
         } else {
-            Err(Fault::NotFinite)
+            Ok(())
         }
     }
 
@@ -280,7 +293,7 @@ impl Newton {
         if (0..task.p.len()).all(is_finite) {
             Ok(())
         } else {
-            Err(Fault::NotFinite)
+            Err(Fault::NotFinite("the end of the step"))
         }
     }
 

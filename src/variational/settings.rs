@@ -101,6 +101,31 @@ impl Settings {
         start + step as f64 * self.step
     }
 
+    /// Refuses a coefficient of restitution that makes no sense, or that the law ignores.
+    pub(super) fn check_restitution(
+        &self,
+        law: &dyn ImpactLaw,
+        contact: usize,
+        restitution: f64,
+    ) -> Result<(), InputError> {
+        if !self.any_restitution && !(0.0..=1.0).contains(&restitution) {
+            return Err(InputError::BadSetting {
+                name: "restitution",
+                entry: contact,
+                value: restitution,
+                rule: "must lie in [0, 1]; ContactModel::any_restitution takes others",
+            });
+        }
+        if restitution != 0.0 && !law.honours_restitution() {
+            return Err(InputError::RestitutionIgnored {
+                law: law.name(),
+                contact,
+                restitution,
+            });
+        }
+        Ok(())
+    }
+
     /// Refuses what makes no sense: settings, contacts that differ in tangents, friction that
     /// nothing honours.
     pub(super) fn check(&self, system: &dyn Mechanism) -> Result<(), InputError> {

@@ -7,9 +7,11 @@ mod random;
 
 mod balance;
 mod cut_and_resumed;
+mod doors;
 mod efforts;
 mod fixtures;
 mod found;
 mod limits;
 mod one_face;
+mod own_laws;
 mod tables;

@@ -244,12 +244,20 @@ fn rows_that_fit_or_cannot_be_seen_are_taken() {
             // Rows of zeros: a contact without friction.
             OnSlope {
                 factor: 2.0,
+                friction: 0.0,
                 longer: 0.0,
                 ..right
             },
         ] {
             assert_eq!(refusal(good), None, "{good:?}");
         }
+        // With friction nobody has written them.
+        let unwritten = OnSlope {
+            longer: 0.0,
+            ..right
+        };
+        let refused = InputError::TangentsUnwritten { contact: 0 };
+        assert_eq!(refusal(unwritten), Some(refused));
         let report = check_mechanics(
             &right,
             0.0,
@@ -265,6 +273,7 @@ fn rows_that_fit_or_cannot_be_seen_are_taken() {
 #[test]
 fn a_contact_whose_tangents_are_zeros_slides_freely() {
     let smooth = OnSlope {
+        friction: 0.0,
         longer: 0.0,
         ..RIGHT
     };

@@ -128,12 +128,19 @@ fn laws_say_what_they_honour_also_behind_references_and_smart_pointers() {
     assert!(!Unilateral.honours_friction());
     let model = ContactModel::with_law(Row::default(), shared);
     assert_eq!(format!("{:?}", model.law()), "Rough");
-    // The motion between impacts knows no friction.
+    // A law that knows friction asks for tangents.
     let (q, v) = START;
     let model = ContactModel::with_law(Row { friction: 0.3 }, Rough);
     let refused = model.start(&Start::at(0.0).q(&q).v(&v));
     assert!(
-        matches!(refused, Err(Breakdown::Input(InputError::FrictionIgnored { contact: 1, law, .. })) if law != "Rough"),
+        matches!(
+            refused,
+            Err(Breakdown::Input(InputError::Tangents {
+                contact: 1,
+                expected: 1,
+                found: 0
+            }))
+        ),
         "{refused:?}"
     );
 }

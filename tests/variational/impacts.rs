@@ -387,13 +387,11 @@ fn any_restitution_is_that_of_the_model() {
     };
     let start = Start::at(0.0).q(&[0.1]).v(&[0.0]);
     let mut driver = Variational::new(ContactModel::new(lively)).unwrap();
-    let run = driver.integrate(&start, 1.0).unwrap();
-    let refused = run.status().to_string();
+    let refused = driver.integrate(&start, 1.0).unwrap_err().to_string();
     assert!(
         refused.contains("ContactModel::any_restitution"),
         "{refused}"
     );
-    assert!(run.t() > 0.14);
     let mut driver = Variational::new(ContactModel::new(lively).any_restitution()).unwrap();
     let run = driver.integrate(&start, 0.3).unwrap().completed().unwrap();
     let impact = &run.events()[0];

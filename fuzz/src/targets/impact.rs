@@ -202,6 +202,12 @@ fn look(trial: &mut Trial, problem: &ImpactProblem, outcome: &Outcome) {
     trial.note("order and remark", &(order, remark));
     trial.say(outcome);
     trial.note("word", outcome.word());
+    let made = problem.outcome(outcome.impulses.as_slice());
+    let made = trial.result("outcome of impulses", made);
+    trial.expect(
+        made.is_none_or(|made| made.speeds == outcome.speeds),
+        || "other speeds of the same impulses".to_owned(),
+    );
     let said = (
         outcome.is_adhesive(),
         outcome.is_feasible(),

@@ -14,7 +14,7 @@ use crate::compliant::failure::CompliantFailure;
 use crate::compliant::problem::check_slip;
 use crate::compliant::{Problem, Softness, Solver};
 use crate::mechanics::configuration::{check_configuration, check_input};
-use crate::mechanics::contact::frames::check_frames;
+use crate::mechanics::contact::frames::check_start_frames;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Wanted};
@@ -247,7 +247,7 @@ impl Core {
         let set = ContactSet::Listed(&all);
         self.settings
             .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
-        check_frames(system, &self.q, &self.contacts)
+        check_start_frames(system, &self.q, &self.contacts)
     }
 
     /// Contacts that a step can reach.

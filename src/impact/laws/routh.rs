@@ -85,7 +85,7 @@ impl ImpactLaw for Routh {
             count == 1,
             "contacts",
             count as f64,
-            "must be 1 for this law",
+            "must be 1 for Routh; InOrder and AnitescuPotra take several",
         )?;
         let (outcome, _) = outcomes.begin_one();
         outcome.order = Order::Together;

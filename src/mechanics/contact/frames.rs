@@ -180,10 +180,46 @@ where
     Ok(())
 }
 
-/// [`check_frames`] for all contacts of a system, near or far: before a run with friction starts.
+/// Refuses contacts with friction whose tangent rows are zeros throughout: before a run starts, where
+/// that means that nobody wrote them. In the course of a run a configuration may be singular.
 ///
 /// # Errors
-/// [`InputError::ContactFrame`].
+/// [`InputError::TangentsUnwritten`].
+fn check_written(contacts: &Contacts) -> Result<(), InputError> {
+    if contacts.tangents() == 0 {
+        return Ok(());
+    }
+    for (i, of) in contacts.all_parameters().iter().enumerate() {
+        let slides = |block: RowBlock<'_>| {
+            let mut tangents = block.rows.iter().skip(block.width);
+            tangents.any(|&entry| entry != 0.0)
+        };
+        if of.friction != 0.0 && !contacts.blocks(i).any(slides) {
+            let contact = of.contact;
+            return Err(InputError::TangentsUnwritten { contact });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses contacts of a start by [`check_written`] and [`check_frames`].
+pub(crate) fn check_start_frames<S>(
+    system: &S,
+    q: &[f64],
+    contacts: &Contacts,
+) -> Result<(), InputError>
+where
+    S: MechanicalSystem + ?Sized,
+{
+    check_written(contacts)?;
+    check_frames(system, q, contacts)
+}
+
+/// [`check_start_frames`] for all contacts of a system, near or far: before a run with friction
+/// starts.
+///
+/// # Errors
+/// [`InputError::ContactFrame`], [`InputError::TangentsUnwritten`].
 pub(crate) fn check_all_frames<S>(system: &S, q: &[f64]) -> Result<(), InputError>
 where
     S: MechanicalSystem + UnilateralConstraints + ?Sized,
@@ -196,7 +232,7 @@ where
     let mut contacts = Contacts::new();
     // Numbers that make no sense are refused where they are read, with the time and the state.
     match system.fill(q, ContactSet::Listed(&all), wanted, &mut contacts) {
-        Ok(()) => check_frames(system, q, &contacts),
+        Ok(()) => check_start_frames(system, q, &contacts),
         Err(_) => Ok(()),
     }
 }
