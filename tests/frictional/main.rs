@@ -10,6 +10,7 @@
 
 mod all_branches;
 mod bounds_of_timelines;
+mod checked_modes;
 mod closed_exact_sets;
 mod comparison_laws;
 mod compliant_block;
@@ -26,6 +27,8 @@ mod extremes;
 mod fixtures;
 mod impact_inclusion;
 mod lcp_steps;
+#[path = "../common/mode_checker.rs"]
+mod mode_checker;
 mod models;
 mod modes;
 #[path = "../common/extremes.rs"]
@@ -33,12 +36,15 @@ mod numbers;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
+mod random_modes;
 mod reachable;
 mod rebounds_with_friction;
 mod reference_rows;
 mod restitution;
 mod routh;
 mod sampler;
+#[path = "../common/scenes.rs"]
+mod scenes;
 mod statistics;
 mod steps_in_space;
 mod stick_slip;
