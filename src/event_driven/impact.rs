@@ -200,7 +200,7 @@ impl Model<'_> {
         for j in 0..functions.contacts {
             let closed = self.is_closed(mode, j);
             let crosses = crossed.contains(functions.along_normal(mode, j));
-            if closed || crosses || self.rests(&mut event.at, j, x) {
+            if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
                 event.touching.push(j);
                 event.new.push(crosses && !closed);
             }
@@ -211,6 +211,16 @@ impl Model<'_> {
         if self.slides() {
             self.note_known(crossed, mode, event);
         }
+    }
+
+    /// True when an open contact takes part: with a gap of zero at rest, and with friction at any rate,
+    /// since an impact may stop it.
+    fn takes_part_open(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
+        if !self.slides() {
+            return self.rests(at, contact, x);
+        }
+        let (q, _) = self.parts(x);
+        self.system().gap(contact, q).abs() <= self.gap_tolerance
     }
 
     /// Notes what decides on the modes of contacts with friction: which of them have just left their

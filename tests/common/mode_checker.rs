@@ -475,13 +475,17 @@ where
                     most,
                 );
             }
-            // A contact that an impact throws up too low to be resolved stays closed: the state is
-            // brought onto it by no impulse of the law.
+            // A closed contact that an impact throws up too low to be resolved, and one whose impacts
+            // accumulate, is held: by an impulse of that size, which pulls.
             let stays = |&j: &usize| modes[j] != Contacting::Open && push[j] <= 0.0;
-            let low = event.contacts.iter().any(stays);
-            let most = if low { LOW * frame.mass.amax() } else { 0.0 };
+            let is_held = absorbs || event.contacts.iter().any(stays);
+            let held = if is_held {
+                LOW * frame.mass.amax()
+            } else {
+                0.0
+            };
             let error = (momentum - given).amax();
-            self.expect("momentum", place(None), error, most + MOMENTUM * size);
+            self.expect("momentum", place(None), error, MOMENTUM * size);
             let mean = (&old + &new) * 0.5;
             let work = (&frame.normals * &mean).dot(&push) + (&frame.tangents * &mean).dot(&pull);
             self.gained += work;
@@ -500,11 +504,11 @@ where
                 }
                 let cone = frame.friction[j] * push[j];
                 let beyond = pull[j].abs() - if pulls { cone.abs() } else { cone };
-                self.expect("cone of an impact", place, beyond, MOMENTUM * size);
+                self.expect("cone of an impact", place, beyond, held + MOMENTUM * size);
                 if pulls {
                     continue;
                 }
-                self.expect("impulse pulls", place, -push[j], MOMENTUM * size);
+                self.expect("impulse pulls", place, -push[j], held + MOMENTUM * size);
                 let both = push[j].min(parting[j]);
                 self.expect(
                     "impulse of a parting contact",
@@ -514,7 +518,8 @@ where
                 );
                 if one_step == OneStep::Yes && slip[j].abs() > 1e-7 * scale {
                     let against = (pull[j] + slip[j].signum() * cone).abs();
-                    self.expect("friction of an impact", place, against, MOMENTUM * size);
+                    let most = held + MOMENTUM * size;
+                    self.expect("friction of an impact", place, against, most);
                 }
             }
         }

@@ -172,22 +172,35 @@ impl Model<'_> {
                     any_low = true;
                 }
                 found.contacts.push(j);
+                found.known.push(*left);
                 rows.push(i);
-                let rubs = frame.r > m && self.friction(j) > 0.0;
-                let slip = if rubs { dot(frame.row(m + i), v) } else { 0.0 };
-                let sticks = slip.abs() <= least;
-                if sticks && rubs {
-                    rows.push(m + i);
-                }
-                let slip = match (sticks, slip > 0.0) {
-                    (true, _) => left.slip,
-                    (false, true) => 1,
-                    (false, false) => -1,
-                };
-                found.known.push(Known { slip, ..*left });
             }
-            let mut impulses = vec![0.0; 2 * m];
-            hold_rows(&frame, &rows, v, 0.0, |row, p| impulses[row] = p);
+            // A rebound that is held changes the slips of the other contacts: those that come to
+            // zero with it are held too.
+            let (normals, mut impulses) = (rows.len(), vec![0.0; 2 * m]);
+            for pass in 0..=m {
+                let held = rows.len();
+                for k in 0..normals {
+                    let tangent = m + rows[k];
+                    let rubs = frame.r > m && self.friction(touching[rows[k]]) > 0.0;
+                    let is_new = !rows.contains(&tangent);
+                    if rubs && is_new && dot(frame.row(tangent), v).abs() <= least {
+                        rows.push(tangent);
+                    }
+                }
+                if pass > 0 && rows.len() == held {
+                    break;
+                }
+                hold_rows(&frame, &rows, v, 0.0, |row, p| impulses[row] += p);
+            }
+            for (k, known) in found.known.iter_mut().enumerate() {
+                let tangent = m + rows[k];
+                let slips = frame.r > m && !rows.contains(&tangent);
+                if slips && self.friction(touching[rows[k]]) > 0.0 {
+                    let slip = dot(frame.row(tangent), v);
+                    known.slip = if slip > 0.0 { 1 } else { -1 };
+                }
+            }
             if any_low {
                 found.holds.extend((0..m).map(|i| Push {
                     contact: touching[i],
