@@ -61,8 +61,8 @@
 //! | the system | driver | takes | contacts | friction | restitution | derivative |
 //! |---|---|---|---|---|---|---|
 //! | `x' = f(t, x; mode)` with guards: soft legs, relays, neurons | [`Integrator`] | [`Flow`] and [`EventFunction`] | many guards at one instant, by projection | as the model writes it | by resets | whole, with a verdict, through corners |
-//! | rigid bodies, impacts exact in time | [`EventDriven`] | [`ContactModel`] | rebound, rest, accumulate; the impact law is a choice | at impacts, by laws that honour it; none between | by the law | as above |
-//! | rigid bodies in the plane that stick and slip | [`event_driven::Timeline`] | [`ContactModel`] | inelastic, with impacts without collision | Coulomb, exact | none | none |
+//! | rigid bodies, impacts exact in time | [`EventDriven`] | [`ContactModel`] | rebound, rest, stick and slip, accumulate; the impact law is a choice | Coulomb in the plane, up to five contacts that touch; in space at impacts alone | by the law | as above, by differences where contacts rub |
+//! | the same in the plane, with time as a state | [`event_driven::Timeline`] | [`ContactModel`] | inelastic; accumulations summed with a bound of the error | Coulomb, up to five contacts that touch | none | none |
 //! | rigid bodies over long times, where energy is to stay bounded; fixed rates | [`Variational`] | [`ContactModel`] with `q̇ = v` | impacts within steps, rest | Coulomb, in space too | by the law | of runs with single impacts that rebound |
 //! | rubber feet, piles, control loops: hundreds of contacts | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, with a small creep | none | of the steps as they are made |
 //!
@@ -107,7 +107,7 @@
 //!   wrote.
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps, and the [`ContactModel`].
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event
-//!   ([`EventDriven`]); with friction in the plane, and time as a state
+//!   ([`EventDriven`]), with friction in the plane; with time as a state
 //!   ([`event_driven::Timeline`]).
 //! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
 //!   inside the steps ([`Variational`]).
@@ -170,9 +170,8 @@
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
 //! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on
-//!   each other are in [`mechanics`]. [`event_driven::EventDriven`] runs them without friction
-//!   between impacts; [`event_driven::Timeline`], [`variational::Variational`] and
-//!   [`compliant::Compliant`] have it.)
+//!   each other are in [`mechanics`]. [`event_driven::EventDriven`] has friction between impacts in
+//!   the plane, [`variational::Variational`] and [`compliant::Compliant`] in space too.)
 //! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth
 //!   of the run, unless a time scale is stated ([`EventFunction::time_scale`],
 //!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without

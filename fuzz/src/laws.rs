@@ -2,7 +2,7 @@
 
 use saltation::impact::{
     AllOutcomes, AnitescuPotra, BoundLaw, Finish, ImpactLaw, ImpactProblem, InOrder, LcpSteps,
-    MinimalOutcomes, Outcomes, Plastic, Projective, Propagative, ReflectionOrder, Routh,
+    MinimalOutcomes, Moreau, Outcomes, Plastic, Projective, Propagative, ReflectionOrder, Routh,
     RouthInclusion, Selection, SelectionFn, Sequential, SolutionRule, Unilateral,
 };
 
@@ -31,6 +31,7 @@ pub fn law(draw: &mut Draw) -> Box<dyn ImpactLaw + Send + Sync> {
         7 => Box::new(AllOutcomes::new().cap(cap)),
         8 => Box::new(MinimalOutcomes::new().cap(cap)),
         9 => Box::new(Routh::new()),
+        10 if draw.below(2) == 0 => Box::new(Moreau::new().tangential(draw.unit())),
         10 => Box::new(AnitescuPotra::new()),
         11 => {
             let order: Vec<usize> = (0..draw.whole(1, 3)).collect();

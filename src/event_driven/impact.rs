@@ -1,9 +1,7 @@
-//! The effect of an event: the impact of the contacts that take part (Pace & Burden, eq. 3).
+//! The impact of the contacts that take part in an event (Pace & Burden, eq. 3), and its account.
 
 use super::breakdown::{Breakdown, explain};
-use super::friction::following::STAYS;
-use super::motion;
-use super::settling::{Push, Touching};
+use super::friction::mode_problem::{Push, STAYS};
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
 pub(crate) use crate::impact::rule::ImpactRule;
@@ -12,30 +10,15 @@ use crate::impact::{
 };
 use crate::lcp::LcpSolver;
 use crate::linalg::cholesky::norm_in;
-use crate::linalg::scratch::with_list;
 use crate::mechanics::contact::delassus::fill_impact;
 use crate::mechanics::contact::frames::check_frames;
-use crate::mechanics::contact_model::gather_closed;
-use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
-use crate::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints, Wanted};
+use crate::mechanics::{Contacts, MechanicalSystem, Wanted};
 use crate::record::ContactEvent;
-use crate::{Crossed, InputError, Mode};
+use crate::{Crossed, InputError};
 
 impl Model<'_> {
-    /// For each of `contacts`, true when it approaches faster than the tolerance.
-    pub(crate) fn approaching(
-        &self,
-        at: &mut ContactsAt,
-        state: &[f64],
-        contacts: &[usize],
-    ) -> Vec<bool> {
-        let rates = self.approach(at, state, contacts);
-        let approaches = |rate: &f64| *rate < -self.rate_tolerance;
-        rates.iter().map(approaches).collect()
-    }
-
     /// The impact of the contacts of `event` that touch; changes the velocities in `state`.
     pub(crate) fn apply_impact(
         &self,
@@ -189,103 +172,27 @@ impl Model<'_> {
             }
         })
     }
-
-    /// Notes the contacts that take part in an event, which of them were open until now, and which
-    /// are released. An open contact with a gap of zero takes part when it is at rest. One that
-    /// closes is an event of its own, even at the same instant.
-    fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
-        event.clear();
-        event.number = crossed.transition() + 1;
-        let functions = self.functions();
-        for j in 0..functions.contacts {
-            let closed = self.is_closed(mode, j);
-            let crosses = crossed.contains(functions.along_normal(mode, j));
-            if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
-                event.touching.push(j);
-                event.new.push(crosses && !closed);
-            }
-            if closed && crosses {
-                event.released.push(j);
-            }
-        }
-        if self.slides() {
-            self.note_known(crossed, mode, event);
-        }
-    }
-
-    /// True when an open contact takes part: with a gap of zero at rest, and with friction at any rate,
-    /// since an impact may stop it.
-    fn takes_part_open(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
-        if !self.slides() {
-            return self.rests(at, contact, x);
-        }
-        let (q, _) = self.parts(x);
-        self.system().gap(contact, q).abs() <= self.gap_tolerance
-    }
-
-    /// Notes what decides on the modes of contacts with friction: which of them have just left their
-    /// cones, and which stay closed where that makes no difference.
-    fn note_known(&self, crossed: &Crossed<'_>, mode: &Mode, event: &mut Event) {
-        let n = self.system().contacts();
-        let crosses = |function: ContactFunction| crossed.contains(function.index(n));
-        let has_forces = !crosses(ContactFunction::Loads);
-        event.known.clear();
-        for (&j, new) in event.touching.iter().zip(&event.new) {
-            let held = self.is_closed(mode, j) && !event.released.contains(&j) && has_forces;
-            let left = |slip: i8| crosses(ContactFunction::Cone { contact: j, slip });
-            event.known.push(Known {
-                slip: i8::from(left(1)) - i8::from(left(-1)),
-                stays: held || *new,
-                ..STAYS
-            });
-        }
-    }
-
-    /// Lets the event happen: the impact, if contacts close, and which of them stay closed.
-    pub(crate) fn resolve_event(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &mut [f64],
-        mode: &mut Mode,
-        event: &mut Event,
-    ) -> Result<(), Breakdown> {
-        self.take_part(crossed, x, mode, event);
-        with_list(self.system().contacts(), |space| {
-            let closed = gather_closed(mode, space);
-            motion::land(self, x, closed, &event.touching, &mut event.at);
-        });
-        if event.is_impact() {
-            self.apply_impact(occasion(t, crossed), x, event)?;
-            // A contact with a positive impulse is not released.
-            let mut released = std::mem::take(&mut event.released);
-            let place = |j: &usize| event.touching.iter().position(|k| k == j);
-            released.retain(|j| place(j).is_none_or(|i| event.impulses()[i] <= 0.0));
-            event.released = released;
-            // Contacts with friction that an impact may hold are decided by what follows it.
-            event.known.fill(STAYS);
-        } else {
-            event.approach.resize(event.touching.len(), 0.0);
-            let (at, rates) = (&mut event.at, &mut event.approach);
-            self.approach_into(at, x, &event.touching, rates);
-        }
-        self.release(t, x, &mut event.settling(), mode)
-    }
-
-    /// True when a gap is zero and neither closes nor opens.
-    pub(crate) fn rests(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
-        let ((q, _), mut rate) = (self.parts(x), [0.0]);
-        self.system().gap(contact, q).abs() <= self.gap_tolerance && {
-            self.approach_into(at, x, &[contact], &mut rate);
-            rate[0].abs() <= self.rate_tolerance
-        }
-    }
 }
 
 /// Time and number, in the run, of the impact at a crossing.
 pub(crate) fn occasion(t: f64, crossed: &Crossed<'_>) -> Occasion {
     let number = crossed.transition() + 1;
     Occasion { t, number }
+}
+
+/// The contacts that touch at an event, and what was evaluated of them.
+pub(crate) struct Touching<'a> {
+    pub(crate) contacts: &'a [usize],
+    /// Contacts among them that are to be open.
+    pub(crate) released: &'a [usize],
+    /// With friction: what is known of each of the contacts that touch.
+    pub(crate) known: &'a [Known],
+    /// How many events of the run there were until now.
+    pub(crate) number: usize,
+    /// Impulses that the mode that follows asks for.
+    pub(crate) pushes: &'a mut Vec<Push>,
+    pub(crate) at: &'a mut ContactsAt,
+    pub(crate) solver: &'a mut LcpSolver,
 }
 
 /// The account of an event; observers read it in the record of the transition. Its memory is
@@ -297,7 +204,7 @@ pub(crate) struct Event {
     /// True for those that were open until then.
     pub(crate) new: Vec<bool>,
     /// Closed contacts that open.
-    released: Vec<usize>,
+    pub(super) released: Vec<usize>,
     /// Speeds of approach of those that touch (m/s).
     pub(crate) approach: Vec<f64>,
     /// The problem of the impact, and `M⁻¹ Jᵀ` of its rows.
@@ -313,8 +220,8 @@ pub(crate) struct Event {
     /// Decides which contacts stay closed.
     solver: LcpSolver,
     /// What is known of contacts with friction, and how many events there were until now.
-    known: Vec<Known>,
-    number: usize,
+    pub(super) known: Vec<Known>,
+    pub(super) number: usize,
     /// Impulses that the mode after it asked for.
     pub(crate) pushes: Vec<Push>,
 }
@@ -424,7 +331,7 @@ impl Event {
         self.new.iter().any(|&new| new)
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.touching.clear();
         self.new.clear();
         self.released.clear();

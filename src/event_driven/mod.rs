@@ -19,7 +19,37 @@
 //! * [`DecouplingReport`]: whether outcomes are smooth where contacts close at once
 //!   ([`ContactModel::decoupling`](crate::ContactModel::decoupling)); [`SettledStart`]: state and
 //!   mode of a start, for runs by the core; [`Multipliers`]: contact forces at a state.
-//! * [`Timeline`]: contacts that stick and slip in the plane, with time as a state.
+//! * [`Timeline`]: inelastic contacts in the plane, with time as a state.
+//!
+//! # Friction in the plane
+//!
+//! Contacts with a coefficient of friction and one tangent stick and slip with Coulomb's law while
+//! they are closed, and rebound by a law that honours it ([`Moreau`](crate::impact::Moreau) unless
+//! another is chosen). The mode that follows an event is the one that is consistent with the
+//! accelerations, of all `4ᵐ` of up to five contacts that touch; of several the selection of the
+//! model takes one, and [`Breakdown::AmbiguousMode`] is the default. Where a sliding contact presses itself down
+//! (Painlevé) the policy is [`Painleve`](crate::mechanics::Painleve).
+//! [`ContactModel::contacting`](crate::ContactModel::contacting)
+//! reads a mode; [`ContactEvent`] says what stuck and what slipped. Efforts may not depend on closed
+//! contacts there, and in space a contact with friction that stays closed ends a run
+//! ([`Breakdown::SustainedFriction`]).
+//!
+//! ```
+//! use saltation::event_driven::ContactEventKind;
+//! use saltation::{ContactModel, EventDriven, Start, models::SlidingBlock};
+//! let block = SlidingBlock { friction: 0.5, ..SlidingBlock::default() };
+//! let mut driver = EventDriven::new(ContactModel::new(block))?.rtol(1e-9);
+//! let run = driver.integrate(&Start::at(0.0).q(&[0.0, 0.0]).v(&[2.0, 0.0]), 1.0)?;
+//! let stop = &run.events()[0];
+//! assert_eq!((stop.kind, &stop.stuck[..]), (ContactEventKind::Friction, &[0][..]));
+//! assert!((stop.t - 2.0 / (0.5 * 9.81)).abs() < 1e-9); // v/(μ g)
+//! # Ok::<(), saltation::Error>(())
+//! ```
+//!
+//! Where contacts depend on each other (two corners of a block that stick) forces are not unique:
+//! a mode lasts as long as some forces within the cones hold it, found to two parts in a thousand
+//! million. Derivatives take differences of the motion where contacts rub; they are checked against
+//! the return map of the woodpecker toy (`tests/frictional/woodpecker.rs`).
 //!
 //! Which impact law when: [`impact`](crate::impact). Which driver when: the
 //! [first page](crate#model-driver-run).
@@ -28,24 +58,26 @@
 //! 1609.04056), with its errors mended.
 
 // Inside. The hybrid system that the core integrates: `motion` (closed contacts, and the way back to
-// them), `guards`. Events: `impact` (what an event does), `settling` (which contacts are closed after
+// them), `guards`. Events: `event` (what happens at one, and at the start), `impact`, `settling` (which contacts are
+// closed after
 // it), `impact_problem` (the impact of a state or an event on its own). The driver: `driver`, `drive`
-// (its loop), `initial` (the start), `recovery` (between two parts of the core), `grazing`, `recorder`
+// (its loop), `recovery` (between two parts of the core), `grazing`, `recorder`
 // (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is
 // compiled once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close
-// at once), `friction` (the driver with time as a state; Halm & Posa, section 4).
+// at once), `friction` (the mode that follows with friction; the driver with
+// time as a state, Halm & Posa, section 4).
 
 mod breakdown;
 mod decoupling;
 mod drive;
 mod driver;
 mod erased;
+mod event;
 mod friction;
 mod grazing;
 mod guards;
 mod impact;
 mod impact_problem;
-mod initial;
 mod motion;
 mod recorder;
 mod recovery;
@@ -56,8 +88,8 @@ pub use crate::record::{ContactEvent, ContactEventKind, Phase};
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
 pub use driver::EventDriven;
+pub use event::SettledStart;
 pub use friction::{Stretch, StretchKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
-pub use initial::SettledStart;
 pub use motion::Multipliers;
 pub use recovery::Zeno;

@@ -39,6 +39,10 @@ impl Multipliers {
     }
 }
 
+/// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
+/// tenth of it.
+const LOW: f64 = 1e-2;
+
 impl Model<'_> {
     /// See [`multipliers`](crate::ContactModel::multipliers).
     pub(crate) fn contact_forces(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
@@ -110,6 +114,12 @@ impl Model<'_> {
             }
             forces.distance.is_none()
         })
+    }
+
+    /// True when a gap that opens at `rate` under the acceleration `bend` reaches no height that
+    /// gaps resolve.
+    pub(crate) fn is_low(&self, rate: f64, bend: f64) -> bool {
+        rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
     }
 
     /// Writes the derivatives of `(q̇, q̈)` along each direction. False when there is no

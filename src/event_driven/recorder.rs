@@ -70,35 +70,6 @@ pub(crate) struct ContactRecorder<'a> {
     pub(crate) memory: &'a mut Memory,
 }
 
-/// Notes the contacts that an event opened beside those whose forces ended, and with friction those
-/// that it closed beside those whose gaps ended, those that came to stick, and those that began to slip
-/// or turned round.
-pub(crate) fn note_changes(
-    functions: ContactFunctions,
-    event: &mut ContactEvent,
-    before: &Mode,
-    after: &Mode,
-) {
-    event.stuck.clear();
-    event.slipped.clear();
-    for j in 0..functions.contacts {
-        match [before, after].map(|mode| mode.flag(j)) {
-            [true, false] if !event.released.contains(&j) => event.released.push(j),
-            [false, true] if functions.slide && !event.activated.contains(&j) => {
-                event.activated.push(j);
-            }
-            [true, true] => match [before, after].map(|mode| functions.slip(mode, j)) {
-                [from, to] if from == to => {}
-                [_, 0] => event.stuck.push(j),
-                _ => event.slipped.push(j),
-            },
-            _ => {}
-        }
-    }
-    event.activated.sort_unstable();
-    event.released.sort_unstable();
-}
-
 impl ContactRecorder<'_> {
     /// Reports what the driver did between two stretches, from one place to another.
     pub(crate) fn between(&mut self, from: &Place, to: &Place, event: &ContactEvent) {
@@ -148,7 +119,7 @@ impl Observer for ContactRecorder<'_> {
                 _ => {}
             }
         }
-        note_changes(functions, event, set.mode_before, set.mode);
+        functions.note_changes(event, set.mode_before, set.mode);
         let is_friction = event.activated.is_empty() && event.released.is_empty();
         event.kind = match is_friction {
             true if event.stuck.is_empty() && event.slipped.is_empty() => return,

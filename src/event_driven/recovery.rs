@@ -6,10 +6,9 @@
 //! `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact: `t* = t_1 (1 + γ)/(1 − γ)`.
 
 use super::breakdown::Breakdown;
-use super::friction::following::STAYS;
+use super::friction::mode_problem::STAYS;
+use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
-use super::recorder::note_changes;
-use super::settling::Touching;
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
 use crate::impact::{AnitescuPotra, ImpactFailure, Occasion, Selection};
@@ -362,7 +361,8 @@ impl Model<'_> {
     /// The entry of the log, with what changed since `before`.
     fn finished(&self, mut event: ContactEvent, before: &Mode, place: &Place) -> ContactEvent {
         event.activated.retain(|&j| !self.is_closed(before, j));
-        note_changes(self.functions(), &mut event, before, &place.mode);
+        self.functions()
+            .note_changes(&mut event, before, &place.mode);
         if event.approach.is_empty() {
             let at = &mut ContactsAt::default();
             event.approach = self.approach(at, &event.state_before, &event.contacts);

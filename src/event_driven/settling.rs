@@ -2,9 +2,8 @@
 //! that the motion presses on (Pace & Burden, section 3.4).
 
 use super::breakdown::{Breakdown, explain};
+use super::impact::Touching;
 use crate::event_driven::Model;
-use crate::impact::planar::modes::Known;
-use crate::lcp::LcpSolver;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::motion::acceleration::Purpose;
@@ -17,35 +16,6 @@ use crate::{At, Mode, Quantity, Stop};
 /// A gap that was released closes where its acceleration is less than zero by this part of its
 /// terms.
 const CLOSES: f64 = 1e-6;
-
-/// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
-/// tenth of it.
-const LOW: f64 = 1e-2;
-
-/// The contacts that touch at an event, and what was evaluated of them.
-pub(crate) struct Touching<'a> {
-    pub(crate) contacts: &'a [usize],
-    /// Contacts among them that are to be open.
-    pub(crate) released: &'a [usize],
-    /// With friction: what is known of each of the contacts that touch.
-    pub(crate) known: &'a [Known],
-    /// How many events of the run there were until now.
-    pub(crate) number: usize,
-    /// Impulses that the mode that follows asks for.
-    pub(crate) pushes: &'a mut Vec<Push>,
-    pub(crate) at: &'a mut ContactsAt,
-    pub(crate) solver: &'a mut LcpSolver,
-}
-
-/// An impulse beside that of the law.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Push {
-    pub(crate) contact: usize,
-    /// Along the normal and the tangent (N s).
-    pub(crate) impulse: [f64; 2],
-    /// It is that of an impact without collision; else it holds a rebound that is not resolved.
-    pub(crate) without_collision: bool,
-}
 
 impl Model<'_> {
     /// [`update_contacts`](Self::update_contacts) where contacts are released at one instant. The
@@ -157,6 +127,27 @@ impl Model<'_> {
         })
     }
 
+    /// True when a gap is zero and neither closes nor opens.
+    pub(crate) fn rests(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
+        let ((q, _), mut rate) = (self.parts(x), [0.0]);
+        self.system().gap(contact, q).abs() <= self.gap_tolerance && {
+            self.approach_into(at, x, &[contact], &mut rate);
+            rate[0].abs() <= self.rate_tolerance
+        }
+    }
+
+    /// For each of `contacts`, true when it approaches faster than the tolerance.
+    pub(crate) fn approaching(
+        &self,
+        at: &mut ContactsAt,
+        state: &[f64],
+        contacts: &[usize],
+    ) -> Vec<bool> {
+        let rates = self.approach(at, state, contacts);
+        let approaches = |rate: &f64| *rate < -self.rate_tolerance;
+        rates.iter().map(approaches).collect()
+    }
+
     /// `Da v` of contacts at a state.
     pub(crate) fn approach(
         &self,
@@ -179,12 +170,6 @@ impl Model<'_> {
     ) {
         let (q, v) = self.parts(state);
         self.bodies.rates_at(at, q, v, contacts, rates);
-    }
-
-    /// True when a gap that opens at `rate` under the acceleration `bend` reaches no height that
-    /// gaps resolve.
-    pub(crate) fn is_low(&self, rate: f64, bend: f64) -> bool {
-        rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
     }
 
     /// Writes the accelerations of the gaps of `contacts` in the motion of a mode.

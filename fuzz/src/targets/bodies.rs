@@ -3,8 +3,8 @@
 use saltation::event_driven::{Grazing, Zeno};
 use saltation::impact::ImpactProblem;
 use saltation::mechanics::{
-    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Redundant, RowBlock,
-    Wanted,
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Painleve, Redundant,
+    RowBlock, Wanted,
 };
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{ContactModel, EventDriven, InputError, Projection, Start};
@@ -35,6 +35,9 @@ pub fn driven(draw: &mut Draw, most_dof: usize, most_contacts: usize) -> Driven 
     }
     if draw.chance(0.5) {
         model = model.any_restitution();
+    }
+    if draw.chance(0.5) {
+        model = model.painleve(Painleve::Impact);
     }
     model
 }

@@ -55,7 +55,11 @@ where
     );
     trial.note(
         "closed",
-        &(model.closed(&any), model.is_closed(&any, draw.size(5))),
+        &(
+            model.closed(&any),
+            model.is_closed(&any, draw.size(5)),
+            model.contacting(&any, draw.size(5)),
+        ),
     );
     trial.note("energy", &model.energy(&state));
     let listed: Vec<usize> = (0..draw.below(contacts + 1))

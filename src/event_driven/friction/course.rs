@@ -2,8 +2,8 @@
 //! integrator.
 
 use super::accumulation::Series;
-use super::following::{Candidates, STAYS};
 use super::impulses::Motion;
+use super::mode_problem::{Candidates, STAYS};
 use super::options::Options;
 use super::stretches::{End, Stretch, StretchKind};
 use crate::event_driven::Model;

@@ -2,7 +2,7 @@
 
 use super::checks::check_inelastic;
 use super::course::Course;
-use super::following::{Candidates, STAYS};
+use super::mode_problem::{Candidates, STAYS};
 use super::stretches::{End, StretchKind};
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::impact::{Event, ImpactRule};

@@ -4,30 +4,15 @@
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::impact::{Event, ImpactRule};
-use crate::event_driven::settling::{Push, Touching};
-use crate::impact::planar::modes::{Known, UNKNOWN};
+use crate::event_driven::friction::mode_problem::{Candidates, Push, STAYS};
+use crate::event_driven::impact::{Event, ImpactRule, Touching};
+use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
-
-/// Of a contact that stays closed where that makes no difference.
-pub(crate) const STAYS: Known = Known {
-    stays: true,
-    ..UNKNOWN
-};
-
-/// Contacts that touch and do not part, with what decides on their modes.
-pub(crate) struct Candidates {
-    pub(crate) contacts: Vec<usize>,
-    pub(crate) known: Vec<Known>,
-    /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
-    /// resolve.
-    pub(crate) holds: Vec<Push>,
-}
 
 /// Impacts without collision that may follow one event.
 const MOST_PUSHES: usize = 32;

@@ -6,17 +6,41 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::following::Candidates;
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::motion;
-use crate::impact::planar::modes::{MOST_CONTACTS, Modes};
+use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes, UNKNOWN};
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::{State, UnilateralConstraints};
+
+/// Of a contact that stays closed where that makes no difference.
+pub(crate) const STAYS: Known = Known {
+    stays: true,
+    ..UNKNOWN
+};
+
+/// Contacts that touch and do not part, with what decides on their modes.
+pub(crate) struct Candidates {
+    pub(crate) contacts: Vec<usize>,
+    pub(crate) known: Vec<Known>,
+    /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
+    /// resolve.
+    pub(crate) holds: Vec<Push>,
+}
+
+/// An impulse beside that of the law.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Push {
+    pub(crate) contact: usize,
+    /// Along the normal and the tangent (N s).
+    pub(crate) impulse: [f64; 2],
+    /// It is that of an impact without collision; else it holds a rebound that is not resolved.
+    pub(crate) without_collision: bool,
+}
 
 impl Model<'_> {
     /// The mode of all contacts, of which the candidates touch and do not part. None where no mode is

@@ -13,6 +13,7 @@
 //! and margins (`friction_and_sliding`, sections 6 and 9).
 
 use crate::Mode;
+use crate::record::ContactEvent;
 
 /// Groups of functions, one a contact.
 const GROUPS: usize = 5;
@@ -78,6 +79,30 @@ impl ContactFunctions {
                 mode.set(k, true);
             }
         }
+    }
+
+    /// Notes the contacts that an event opened beside those whose forces ended, and with friction those
+    /// that it closed beside those whose gaps ended, those that came to stick, and those that began to slip
+    /// or turned round.
+    pub(crate) fn note_changes(self, event: &mut ContactEvent, before: &Mode, after: &Mode) {
+        event.stuck.clear();
+        event.slipped.clear();
+        for j in 0..self.contacts {
+            match [before, after].map(|mode| mode.flag(j)) {
+                [true, false] if !event.released.contains(&j) => event.released.push(j),
+                [false, true] if self.slide && !event.activated.contains(&j) => {
+                    event.activated.push(j);
+                }
+                [true, true] => match [before, after].map(|mode| self.slip(mode, j)) {
+                    [from, to] if from == to => {}
+                    [_, 0] => event.stuck.push(j),
+                    _ => event.slipped.push(j),
+                },
+                _ => {}
+            }
+        }
+        event.activated.sort_unstable();
+        event.released.sort_unstable();
     }
 
     /// The event function that ends the mode of contact `j` along its normal: its gap while it is

@@ -164,15 +164,6 @@ impl Model<'_> {
         }
     }
 
-    /// How far the loads lie outside of the cones of forces, as a part of them; none where forces are
-    /// unique.
-    pub(crate) fn beyond(&self, state: State<'_>, mode: &Mode) -> Option<f64> {
-        self.with_forces(|forces| {
-            self.motion_with_friction(state, mode, None, Some(&mut *forces));
-            forces.distance
-        })
-    }
-
     /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts.
     pub(crate) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) {
         for i in 0..frame.r {

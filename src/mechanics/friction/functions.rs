@@ -75,6 +75,15 @@ impl Model<'_> {
         }
     }
 
+    /// How far the loads lie outside of the cones of forces, as a part of them; none where forces are
+    /// unique.
+    pub(crate) fn beyond(&self, state: State<'_>, mode: &Mode) -> Option<f64> {
+        self.with_forces(|forces| {
+            self.motion_with_friction(state, mode, None, Some(&mut *forces));
+            forces.distance
+        })
+    }
+
     /// A force or a margin of the cone of a closed contact. Where forces are not unique the loads
     /// stand for all of them.
     fn margin(&self, function: ContactFunction, forces: &Forces<'_>) -> f64 {

@@ -1,13 +1,19 @@
-//! The start of a mechanical run: input is checked, an impact is resolved if there is one, and the
-//! contacts that stay closed are found.
+//! What happens at one instant, the start of a run or an event: which contacts take part, the impact if
+//! some of them close, and which of them stay closed (Pace & Burden, eq. 3 and section 3.4).
 
 use super::breakdown::Breakdown;
-use super::impact::Event;
+use super::friction::mode_problem::STAYS;
+use super::impact::{Event, occasion};
+use super::motion;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
+use crate::impact::planar::modes::Known;
+use crate::linalg::scratch::with_list;
+use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::{At, InputError, Mode, Quantity, Start, Stop, validate};
+use crate::{At, Crossed, InputError, Mode, Quantity, Start, Stop, validate};
 
 /// The start of a run of a [`ContactModel`](crate::ContactModel) system: state and mode, after an
 /// impact if the start is one.
@@ -121,7 +127,7 @@ impl Model<'_> {
         };
         let landing = touching.iter().zip(&rates).filter(lands);
         let landing: Vec<usize> = landing.map(|(&j, _)| j).collect();
-        super::motion::land(self, &mut state, &[], &landing, &mut at);
+        motion::land(self, &mut state, &[], &landing, &mut at);
         let approaching = self.approaching(&mut at, &state, &touching);
         let rests = |j: &usize| self.rests(&mut at, *j, &state);
         let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();
@@ -143,5 +149,90 @@ impl Model<'_> {
             touching,
         };
         Ok((start, event))
+    }
+
+    /// Notes the contacts that take part in an event, which of them were open until now, and which
+    /// are released. An open contact with a gap of zero takes part when it is at rest. One that
+    /// closes is an event of its own, even at the same instant.
+    fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
+        event.clear();
+        event.number = crossed.transition() + 1;
+        let functions = self.functions();
+        for j in 0..functions.contacts {
+            let closed = self.is_closed(mode, j);
+            let crosses = crossed.contains(functions.along_normal(mode, j));
+            if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
+                event.touching.push(j);
+                event.new.push(crosses && !closed);
+            }
+            if closed && crosses {
+                event.released.push(j);
+            }
+        }
+        if self.slides() {
+            self.note_known(crossed, mode, event);
+        }
+    }
+
+    /// True when an open contact takes part: with a gap of zero at rest, and with friction where it
+    /// parts too, since an impact may stop it.
+    fn takes_part_open(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
+        if !self.slides() {
+            return self.rests(at, contact, x);
+        }
+        let ((q, _), mut rate) = (self.parts(x), [0.0]);
+        self.system().gap(contact, q).abs() <= self.gap_tolerance && {
+            self.approach_into(at, x, &[contact], &mut rate);
+            rate[0] >= -self.rate_tolerance
+        }
+    }
+
+    /// Notes what decides on the modes of contacts with friction: which of them have just left their
+    /// cones, and which stay closed where that makes no difference.
+    fn note_known(&self, crossed: &Crossed<'_>, mode: &Mode, event: &mut Event) {
+        let n = self.system().contacts();
+        let crosses = |function: ContactFunction| crossed.contains(function.index(n));
+        let has_forces = !crosses(ContactFunction::Loads);
+        event.known.clear();
+        for (&j, new) in event.touching.iter().zip(&event.new) {
+            let held = self.is_closed(mode, j) && !event.released.contains(&j) && has_forces;
+            let left = |slip: i8| crosses(ContactFunction::Cone { contact: j, slip });
+            event.known.push(Known {
+                slip: i8::from(left(1)) - i8::from(left(-1)),
+                stays: held || *new,
+                ..STAYS
+            });
+        }
+    }
+
+    /// Lets the event happen: the impact, if contacts close, and which of them stay closed.
+    pub(crate) fn resolve_event(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
+        self.take_part(crossed, x, mode, event);
+        with_list(self.system().contacts(), |space| {
+            let closed = gather_closed(mode, space);
+            motion::land(self, x, closed, &event.touching, &mut event.at);
+        });
+        if event.is_impact() {
+            self.apply_impact(occasion(t, crossed), x, event)?;
+            // A contact with a positive impulse is not released.
+            let mut released = std::mem::take(&mut event.released);
+            let place = |j: &usize| event.touching.iter().position(|k| k == j);
+            released.retain(|j| place(j).is_none_or(|i| event.impulses()[i] <= 0.0));
+            event.released = released;
+            // Contacts with friction that an impact may hold are decided by what follows it.
+            event.known.fill(STAYS);
+        } else {
+            event.approach.resize(event.touching.len(), 0.0);
+            let (at, rates) = (&mut event.at, &mut event.approach);
+            self.approach_into(at, x, &event.touching, rates);
+        }
+        self.release(t, x, &mut event.settling(), mode)
     }
 }
