@@ -77,7 +77,7 @@ pub struct Live<'a> {
 }
 
 /// The effort of a time in which no step ended; empty where there is none.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Unused {
     effort: Vec<f64>,
     /// The end of that time (s).
@@ -100,6 +100,12 @@ impl<'a> Live<'a> {
             kept: None,
             unused: Unused::default(),
         }
+    }
+
+    /// This run, taken up where a snapshot was taken.
+    pub(crate) fn resumed(mut self, from: &Snapshot) -> Self {
+        self.unused.clone_from(&from.unused);
+        self
     }
 
     /// Keeps the run from here on, all its parts as one, up to the memory of the driver.
@@ -270,6 +276,7 @@ impl<'a> Live<'a> {
         Snapshot {
             t: self.t(),
             saved: self.going.save(),
+            unused: self.unused.clone(),
         }
     }
 }
@@ -279,6 +286,7 @@ impl<'a> Live<'a> {
 pub struct Snapshot {
     t: f64,
     saved: Arc<dyn Any + Send + Sync>,
+    unused: Unused,
 }
 
 impl fmt::Debug for Snapshot {

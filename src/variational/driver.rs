@@ -206,7 +206,7 @@ where
             on.start = on.now().t;
             on.log.told.steps = 0;
         }
-        Ok(self.stand(on, status, saved.has_begun))
+        Ok(self.stand(on, status, saved.has_begun).resumed(snapshot))
     }
 
     fn stand(&mut self, on: Progress, status: Status, has_begun: bool) -> Live<'_> {

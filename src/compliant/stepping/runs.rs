@@ -134,7 +134,7 @@ where
         }
         let status = stand.status.clone();
         let driver = self;
-        Ok(Live::new(LiveRun { driver, stand }, status))
+        Ok(Live::new(LiveRun { driver, stand }, status).resumed(snapshot))
     }
 }
 

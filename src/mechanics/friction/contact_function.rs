@@ -30,10 +30,9 @@ pub(crate) struct ContactFunctions {
 impl ContactFunctions {
     /// Number of event functions.
     pub(crate) fn count(self) -> usize {
-        if self.slide {
-            GROUPS * self.contacts + 1
-        } else {
-            self.contacts
+        match self.contacts {
+            1.. if self.slide => GROUPS * self.contacts + 1,
+            contacts => contacts,
         }
     }
 
@@ -55,13 +54,12 @@ impl ContactFunctions {
     /// The sign of the slip of contact `j` with friction; 0 where it does not slip.
     pub(crate) fn slip(self, mode: &Mode, j: usize) -> i8 {
         let n = self.contacts;
-        match (
-            self.slide && j < n && mode.flag(n + j),
-            mode.flag(2 * n + j),
-        ) {
-            (false, _) => 0,
-            (true, false) => 1,
-            (true, true) => -1,
+        if !self.slide || j >= n || !mode.flag(n + j) {
+            0
+        } else if mode.flag(2 * n + j) {
+            -1
+        } else {
+            1
         }
     }
 
