@@ -6,7 +6,7 @@ use saltation::event_driven::{
     SettledStart,
 };
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Flow, Integrator, Start};
+use saltation::{EventFunction, Flow, Integrator, Start};
 
 use super::bodies::{driven, simulation, time};
 use super::derivative;
@@ -67,7 +67,7 @@ where
         .collect();
     let given = model.mode(&listed);
     trial.expect(
-        given.flag_count() == contacts && given.len() == contacts,
+        (given.len(), given.flag_count()) == (model.count(), model.flags()),
         || "a mode of another length".to_owned(),
     );
     trial.expect(
