@@ -606,6 +606,49 @@ fn bodies_between_events_allocate_nothing() {
     }
 }
 
+/// Blocks that stick and that slip, with rows that are constant and with a pivot that turns.
+#[test]
+fn contacts_with_friction_between_events_allocate_nothing() {
+    use saltation::ContactModel;
+    use saltation::models::{RockingBlock, SlidingBlock};
+    let sliding = |slope: f64| {
+        let block = SlidingBlock {
+            slope,
+            restitution: 0.0,
+            ..SlidingBlock::default()
+        };
+        ContactModel::new(block)
+    };
+    let rocking = RockingBlock::default();
+    let (q, v) = rocking.pivoting(0.05, 0.0);
+    let (resting, moving) = (sliding(0.1), sliding(0.0));
+    let rocking = ContactModel::new(rocking);
+    let slides = Start::at(0.0).q(&[0.0; 2]).v(&[5.0, 0.0]);
+    let cases: [(&dyn FlowAndEvents, saltation::event_driven::SettledStart); 3] = [
+        (
+            &resting,
+            resting
+                .start(&Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]))
+                .unwrap(),
+        ),
+        (&moving, moving.start(&slides).unwrap()),
+        (
+            &rocking,
+            rocking.start(&Start::at(0.0).q(&q).v(&v)).unwrap(),
+        ),
+    ];
+    for (system, start) in cases {
+        let mut integrator = Integrator::new(system).unwrap();
+        let mut run = || {
+            let plain = integrator.observe(&start.as_start(), 0.05, &mut ());
+            let plain = plain.unwrap();
+            assert!(plain.status == Status::ReachedEnd && plain.statistics.crossings == 0);
+        };
+        run();
+        assert_eq!(allocations(&mut run), 0);
+    }
+}
+
 /// Contacts filled anew: as many as before, fewer, in another order; rows written, by differences,
 /// of several trees.
 #[test]

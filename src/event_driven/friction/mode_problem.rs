@@ -180,8 +180,15 @@ impl Model<'_> {
                 };
                 let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
                 let holds = |row: &usize| *row < m || sticks(closed[row - m]);
-                let rows: Vec<usize> = (0..frame.r).filter(holds).collect();
-                hold_rows(&frame, &rows, v, 1e-3 * self.rate_tolerance, |_, _| {})
+                with_list(frame.r, |rows| {
+                    let mut count = 0;
+                    for (to, row) in rows.iter_mut().zip((0..frame.r).filter(holds)) {
+                        *to = row;
+                        count += 1;
+                    }
+                    let least = 1e-3 * self.rate_tolerance;
+                    hold_rows(&frame, &rows[..count], v, least, |_, _| {})
+                })
             })
         })
     }
