@@ -16,6 +16,7 @@ use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{
     Measured, MechanicalSystem, Mechanism, Redundant, State, UnilateralConstraints, configuration,
 };
+use crate::ode::difference::step_along;
 use crate::{EventFunction, Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
@@ -42,6 +43,10 @@ impl Multipliers {
 /// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
 /// tenth of it.
 const LOW: f64 = 1e-2;
+
+/// Factor of the length of a difference of what is a difference itself: the cube root of the five
+/// digits that it loses.
+const COARSE: f64 = 50.0;
 
 impl Model<'_> {
     /// See [`multipliers`](crate::ContactModel::multipliers).
@@ -133,13 +138,48 @@ impl Model<'_> {
         out: &mut [f64],
     ) -> bool {
         if self.has_friction_in(mode) {
-            return false;
+            return self.motion_along_with_friction(t, x, mode, directions, out);
         }
         with_list(self.system().contacts(), |closed| {
             let closed = self.closed_contacts(gather_closed(mode, closed), Purpose::Motion);
             let (fixed, system) = (&self.bodies.fixed, &self.bodies.system.system);
             system.motion_along(fixed, t, x, closed, directions, out)
         })
+    }
+
+    /// The derivatives of [`motion_along_each`](Self::motion_along_each) where closed contacts have
+    /// friction: central differences of the motion in its mode.
+    #[cold]
+    fn motion_along_with_friction(
+        &self,
+        t: f64,
+        x: &[f64],
+        mode: &Mode,
+        directions: &[f64],
+        out: &mut [f64],
+    ) -> bool {
+        let (system, dim) = (self.system(), x.len().max(1));
+        let mut closed = self.layout().closed(mode);
+        // Curvatures of rows that turn are differences themselves.
+        let is_constant = closed.all(|j| system.constant_row(j) && system.constant_tangents(j));
+        let coarse = if is_constant { 1.0 } else { COARSE };
+        with_zeros(2 * dim, |space| {
+            let (point, behind) = space.split_at_mut(dim);
+            let each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
+            for (dx, out) in each {
+                let step = coarse * step_along(0.0, x, 0.0, dx);
+                for (step, rate) in [(step, &mut *out), (-step, &mut *behind)] {
+                    for ((point, x), dx) in point.iter_mut().zip(x).zip(dx) {
+                        *point = x + step * dx;
+                    }
+                    self.flow(t, point, mode, rate);
+                }
+                for (out, behind) in out.iter_mut().zip(&*behind) {
+                    *out = (*out - behind) / (2.0 * step);
+                }
+            }
+        });
+        out.iter().all(|out| out.is_finite())
     }
 
     fn closed_contacts<'a>(&'a self, list: &'a [usize], purpose: Purpose) -> ClosedContacts<'a> {
