@@ -48,7 +48,9 @@
 //!
 //! Where contacts depend on each other (two corners of a block that stick) forces are not unique:
 //! a mode lasts as long as some forces within the cones hold it, found to two parts in a thousand
-//! million. Derivatives take differences of the motion where contacts rub; they are checked against
+//! million. A load that leaves those cones for less than the
+//! [`time_scale`](crate::mechanics::MechanicalSystem::time_scale) of the model, a hundredth of the run
+//! unless stated, may be missed. Derivatives take differences of the motion where contacts rub; they are checked against
 //! the return map of the woodpecker toy (`tests/frictional/woodpecker.rs`).
 //!
 //! Which impact law when: [`impact`](crate::impact). Which driver when: the

@@ -1,5 +1,5 @@
-//! The contact mode that follows an event, where contacts have friction (`friction_and_sliding`,
-//! section 7).
+//! The contact mode that follows an event, where contacts have friction: the complementarity problem
+//! of accelerations (Pfeiffer & Glocker).
 
 use crate::Mode;
 use crate::event_driven::Model;

@@ -1,4 +1,4 @@
-//! Impact with restitution and friction, all contacts at once (`friction_and_sliding`, section 11).
+//! Impact with restitution and friction, all contacts at once (Moreau; Glocker & Pfeiffer).
 
 use crate::impact::laws::anitescu_potra::AnitescuPotra;
 use crate::impact::laws::unilateral::Unilateral;

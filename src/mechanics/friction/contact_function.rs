@@ -10,7 +10,7 @@
 //!
 //! All fall through zero. The last function is one for all contacts: where the forces of sticking
 //! contacts are not unique, the distance of the loads from the cones of friction stands for force
-//! and margins (`friction_and_sliding`, sections 6 and 9).
+//! and margins (Pfeiffer & Glocker).
 
 use crate::Mode;
 use crate::record::ContactEvent;

@@ -1,5 +1,5 @@
 //! The motion in a mode with friction: the accelerations, and the forces that hold closed contacts in
-//! their modes (`friction_and_sliding`, section 6).
+//! their modes (Pfeiffer & Glocker).
 //!
 //! Closed contacts do not accelerate along their normals, sticking ones not along their tangents
 //! either; a slipping one has the force `λ_t = −μ σ λ_n`. The system of these forces is not

@@ -1,5 +1,5 @@
 //! Contacts with friction in the plane while they are closed: forces, accelerations, and what ends
-//! their modes (`friction_and_sliding`, section 6).
+//! their modes (Pfeiffer & Glocker, "Multibody Dynamics with Unilateral Contacts", 1996).
 //!
 //! ```text
 //!     M v̇ = f + c v + Σ_j (N_jᵀ λ_nj + T_jᵀ λ_tj)
