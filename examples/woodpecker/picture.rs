@@ -60,23 +60,23 @@ pub(crate) fn draw(
         curve(
             &left,
             &early,
-            Axes::time("height of the sleeve [mm]", 0, 1e3),
+            &Axes::time("height of the sleeve [mm]", 0, 1e3),
         )?;
         curve(
             &right,
             &early,
-            Axes::time("angle of the bird [rad]", 2, 1.0),
+            &Axes::time("angle of the bird [rad]", 2, 1.0),
         )?;
         let (left, right) = lower.split_horizontally(900);
         curve(
             &left,
             &early,
-            Axes::portrait("rate of the bird [rad/s], from the start"),
+            &Axes::portrait("rate of the bird [rad/s], from the start"),
         )?;
         curve(
             &right,
             &late,
-            Axes::portrait("rate of the bird [rad/s], one period"),
+            &Axes::portrait("rate of the bird [rad/s], one period"),
         )
     })
 }
@@ -111,7 +111,7 @@ impl Axes {
 }
 
 /// A curve in the colours of its modes, broken where the velocities jump.
-fn curve(area: &Area, points: &[Point], axes: Axes) -> Outcome<()> {
+fn curve(area: &Area, points: &[Point], axes: &Axes) -> Outcome<()> {
     let place = |point: &Point| {
         let across = axes.across.map_or(point.t, |entry| point.x[entry]);
         (across, axes.factor * point.x[axes.up])

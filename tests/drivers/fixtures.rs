@@ -4,8 +4,8 @@ use saltation::bodies::{Body, Scene, Shape};
 use saltation::event_driven::Zeno;
 use saltation::impact::AnitescuPotra;
 use saltation::models::{
-    BouncingBall, ContactChain, DoublePendulum, Hopper, PlateParameters, SlidingBlock, SoftTrot,
-    VerticalPlate,
+    BouncingBall, ContactChain, DoublePendulum, Hopper, PlateParameters, RockingBlock,
+    SlidingBlock, SoftTrot, VerticalPlate,
 };
 use saltation::{
     Compliant, ContactModel, Driver, EventDriven, Integrator, Interrupt, Start, Variational,
@@ -162,6 +162,8 @@ fn cases_of_states() -> Vec<Case> {
 fn cases_of_bodies() -> Vec<Case> {
     let (q, v) = SoftTrot::default().start(0.01);
     let trot = (q.to_vec(), v.to_vec());
+    let (q, v) = RockingBlock::default().pivoting(0.15, 0.0);
+    let rocks = (q.to_vec(), v.to_vec());
     let swing = (vec![1.0, 0.5], vec![0.0, 0.0]);
     let throw = (vec![0.0, 0.0], vec![2.0, 0.0]);
     vec![
@@ -183,6 +185,22 @@ fn cases_of_bodies() -> Vec<Case> {
                 Box::new(driver.zeno(Zeno::Absorb).interrupt(interrupt))
             },
             &(vec![1.0], vec![0.0]),
+            2.0,
+            None,
+        ),
+        Case::of_bodies(
+            "block that rocks and rubs, from event to event",
+            |interrupt| {
+                let block = RockingBlock {
+                    friction: 0.3,
+                    ..RockingBlock::default()
+                };
+                let driver = EventDriven::new(ContactModel::new(block)).expect("a block");
+                // The default is a part of the run, or of a part of it.
+                let driver = driver.zeno(Zeno::Absorb).zeno_time(2e-6).rtol(1e-8);
+                Box::new(driver.interrupt(interrupt))
+            },
+            &rocks,
             2.0,
             None,
         ),

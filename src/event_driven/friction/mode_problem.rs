@@ -74,9 +74,9 @@ impl Model<'_> {
         }
         Modes::refuse(&problem).map_err(failed)?;
         let mut modes = Modes::new(&problem);
-        let (bends, interrupt) = (problem.speeds().as_slice(), problem.interrupt());
+        // A millisecond at most, which no interrupt cuts: what follows an event is one with it.
         modes
-            .find_accelerations(bends, known, interrupt)
+            .find_accelerations(problem.speeds().as_slice(), known, None)
             .map_err(failed)?;
         let chosen = match modes.count() {
             0 => return Ok(None),

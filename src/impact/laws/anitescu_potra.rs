@@ -108,7 +108,8 @@ impl AnitescuPotra {
             let (_, memory) = outcomes.begin_one();
             let mut modes = std::mem::take(&mut memory.modes);
             modes.fill(problem);
-            if let Err(failure) = modes.find(speeds, None, problem.interrupt()) {
+            // A millisecond at most, which no interrupt cuts.
+            if let Err(failure) = modes.find(speeds, None, None) {
                 outcomes.keep(modes);
                 return Err(failure);
             }
