@@ -297,10 +297,15 @@ fn efforts_that_no_step_takes_up_are_refused() {
         assert!((live.t() - 0.14).abs() < 1e-12);
         live.advance(0.143, &[2.0]).unwrap();
         let refused = live.advance(0.146, &[3.0]);
-        let Err(Stop::Input(InputError::EffortUnused { t0, t })) = refused else {
+        let Err(Stop::Input(InputError::EffortUnused { t0, t })) = &refused else {
             panic!("{refused:?}");
         };
-        assert!((t0 - 0.14).abs() < 1e-12 && t == 0.143, "{t0} {t}");
+        assert!((t0 - 0.14).abs() < 1e-12 && *t == 0.143, "{t0} {t}");
+        // So does a run that is taken up from there.
+        let saved = live.snapshot();
+        drop(live);
+        let mut live = driver.resume(&saved).unwrap();
+        assert_eq!(live.advance(0.146, &[3.0]), refused);
         // It goes on with the effort that was to be held.
         live.advance(0.15, &[2.0]).unwrap();
         live.advance(0.16, &[3.0]).unwrap();
