@@ -5,9 +5,10 @@ use super::breakdown::Breakdown;
 use super::recovery::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
-use crate::mechanics::UnilateralConstraints;
+use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::{State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
@@ -309,6 +310,83 @@ impl Observer for Watcher<'_> {
 
     fn is_done(&self) -> bool {
         self.trouble.is_some() || self.low.is_some() || self.memory == 0
+    }
+}
+
+impl Model<'_> {
+    /// Detects a Zeno accumulation from rebounds too low to be resolved.
+    pub(crate) fn low_bounces(
+        &self,
+        set: &Transition<'_>,
+        at: &mut ContactsAt,
+    ) -> Option<Accumulation> {
+        let (q, v) = self.parts(set.state);
+        let n = self.system().contacts();
+        let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
+        let was_closed = |j: usize| self.is_closed(set.mode_before, j);
+        if !(0..n).any(|j| struck(j) && !was_closed(j)) {
+            return None;
+        }
+        let parts = |j: &usize| {
+            !self.is_closed(set.mode, *j) && self.system().gap(*j, q).abs() <= self.gap_tolerance
+        };
+        with_list(n, |open| {
+            let mut m = 0;
+            for j in (0..n).filter(parts) {
+                open[m] = j;
+                m += 1;
+            }
+            let open = &open[..m];
+            with_zeros(3 * m, |numbers| {
+                let (rates, rest) = numbers.split_at_mut(m);
+                let (bends, before) = rest.split_at_mut(m);
+                self.approach_into(at, set.state, open, rates);
+                let state = State { t: set.t, q, v };
+                self.bends(state, set.mode, open, at, bends);
+                self.approach_into(at, set.state_before, open, before);
+                self.lowest(set, open, [rates, bends, before])
+            })
+        })
+    }
+
+    /// The accumulation of contacts that part at `rates`, with accelerations `bends`, after an approach
+    /// `before`; none where all rebounds are resolved.
+    fn lowest(
+        &self,
+        set: &Transition<'_>,
+        open: &[usize],
+        [rates, bends, before]: [&[f64]; 3],
+    ) -> Option<Accumulation> {
+        let (q, v) = self.parts(set.state);
+        let mut found: Option<Accumulation> = None;
+        for (i, &j) in open.iter().enumerate() {
+            let (rate, fall) = (rates[i], -bends[i]);
+            let low = rate > 0.0 && fall > 0.0 && self.is_low(rate, bends[i]);
+            if !low {
+                continue;
+            }
+            // In an impact of several contacts one may part faster than it approached. Then its
+            // coefficient of restitution gives the ratio.
+            let own = rate / -before[i];
+            let ratio = if (0.0..1.0).contains(&own) {
+                own
+            } else {
+                self.system().restitution(j, q, v)
+            };
+            if !(0.0..1.0).contains(&ratio) {
+                continue;
+            }
+            let time = set.t + 2.0 * rate / fall / (1.0 - ratio);
+            let all = found.get_or_insert(Accumulation {
+                t: time,
+                contacts: Vec::new(),
+                ratio,
+            });
+            all.contacts.push(j);
+            all.t = all.t.max(time);
+            all.ratio = all.ratio.max(ratio);
+        }
+        found
     }
 }
 

@@ -395,16 +395,21 @@ where
         let Some((contact, friction)) = self.first_friction(0..system.contacts()) else {
             return Ok(());
         };
-        let law = match (self.law.honours_friction(), system.tangents(contact)) {
-            (false, _) => self.law.name(),
-            (true, 0) => "a contact without tangents",
-            _ => return Ok(()),
-        };
-        Err(InputError::FrictionIgnored {
-            law,
-            contact,
-            friction,
-        })
+        if !self.law.honours_friction() {
+            return Err(InputError::FrictionIgnored {
+                law: self.law.name(),
+                contact,
+                friction,
+            });
+        }
+        match system.tangents(contact) {
+            0 => Err(InputError::Tangents {
+                contact,
+                expected: 1,
+                found: 0,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The first of `contacts` with friction that matters, and its coefficient.
