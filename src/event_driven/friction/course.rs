@@ -11,7 +11,7 @@ use crate::event_driven::breakdown::Breakdown;
 use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Occasion};
 use crate::linalg::dot;
-use crate::mechanics::friction::forces::slip_sign;
+use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::{Guard, Integrator, Mode, Run, Start, Status, Stop};
 
@@ -94,6 +94,23 @@ impl<'a> Course<'a> {
         let before = Mode::default();
         self.model
             .candidates(self.t, &mut self.state, touching, &left, &before)
+    }
+
+    /// The contact modes that follow.
+    pub(super) fn next_mode(
+        model: &Model<'_>,
+        occasion: Occasion,
+        state: &[f64],
+        candidates: &Candidates,
+    ) -> Result<Option<Vec<Contacting>>, Breakdown> {
+        let contacting = |(j, slip): (usize, Option<Slip>)| match slip.map(|slip| slip.sign) {
+            None => Contacting::Open,
+            Some(0) if model.friction(j) != 0.0 => Contacting::Stick,
+            Some(-1) if model.friction(j) != 0.0 => Contacting::SlipBackward,
+            Some(_) => Contacting::SlipForward,
+        };
+        let next = model.next_mode(occasion, state, candidates)?;
+        Ok(next.map(|next| next.into_iter().enumerate().map(contacting).collect()))
     }
 
     /// A smooth stretch in a contact mode. Gives the guards that end it; none at the final time.
@@ -194,7 +211,7 @@ impl<'a> Course<'a> {
                     if of == Contacting::Open && gap < -model.gap_tolerance {
                         return Some(Breakdown::InconsistentMode { contact: j, gap, t });
                     }
-                    let slip = slip_sign(of);
+                    let slip = Slip::of(of).map_or(0.0, |slip| f64::from(slip.sign));
                     if slip == 0.0 || model.friction(j) == 0.0 {
                         return None;
                     }

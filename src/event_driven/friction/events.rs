@@ -48,7 +48,7 @@ impl Course<'_> {
             }
             let mut candidates = self.candidates(&touching, &left)?;
             let occasion = self.occasion();
-            let next = self.model.next_mode(occasion, &self.state, &candidates)?;
+            let next = Self::next_mode(self.model, occasion, &self.state, &candidates)?;
             // The contact that left its cone may stick in another mode of the others.
             let next = match next {
                 None if left.iter().any(|left| left.slip != 0) => {
@@ -56,7 +56,7 @@ impl Course<'_> {
                         left.slip = 0;
                     }
                     candidates = self.candidates(&touching, &left)?;
-                    self.model.next_mode(occasion, &self.state, &candidates)?
+                    Self::next_mode(self.model, occasion, &self.state, &candidates)?
                 }
                 next => next,
             };
@@ -77,9 +77,10 @@ impl Course<'_> {
                 return Ok(());
             }
             let guards = self.smooth(&modes, tf)?;
+            let (functions, watched) = (self.model.functions(), Mode::default());
             for guard in &guards {
                 self.count_event(guard.event)?;
-                match ContactFunction::of(guard.event, left.len()) {
+                match functions.function(guard.event, &watched) {
                     ContactFunction::Cone { contact, slip } => left[contact].slip = slip,
                     ContactFunction::Force(j) => left[j].stays = false,
                     ContactFunction::Loads => {
@@ -87,7 +88,7 @@ impl Course<'_> {
                         let closed = closed.filter(|(_, of)| **of != Contacting::Open);
                         closed.for_each(|(left, _)| left.stays = false);
                     }
-                    ContactFunction::Gap(_) | ContactFunction::Slip(_) => {}
+                    _ => {}
                 }
             }
             if guards.is_empty() || self.t >= tf {

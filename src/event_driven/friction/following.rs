@@ -7,9 +7,10 @@ use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::friction::mode_problem::{Candidates, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::Known;
-use crate::impact::{Contacting, Occasion, Routh, Selection};
+use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
@@ -19,9 +20,9 @@ const MOST_PUSHES: usize = 32;
 
 /// What follows an event.
 enum Next {
-    /// The modes of all contacts, and the impulses that hold low rebounds.
+    /// The slips of all contacts that are closed, and the impulses that hold low rebounds.
     Modes {
-        modes: Vec<Contacting>,
+        modes: Vec<Option<Slip>>,
         holds: Vec<Push>,
     },
     /// No mode of these is consistent.
@@ -50,7 +51,7 @@ impl Model<'_> {
                 Next::Modes { modes, holds } => {
                     touching.pushes.extend(holds);
                     for &j in contacts {
-                        self.set_contacting(mode, j, modes[j]);
+                        self.set_contacting(mode, j, modes.get(j).copied().flatten());
                     }
                     self.hold_in_mode(state, mode);
                     return Ok(());
@@ -107,7 +108,8 @@ impl Model<'_> {
             let contacts = found.contacts.clone();
             return Err(Breakdown::NoConsistentMode { contacts, t });
         };
-        if self.painleve == Painleve::Error {
+        // In space there is no law for it.
+        if self.painleve == Painleve::Error || self.row_tangents() > 1 {
             return Err(Breakdown::Painleve { contact, t });
         }
         let mut event = Event::of(&[contact], vec![true], ContactsAt::default());
@@ -119,7 +121,8 @@ impl Model<'_> {
         let impulse = |i: usize| event.impulses().get(i).copied().unwrap_or(0.0);
         Ok(Push {
             contact,
-            impulse: [impulse(0), impulse(1)],
+            impulse: [impulse(0), impulse(1), 0.0],
+            tangents: 1,
             without_collision: true,
         })
     }
@@ -141,11 +144,7 @@ impl Model<'_> {
         with_zeros(Frame::size(self, m), |scratch| {
             let frame = Frame::new(self, State { t, q, v }, touching, scratch)
                 .map_err(|trouble| explain(trouble, q, touching))?;
-            let mut found = Candidates {
-                contacts: Vec::new(),
-                known: Vec::new(),
-                holds: Vec::new(),
-            };
+            let mut found = Candidates::default();
             let (mut rows, mut any_low) = (Vec::new(), false);
             for (i, (&j, left)) in touching.iter().zip(left).enumerate() {
                 let rate = dot(frame.row(i), v);
@@ -162,15 +161,21 @@ impl Model<'_> {
             }
             // A rebound that is held changes the slips of the other contacts: those that come to
             // zero with it are held too.
-            let (normals, mut impulses) = (rows.len(), vec![0.0; 2 * m]);
+            let (normals, mut impulses) = (rows.len(), vec![0.0; frame.r]);
+            let k = frame.tangents();
+            let tangents = |i: usize| m + i * k..m + (i + 1) * k;
+            let rubs = |i: usize| k > 0 && self.friction(touching[i]) > 0.0;
+            let speed = |i: usize, v: &[f64]| {
+                let [x, y] = frame.slip_velocity(i, v);
+                x.hypot(y)
+            };
             for pass in 0..=m {
                 let held = rows.len();
-                for k in 0..normals {
-                    let tangent = m + rows[k];
-                    let rubs = frame.r > m && self.friction(touching[rows[k]]) > 0.0;
-                    let is_new = !rows.contains(&tangent);
-                    if rubs && is_new && dot(frame.row(tangent), v).abs() <= least {
-                        rows.push(tangent);
+                for n in 0..normals {
+                    let i = rows[n];
+                    let is_new = rubs(i) && !rows.contains(&tangents(i).start);
+                    if is_new && speed(i, v) <= least {
+                        rows.extend(tangents(i));
                     }
                 }
                 if pass > 0 && rows.len() == held {
@@ -178,19 +183,27 @@ impl Model<'_> {
                 }
                 hold_rows(&frame, &rows, v, 0.0, |row, p| impulses[row] += p);
             }
-            for (k, known) in found.known.iter_mut().enumerate() {
-                let tangent = m + rows[k];
-                let slips = frame.r > m && !rows.contains(&tangent);
-                if slips && self.friction(touching[rows[k]]) > 0.0 {
-                    let slip = dot(frame.row(tangent), v);
-                    known.slip = if slip > 0.0 { 1 } else { -1 };
+            for (known, &i) in found.known.iter_mut().zip(&rows) {
+                let slips = rubs(i) && !rows.contains(&tangents(i).start);
+                let slip = if slips {
+                    frame.slip_velocity(i, v)
+                } else {
+                    [0.0; 2]
+                };
+                if slips {
+                    known.slip = if slip[0] > 0.0 { 1 } else { -1 };
                 }
+                found.slips.push(slip);
             }
             if any_low {
-                found.holds.extend((0..m).map(|i| Push {
-                    contact: touching[i],
-                    impulse: [impulses[i], impulses[m + i]],
-                    without_collision: false,
+                found.holds.extend((0..m).map(|i| {
+                    let along = |a: usize| if a < k { impulses[m + i * k + a] } else { 0.0 };
+                    Push {
+                        contact: touching[i],
+                        impulse: [impulses[i], along(0), along(1)],
+                        tangents: k.max(1),
+                        without_collision: false,
+                    }
                 }));
             }
             Ok(found)

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::event_driven::Model;
 use crate::impact::Contacting;
+use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::{MechanicalSystem, State, configuration};
 use crate::{EventFunction, Flow, Mode, Watch};
 
@@ -20,7 +21,7 @@ impl Motion<'_> {
     pub(super) fn mode(&self, of: &[Contacting]) -> Mode {
         let mut mode = self.model.mode(&[]);
         for (j, of) in of.iter().enumerate() {
-            self.model.set_contacting(&mut mode, j, *of);
+            self.model.set_contacting(&mut mode, j, Slip::of(*of));
         }
         if self.is_watched {
             return mode;

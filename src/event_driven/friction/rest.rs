@@ -32,7 +32,7 @@ impl Course<'_> {
         self.stop_at(&limit.contacts)?;
         let touching = self.touching();
         let candidates = self.candidates(&touching, &self.no_event())?;
-        let next = model.next_mode(self.occasion(), &self.state, &candidates)?;
+        let next = Course::next_mode(model, self.occasion(), &self.state, &candidates)?;
         let stays =
             |modes: &Vec<Contacting>| limit.contacts.iter().all(|&j| modes[j] != Contacting::Open);
         let Some(modes) = next.filter(stays) else {
