@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use crate::event_driven::Model;
 use crate::impact::Contacting;
 use crate::mechanics::friction::contact_function::Slip;
+use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::{MechanicalSystem, State, configuration};
 use crate::{EventFunction, Flow, Mode, Watch};
 
@@ -49,7 +50,7 @@ impl Flow for Motion<'_> {
         configuration::rate(self.model.system(), state.q, state.v, dq);
         let (dv, impulses) = rest.split_at_mut(state.v.len());
         let (push, along) = impulses.split_at_mut(self.model.layout().contacts);
-        self.model.with_forces(|forces| {
+        self.model.with_forces(Dependent::Forces, |forces| {
             self.model
                 .motion_with_friction(state, mode, Some(dv), Some(&mut *forces));
             push.copy_from_slice(forces.push);
