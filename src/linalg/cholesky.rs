@@ -392,16 +392,16 @@ mod tests {
     #[test]
     #[expect(clippy::float_cmp, reason = "sums of small integers are exact")]
     fn products_of_any_size() {
-        for n in 0..=10 {
-            let a: Vec<f64> = (0..n * n)
+        for (n, d) in (0..=10).flat_map(|n| [(n, n), (n, 3)]) {
+            let a: Vec<f64> = (0..n * d)
                 .map(|k| ((k / n) * (k % n)) as f64 + 1.0)
                 .collect();
-            let x: Vec<f64> = (0..n).map(|i| i as f64 - 2.0).collect();
+            let x: Vec<f64> = (0..d).map(|i| i as f64 - 2.0).collect();
             let mut out = vec![f64::NAN; n];
             columns_times(&a, &x, &mut out);
             for i in 0..n {
-                let expected: f64 = (0..n).map(|j| a[j * n + i] * x[j]).sum();
-                assert_eq!(out[i], expected, "{n}");
+                let expected: f64 = (0..d).map(|j| a[j * n + i] * x[j]).sum();
+                assert_eq!(out[i], expected, "{n} by {d}");
             }
         }
     }
