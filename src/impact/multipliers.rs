@@ -262,11 +262,29 @@ impl ContactRates<'_> {
         if !holds.iter().any(|hold| matches!(hold, Hold::Onset { .. })) {
             return self.solve(holds, multipliers);
         }
-        let begun = self.begin_beyond_cones(holds, multipliers);
-        begun.unwrap_or_else(|| {
-            multipliers.fill(f64::NAN);
-            true
+        with_list(holds.len(), |near: &mut [Hold]| {
+            near.copy_from_slice(holds);
+            let begun = self.begin_beyond_cones(holds, multipliers);
+            let begun = begun.or_else(|| self.begin(near, multipliers));
+            begun.unwrap_or_else(|| {
+                multipliers.fill(f64::NAN);
+                true
+            })
         })
+    }
+
+    /// Replaces multipliers that are not unique by those of least size in the cones, where they are
+    /// outside and the motion depends on them, since slipping contacts carry friction along.
+    pub(crate) fn bring_into_cones(&self, holds: &[Hold], multipliers: &mut [f64]) -> bool {
+        let slips = |(i, hold): (usize, &Hold)| {
+            self.friction[i] != 0.0 && matches!(hold, Hold::Slip(_) | Hold::Onset { .. })
+        };
+        let depends = self.tangents > 1 && holds.iter().enumerate().any(slips);
+        let moves = depends && !self.are_in_cones(holds, multipliers);
+        if moves {
+            self.least_in_cones(holds, multipliers);
+        }
+        moves
     }
 
     /// The rate along a row with these multipliers.

@@ -4,6 +4,8 @@
 //! begins, an equation that may have several solutions; it is solved from several starts. So the list
 //! has all modes, but of the directions in a mode only those that were found.
 //!
+//! Where contacts depend on each other, multipliers of least size stand for all.
+//!
 //! All numbers are in units in which normals have a Delassus matrix with a unit diagonal and the
 //! greatest rate is 1. Tangents take the unit of their normal, so that cones stay round.
 
@@ -88,6 +90,7 @@ pub(crate) fn solutions(
     };
     search.descend(&mut Vec::with_capacity(m), interrupt)?;
     let mut found = std::mem::take(&mut search.found);
+    without_parts(&mut found);
     for solution in &mut found {
         if !solution.is_unique {
             let contacts = &search.contacts;
@@ -100,6 +103,26 @@ pub(crate) fn solutions(
         }
     }
     Ok(found)
+}
+
+/// Where slipping contacts depend on each other the motion depends on how they share their load: of
+/// such a family the member with the multipliers of least size is kept, not those in which some of
+/// its contacts are open.
+fn without_parts(found: &mut Vec<Solution>) {
+    let is_closed = |hold: &Hold| *hold != Hold::Open;
+    let closed = |of: &Solution| of.holds.iter().map(is_closed).collect::<Vec<_>>();
+    let whole: Vec<_> = found
+        .iter()
+        .filter(|of| !of.is_unique)
+        .map(closed)
+        .collect();
+    found.retain(|of| {
+        let own = closed(of);
+        let is_part = |whole: &Vec<bool>| {
+            *whole != own && whole.iter().zip(&own).all(|(whole, own)| *whole || !own)
+        };
+        !whole.iter().any(is_part)
+    });
 }
 
 /// Solutions as outcomes of an impact.
@@ -174,7 +197,7 @@ impl Search<'_> {
             self.visit_onsets(mode, &mut multipliers);
         } else {
             let is_unique = self.contacts.solve(mode, &mut multipliers);
-            self.take(mode, &multipliers, is_unique);
+            self.take(mode, &mut multipliers, is_unique);
         }
         self.multipliers = multipliers;
     }
@@ -206,8 +229,11 @@ impl Search<'_> {
 
     /// Takes multipliers of a mode if they are a solution that is not there already, or not with a
     /// better mode.
-    fn take(&mut self, holds: &[Hold], multipliers: &[f64], is_unique: bool) {
+    fn take(&mut self, holds: &[Hold], multipliers: &mut [f64], is_unique: bool) {
         let contacts = &self.contacts;
+        if !is_unique {
+            contacts.bring_into_cones(holds, multipliers);
+        }
         let rows = 0..contacts.rows();
         let rates: Vec<f64> = rows.map(|row| contacts.rate(row, multipliers)).collect();
         if !self.moves(holds, &rates) {

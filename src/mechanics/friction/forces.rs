@@ -199,9 +199,13 @@ impl Model<'_> {
                         Dependent::Ignored => 0.0,
                         _ => rates.distance_from_cones(holds, multipliers),
                     });
+                    rates.bring_into_cones(holds, multipliers);
                     if forces.dependent == Dependent::Forces {
                         with_zeros(frame.r, |least| {
-                            rates.least_in_cones(holds, least);
+                            least.copy_from_slice(multipliers);
+                            if !rates.are_in_cones(holds, multipliers) {
+                                rates.least_in_cones(holds, least);
+                            }
                             forces.write(frame, least);
                         });
                     }
