@@ -108,17 +108,6 @@ pub enum Breakdown {
         state: Vec<f64>,
     },
 
-    /// Impacts accumulate at contacts on which the bodies cannot rest.
-    #[error(
-        "impacts of contacts {contacts:?} accumulate at t = {t}, and the bodies cannot rest on them"
-    )]
-    NoRest {
-        /// The contacts.
-        contacts: Vec<usize>,
-        /// The accumulation time (s).
-        t: f64,
-    },
-
     /// A contact with friction in space stays closed; the motion between impacts has friction in the
     /// plane alone.
     #[error(

@@ -303,15 +303,6 @@ where
         self.functions.slide
     }
 
-    /// With the event functions and flags of contacts with friction, whatever their coefficients.
-    pub(crate) fn with_slides(mut self) -> Self
-    where
-        S: Sized,
-    {
-        self.functions.slide = true;
-        self
-    }
-
     /// Gaps with which a run may start, or go on after an impact (m).
     pub(crate) fn admissible_gaps(&self) -> RangeInclusive<f64> {
         -self.gap_tolerance..=f64::INFINITY

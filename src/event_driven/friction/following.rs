@@ -9,10 +9,20 @@ use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::Known;
 use crate::impact::{Contacting, Occasion, Routh, Selection};
 use crate::linalg::dot;
+use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
+
+/// The mode of a contact that slips.
+pub(crate) fn slips(slip: f64) -> Contacting {
+    if slip > 0.0 {
+        Contacting::SlipForward
+    } else {
+        Contacting::SlipBackward
+    }
+}
 
 /// Impacts without collision that may follow one event.
 const MOST_PUSHES: usize = 32;
@@ -124,6 +134,59 @@ impl Model<'_> {
         })
     }
 
+    /// Stops contacts some of which rebound too low to be resolved: friction of those that slip goes with
+    /// the impulses that hold them.
+    fn hold_low(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        contacts: &[usize],
+        sticks: impl Fn(usize) -> bool,
+    ) -> Result<Vec<f64>, Breakdown> {
+        self.stop_in_modes(t, q, v, contacts, |rates, k| {
+            if sticks(k) {
+                Contacting::Stick
+            } else {
+                slips(rates[contacts.len() + k])
+            }
+        })
+    }
+
+    /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
+    /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
+    /// opposite ones. `of` gives the mode of a contact by its place, from the rates of all, normal ones
+    /// first. Gives the impulses in the same order: of contacts that depend on each other the least.
+    pub(crate) fn stop_in_modes(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        contacts: &[usize],
+        of: impl Fn(&[f64], usize) -> Contacting,
+    ) -> Result<Vec<f64>, Breakdown> {
+        with_zeros(Frame::size(self, contacts.len()), |scratch| {
+            let mut frame = Frame::new(self, State { t, q, v }, contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            let rows = 0..frame.r;
+            let before: Vec<f64> = rows.map(|i| dot(frame.row(i), v)).collect();
+            let mut mode = self.mode(&[]);
+            for (i, &j) in contacts.iter().enumerate() {
+                self.set_contacting(&mut mode, j, of(&before, i));
+            }
+            self.stop(&mut frame, &mode, v);
+            // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
+            let (r, mut p) = (frame.r, before);
+            for (i, p) in p.iter_mut().enumerate() {
+                *p = dot(frame.row(i), v) - *p;
+            }
+            with_zeros(least_norm_size(r), |space| {
+                least_norm(frame.gram, r, &mut p, space);
+            });
+            Ok(p)
+        })
+    }
+
     /// Those of `touching` that do not part, with the signs of their slips; brings their rates to
     /// zero, and slips that count as zero. `left` is what is known of each of `touching`; contacts
     /// that are closed in `before` and rebound lower than gaps resolve do not part.
@@ -176,7 +239,16 @@ impl Model<'_> {
                 if pass > 0 && rows.len() == held {
                     break;
                 }
-                hold_rows(&frame, &rows, v, 0.0, |row, p| impulses[row] += p);
+                if !any_low {
+                    hold_rows(&frame, &rows, v, 0.0, |_, _| {});
+                    continue;
+                }
+                let sticks = |k: usize| frame.r == m || rows.contains(&(m + rows[k]));
+                let pushed = self.hold_low(t, q, v, &found.contacts, sticks)?;
+                for (k, &row) in rows[..normals].iter().enumerate() {
+                    impulses[row] += pushed[k];
+                    impulses[m + row] += pushed.get(normals + k).copied().unwrap_or(0.0);
+                }
             }
             for (k, known) in found.known.iter_mut().enumerate() {
                 let tangent = m + rows[k];
