@@ -108,20 +108,6 @@ pub enum Breakdown {
         state: Vec<f64>,
     },
 
-    /// A contact with friction in space stays closed; the motion between impacts has friction in the
-    /// plane alone.
-    #[error(
-        "contact {contact} stays closed at t = {t} with the coefficient of friction {friction}, and in space the motion between impacts has no friction; Variational and Compliant have it, and frictionless() says that it does not matter"
-    )]
-    SustainedFriction {
-        /// The contact.
-        contact: usize,
-        /// Its coefficient of friction.
-        friction: f64,
-        /// Time (s).
-        t: f64,
-    },
-
     /// A contact presses itself down while it slides, and no force holds it.
     #[error(
         "contact {contact} presses itself down at t = {t} while it slides (Painlevé): no force holds it; ContactModel::painleve(Painleve::Impact) goes on by an impact without collision"

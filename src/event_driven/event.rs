@@ -190,15 +190,18 @@ impl Model<'_> {
     /// Notes what decides on the modes of contacts with friction: which of them have just left their
     /// cones, and which stay closed where that makes no difference.
     fn note_known(&self, crossed: &Crossed<'_>, mode: &Mode, event: &mut Event) {
-        let n = self.system().contacts();
-        let crosses = |function: ContactFunction| crossed.contains(function.index(n));
+        let functions = self.functions();
+        let crosses = |function: ContactFunction| crossed.contains(functions.index(function));
         let has_forces = !crosses(ContactFunction::Loads);
         event.known.clear();
         for (&j, new) in event.touching.iter().zip(&event.new) {
             let held = self.is_closed(mode, j) && !event.released.contains(&j) && has_forces;
             let left = |slip: i8| crosses(ContactFunction::Cone { contact: j, slip });
+            let sides = functions.cone().iter();
+            // In space, with one margin for all directions, any sign says that it slips.
+            let side = |&slip: &i8| if left(slip) { slip.signum() | 1 } else { 0 };
             event.known.push(Known {
-                slip: i8::from(left(1)) - i8::from(left(-1)),
+                slip: sides.map(side).sum(),
                 stays: held || *new,
                 ..STAYS
             });

@@ -105,13 +105,17 @@ impl EventFunction for Model<'_> {
 
     fn min_rate(&self, k: usize) -> Option<f64> {
         // The distance of the loads, a part of them, follows its own rate.
-        let is_distance = self.functions().slide && k + 1 == self.functions().count();
+        let is_distance = self.slides() && k + 1 == self.functions().count();
         (!is_distance).then_some(self.rate_tolerance)
     }
 
     fn event_tolerance(&self, k: usize) -> f64 {
-        let measures_rates = self.slides() && k >= 2 * self.system().contacts();
-        if measures_rates {
+        let n = self.system().contacts();
+        let measures_rates = self.slides() && k >= 2 * n;
+        if self.functions().tangents > 1 && (2 * n..3 * n).contains(&k) {
+            // Steps come close to the stop of a slip in space.
+            1e-4 * self.rate_tolerance
+        } else if measures_rates {
             1e-2 * self.rate_tolerance
         } else {
             // Far below the tolerance: bounces on their way to an accumulation are lower than that.

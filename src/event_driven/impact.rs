@@ -305,9 +305,13 @@ impl Event {
         for push in &self.pushes {
             let contact = push.contact;
             if let Some(place) = entry.contacts.iter().position(|&j| j == contact) {
-                entry.impulses.resize(2 * m, 0.0);
-                entry.impulses[place] += push.impulse[0];
-                entry.impulses[m + place] += push.impulse[1];
+                let [normal, along @ ..] = push.impulse;
+                entry.impulses.resize((1 + push.tangents) * m, 0.0);
+                entry.impulses[place] += normal;
+                let tangents = entry.impulses[m + push.tangents * place..].iter_mut();
+                for (to, p) in tangents.zip(along).take(push.tangents) {
+                    *to += p;
+                }
             }
             if push.without_collision {
                 entry.remarks.push(Remark::WithoutCollision { contact });

@@ -23,16 +23,18 @@
 //!
 //! # Friction in the plane
 //!
-//! Contacts with a coefficient of friction and one tangent stick and slip with Coulomb's law while
-//! they are closed, and rebound by a law that honours it ([`Moreau`](crate::impact::Moreau) unless
-//! another is chosen). The mode that follows an event is the one that is consistent with the
-//! accelerations, of all `4ᵐ` of up to five contacts that touch; of several the selection of the
-//! model takes one, and [`Breakdown::AmbiguousMode`] is the default. Where a sliding contact presses itself down
-//! (Painlevé) the policy is [`Painleve`](crate::mechanics::Painleve).
+//! Contacts with a coefficient of friction stick and slip with Coulomb's law while they are closed, in
+//! the plane and in space, and rebound by a law that honours it ([`Moreau`](crate::impact::Moreau)
+//! unless another is chosen). The mode that follows an event is the one that is consistent with the
+//! accelerations, of all `4ᵐ` of up to five contacts that touch (in space `3ᵐ`, with the directions in
+//! which slips begin; that all of these are found is not proven); of several the selection of the model
+//! takes one, and [`Breakdown::AmbiguousMode`] is the default. Where a sliding contact presses itself
+//! down (Painlevé) the policy is [`Painleve`](crate::mechanics::Painleve); in space such a run ends.
+//! In space a slip has the direction of its velocity; one that begins has, up to a micrometre a
+//! second, that in which it begins.
 //! [`ContactModel::contacting`](crate::ContactModel::contacting)
 //! reads a mode; [`ContactEvent`] says what stuck and what slipped. Efforts may not depend on closed
-//! contacts there, and in space a contact with friction that stays closed ends a run
-//! ([`Breakdown::SustainedFriction`]).
+//! contacts there.
 //!
 //! ```
 //! use saltation::event_driven::ContactEventKind;

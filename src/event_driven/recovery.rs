@@ -2,17 +2,16 @@
 //! contacts opened whose force fades.
 
 use super::breakdown::Breakdown;
-use super::friction::following::slips;
 use super::friction::mode_problem::STAYS;
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
 use super::time::accumulation::Accumulation;
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
-use crate::impact::{AnitescuPotra, Contacting, ImpactFailure, Occasion, Selection};
+use crate::impact::{AnitescuPotra, ImpactFailure, Occasion, Selection};
 use crate::lcp::LcpSolver;
 use crate::linalg::dot;
-use crate::mechanics::friction::contact_function::ContactFunction;
+use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -70,8 +69,10 @@ impl Model<'_> {
             run.state_at(t).is_ok_and(|state| {
                 let (q, _) = self.parts(state.as_slice());
                 let n = self.system().contacts();
-                let slip =
-                    |j| self.event(ContactFunction::Slip(j).index(n), t, state.as_slice(), mode);
+                let slip = |j| {
+                    let index = self.functions().index(ContactFunction::Slip(j));
+                    self.event(index, t, state.as_slice(), mode)
+                };
                 (0..n).all(|j| match self.is_closed(mode, j) {
                     true if found.is_near || !self.slides() => true,
                     true => slip(j) >= -10.0 * self.rate_tolerance,
@@ -213,31 +214,27 @@ impl Model<'_> {
         event: &mut Event,
         mode: &Mode,
     ) -> Result<Vec<f64>, Breakdown> {
-        let places = event.touching.len();
-        let mut impulses = vec![0.0; 2 * places];
-        let known = |&j: &usize| {
-            let is_closed = self.is_closed(mode, j);
-            is_closed.then(|| self.contacting(mode, j))
-        };
-        let known: Vec<_> = held.iter().map(known).collect();
+        let (places, m, k) = (event.touching.len(), held.len(), self.row_tangents());
+        let mut impulses = vec![0.0; (1 + k) * places];
         let (q, v) = self.parts_mut(state);
-        let found = self.stop_in_modes(t, q, v, held, |rates, i| {
-            let m = held.len();
-            let fastest = rates[..m].iter().map(|rate| rate.abs());
-            let fastest = fastest.fold(self.rate_tolerance, f64::max);
-            let slip = rates.get(m + i).copied().unwrap_or(0.0);
-            let found = if slip.abs() <= fastest {
-                Contacting::Stick
+        let found = self.stop_in_modes(t, q, v, held, |frame, v, i| {
+            if self.is_closed(mode, held[i]) {
+                return self.functions().slip(mode, held[i]);
+            }
+            let rates = (0..m).map(|row| dot(frame.row(row), v).abs());
+            let [x, y] = frame.slip_velocity(i, v);
+            if x.hypot(y) <= rates.fold(self.rate_tolerance, f64::max) {
+                Slip::NONE
             } else {
-                slips(slip)
-            };
-            known[i].unwrap_or(found)
+                Slip::near([x, y])
+            }
         })?;
         for (i, j) in held.iter().enumerate() {
             if let Some(place) = event.touching.iter().position(|k| k == j) {
                 impulses[place] += found[i];
-                let along = found.get(held.len() + i);
-                impulses[places + place] += along.copied().unwrap_or(0.0);
+                for a in 0..k {
+                    impulses[places + place * k + a] += found[m + i * k + a];
+                }
             }
         }
         event.new = self.approaching(&mut event.at, state, &event.touching);

@@ -231,7 +231,7 @@ impl Model<'_> {
             let closed = gather_closed(mode, space);
             super::motion::hold_all(self, state, closed, Some(&mut *touching.at));
         });
-        self.refuse_sustained_friction(t, mode)
+        Ok(())
     }
 
     /// The reason for which it is not decided which of `candidates` are closed.
@@ -262,18 +262,6 @@ impl Model<'_> {
                 at: At::new(t, state, mode).into(),
             }),
             Settled::Trouble(trouble, set) => explain(trouble, q, &set),
-        }
-    }
-
-    /// Refuses closed contacts with friction in space: the motion between impacts has none there.
-    fn refuse_sustained_friction(&self, t: f64, mode: &Mode) -> Result<(), Breakdown> {
-        match self.first_friction(self.layout().closed(mode)) {
-            None => Ok(()),
-            Some((contact, friction)) => Err(Breakdown::SustainedFriction {
-                contact,
-                friction,
-                t,
-            }),
         }
     }
 

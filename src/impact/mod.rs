@@ -38,6 +38,7 @@ mod failure;
 pub(crate) mod inclusion;
 mod law;
 mod laws;
+pub(crate) mod multipliers;
 mod normal_space;
 mod orders;
 mod outcome;
@@ -45,6 +46,7 @@ pub(crate) mod planar;
 mod problem;
 pub(crate) mod rule;
 mod selection;
+pub(crate) mod space;
 mod velocity;
 
 pub use crate::record::{Contacting, Order, Remark};

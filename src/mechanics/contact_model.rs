@@ -2,14 +2,14 @@
 //! `q` and `v` may differ in length.
 //!
 //! The flags of the mode hold the modes of `n` contacts: flag `j` is on while contact `j` is closed;
-//! with friction flag `n + j` while it slips, and flag `2n + j` while it slips backward. No motion
-//! changes them, only `on_crossing`.
+//! with friction flag `n + j` while it slips, and flag `2n + j` while it slips backward; in space two
+//! more (`friction::contact_function`). No motion changes them, only `on_crossing`.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::friction::ConstantForces;
-use super::friction::contact_function::ContactFunctions;
+use super::friction::contact_function::{ContactFunctions, Slip};
 use super::motion::acceleration::Bodies;
 use super::motion::constant_contacts::ConstantContacts;
 use super::motion::kept::Kept;
@@ -39,6 +39,11 @@ use crate::{InputError, Interrupt, Mode, Run};
 /// It is a mechanical system too, the one that it was made of: a [`Compliant`](crate::Compliant) driver
 /// takes it, with the stiffness of its contacts.
 ///
+/// In space there are `6 n + 1`: gaps, forces, speeds of slips along the tangent they are nearest to,
+/// the margins `μ λ_n − |λ_t|`, for slips how near they are to that tangent, for those that begin by
+/// how much they are slower than a micrometre a second, and one for the loads. Flag `3 n + j` is on
+/// where the tangent is the second, flag `4 n + j` while a slip begins.
+///
 /// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative
 /// to it, with its acceleration in the effort, which may depend on time.
 ///
@@ -65,7 +70,7 @@ pub struct ContactModel<S: ?Sized> {
     /// Coefficients of friction do not matter.
     frictionless: bool,
     /// How event functions and flags are numbered. Closed contacts stick or slip where some contact
-    /// has friction that matters and one tangent.
+    /// has friction that matters.
     functions: ContactFunctions,
     /// Gaps within this of zero are zero (m).
     pub(crate) gap_tolerance: f64,
@@ -104,10 +109,14 @@ pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usi
     &space[..m]
 }
 
-/// True where some contact of a system in the plane has friction.
-fn has_planar_friction<S: UnilateralConstraints>(system: &Measured<S>) -> bool {
+/// Along how many tangents the contacts of a system stick or slip; 0 where none has friction.
+fn tangents_of_friction<S: UnilateralConstraints>(system: &Measured<S>) -> usize {
     let mut tangents = system.sizes.tangents.iter().enumerate();
-    tangents.any(|(j, &tangents)| tangents == 1 && system.friction(j) != 0.0)
+    let has_friction =
+        |&(j, &tangents): &(usize, &usize)| tangents > 0 && system.friction(j) != 0.0;
+    tangents
+        .find(has_friction)
+        .map_or(0, |(_, &tangents)| tangents)
 }
 
 impl<S> ContactModel<S>
@@ -115,7 +124,7 @@ where
     S: MechanicalSystem + UnilateralConstraints,
 {
     /// With the default law: [`Unilateral`], and [`Moreau`], its like with friction, where contacts
-    /// in the plane have friction.
+    /// have friction.
     pub fn new(system: S) -> Self {
         let mut model = Self::with_law(system, Unilateral);
         if model.slides() {
@@ -134,7 +143,7 @@ where
             frictionless: false,
             functions: ContactFunctions {
                 contacts: bodies.system.contacts(),
-                slide: has_planar_friction(&bodies.system),
+                tangents: tangents_of_friction(&bodies.system),
             },
             interrupt: Interrupt::new(),
             gap_tolerance: 1e-10,
@@ -210,15 +219,11 @@ where
     /// Says that coefficients of friction do not matter: contacts slide freely, in impacts and
     /// between them. Without this, with [`friction`](UnilateralConstraints::friction) that is not
     /// zero, a run is refused when it starts ([`start`](Self::start)) if the law ignores friction
-    /// or a contact has no tangents ([`InputError::FrictionIgnored`]). In the plane closed contacts
-    /// stick and slip. In space a run ends with
-    /// [`Breakdown::SustainedFriction`](crate::event_driven::Breakdown::SustainedFriction) where such a
-    /// contact stays closed: [`Variational`](crate::Variational) and [`Compliant`](crate::Compliant) have
-    /// friction there.
+    /// or a contact has no tangents ([`InputError::FrictionIgnored`]). Closed contacts stick and slip.
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.frictionless = true;
-        self.functions.slide = false;
+        self.functions.tangents = 0;
         self
     }
 
@@ -257,14 +262,15 @@ where
     }
 
     /// How contact `j` moves in `mode`; [`Contacting::Open`] where there is no such contact. A closed
-    /// contact without friction slips freely: [`Contacting::SlipForward`].
+    /// contact without friction slips freely: [`Contacting::SlipForward`]. So does one that slips in
+    /// space: its direction is that of the velocity along its tangents.
     pub fn contacting(&self, mode: &Mode, j: usize) -> Contacting {
         let functions = self.functions;
-        let sticks = || functions.slide && self.friction(j) != 0.0;
-        match (functions.is_closed(mode, j), functions.slip(mode, j)) {
+        let sticks = || functions.slides() && self.friction(j) != 0.0;
+        match (functions.is_closed(mode, j), functions.slip(mode, j).sign) {
             (false, _) => Contacting::Open,
             (true, 0) if sticks() => Contacting::Stick,
-            (true, -1) => Contacting::SlipBackward,
+            (true, -1) if functions.tangents == 1 => Contacting::SlipBackward,
             (true, _) => Contacting::SlipForward,
         }
     }
@@ -300,7 +306,7 @@ where
     /// True where closed contacts may stick or slip with friction.
     #[inline]
     pub(crate) fn slides(&self) -> bool {
-        self.functions.slide
+        self.functions.slides()
     }
 
     /// Gaps with which a run may start, or go on after an impact (m).
@@ -310,17 +316,14 @@ where
 
     /// Opens a contact, or closes it: it sticks where it has friction.
     pub(crate) fn set_closed(&self, mode: &mut Mode, j: usize, closed: bool) {
-        self.functions.set(mode, j, closed, 0);
+        self.functions.set(mode, j, closed, Slip::NONE);
     }
 
-    /// Puts a contact in a mode. Without friction a slip has no sign that matters.
-    pub(crate) fn set_contacting(&self, mode: &mut Mode, j: usize, of: Contacting) {
-        let slip = match of {
-            Contacting::SlipForward if self.friction(j) != 0.0 => 1,
-            Contacting::SlipBackward if self.friction(j) != 0.0 => -1,
-            _ => 0,
-        };
-        self.functions.set(mode, j, of != Contacting::Open, slip);
+    /// Closes a contact, with its slip as far as it has friction, or opens it: none.
+    pub(crate) fn set_contacting(&self, mode: &mut Mode, j: usize, slip: Option<Slip>) {
+        let rubs = |_: &Slip| self.friction(j) != 0.0;
+        let of_friction = slip.filter(rubs).unwrap_or(Slip::NONE);
+        self.functions.set(mode, j, slip.is_some(), of_friction);
     }
 
     /// The coordinates and the velocities of a state; a shorter one has no velocities.

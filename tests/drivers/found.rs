@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use saltation::event_driven::{Breakdown, Zeno};
-use saltation::impact::Routh;
+use saltation::impact::{AnitescuPotra, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, Hopper, Particle, RigidTrot};
 use saltation::{
@@ -314,18 +314,53 @@ fn contacts_that_were_not_decided_are_decided_later() {
     assert!(interrupted > 5, "{interrupted}");
 }
 
+/// A particle whose contact is counted six times.
+struct Sixfold(Particle);
+
+impl MechanicalSystem for Sixfold {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, q: &[f64], m: &mut [f64]) {
+        self.0.mass(q, m);
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        self.0.effort(t, q, v, f);
+    }
+}
+
+impl UnilateralConstraints for Sixfold {
+    fn contacts(&self) -> usize {
+        6
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        self.0.gap(0, q)
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.5
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, _j: usize, q: &[f64], rows: &mut [f64]) {
+        self.0.tangent_rows(0, q, rows);
+    }
+}
+
 /// An absorption that fails leaves the run where it was told to be.
 #[test]
 fn a_run_ends_where_it_was_told_to_be() {
-    let particle = ContactModel::with_law(Particle::default(), Routh::new());
-    let mut driver = EventDriven::new(particle).unwrap().zeno(Zeno::Absorb);
+    // Six times the same contact: more than can be decided at rest.
+    let sixfold = ContactModel::with_law(Sixfold(Particle::default()), AnitescuPotra::new())
+        .selection(Selection::First);
+    let mut driver = EventDriven::new(sixfold).unwrap().zeno(Zeno::Absorb);
     let start = Start::at(0.0).q(&[0.0, 0.0, 0.1]).v(&[0.5, 0.0, 0.0]);
     let run = driver.integrate(&start, 1.0).unwrap();
     let summary = driver.observe(&start, 1.0, &mut ()).unwrap();
     assert_eq!(summary.t, run.t());
     let refused = run.status().reason::<Breakdown>();
     assert!(
-        matches!(refused, Some(Breakdown::SustainedFriction { .. })),
+        matches!(refused, Some(Breakdown::TooManyContacts { .. })),
         "{}",
         run.status()
     );

@@ -47,6 +47,7 @@ mod routh;
 mod sampler;
 #[path = "../common/scenes.rs"]
 mod scenes;
+mod slips_in_space;
 mod statistics;
 mod steps_in_space;
 mod stick_slip;

@@ -7,31 +7,23 @@ use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::friction::mode_problem::{Candidates, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::Known;
-use crate::impact::{Contacting, Occasion, Routh, Selection};
+use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
-
-/// The mode of a contact that slips.
-pub(crate) fn slips(slip: f64) -> Contacting {
-    if slip > 0.0 {
-        Contacting::SlipForward
-    } else {
-        Contacting::SlipBackward
-    }
-}
 
 /// Impacts without collision that may follow one event.
 const MOST_PUSHES: usize = 32;
 
 /// What follows an event.
 enum Next {
-    /// The modes of all contacts, and the impulses that hold low rebounds.
+    /// The slips of all contacts that are closed, and the impulses that hold low rebounds.
     Modes {
-        modes: Vec<Contacting>,
+        modes: Vec<Option<Slip>>,
         holds: Vec<Push>,
     },
     /// No mode of these is consistent.
@@ -60,7 +52,7 @@ impl Model<'_> {
                 Next::Modes { modes, holds } => {
                     touching.pushes.extend(holds);
                     for &j in contacts {
-                        self.set_contacting(mode, j, modes[j]);
+                        self.set_contacting(mode, j, modes.get(j).copied().flatten());
                     }
                     self.hold_in_mode(state, mode);
                     return Ok(());
@@ -117,7 +109,8 @@ impl Model<'_> {
             let contacts = found.contacts.clone();
             return Err(Breakdown::NoConsistentMode { contacts, t });
         };
-        if self.painleve == Painleve::Error {
+        // In space there is no law for it.
+        if self.painleve == Painleve::Error || self.row_tangents() > 1 {
             return Err(Breakdown::Painleve { contact, t });
         }
         let mut event = Event::of(&[contact], vec![true], ContactsAt::default());
@@ -129,7 +122,8 @@ impl Model<'_> {
         let impulse = |i: usize| event.impulses().get(i).copied().unwrap_or(0.0);
         Ok(Push {
             contact,
-            impulse: [impulse(0), impulse(1)],
+            impulse: [impulse(0), impulse(1), 0.0],
+            tangents: 1,
             without_collision: true,
         })
     }
@@ -144,26 +138,26 @@ impl Model<'_> {
         contacts: &[usize],
         sticks: impl Fn(usize) -> bool,
     ) -> Result<Vec<f64>, Breakdown> {
-        self.stop_in_modes(t, q, v, contacts, |rates, k| {
-            if sticks(k) {
-                Contacting::Stick
+        self.stop_in_modes(t, q, v, contacts, |frame, v, i| {
+            if sticks(i) {
+                Slip::NONE
             } else {
-                slips(rates[contacts.len() + k])
+                Slip::near(frame.slip_velocity(i, v))
             }
         })
     }
 
     /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
     /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
-    /// opposite ones. `of` gives the mode of a contact by its place, from the rates of all, normal ones
-    /// first. Gives the impulses in the same order: of contacts that depend on each other the least.
+    /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Gives the
+    /// impulses of the rows, normal ones first: of contacts that depend on each other the least.
     pub(crate) fn stop_in_modes(
         &self,
         t: f64,
         q: &[f64],
         v: &mut [f64],
         contacts: &[usize],
-        of: impl Fn(&[f64], usize) -> Contacting,
+        of: impl Fn(&Frame<'_>, &[f64], usize) -> Slip,
     ) -> Result<Vec<f64>, Breakdown> {
         with_zeros(Frame::size(self, contacts.len()), |scratch| {
             let mut frame = Frame::new(self, State { t, q, v }, contacts, scratch)
@@ -172,7 +166,7 @@ impl Model<'_> {
             let before: Vec<f64> = rows.map(|i| dot(frame.row(i), v)).collect();
             let mut mode = self.mode(&[]);
             for (i, &j) in contacts.iter().enumerate() {
-                self.set_contacting(&mut mode, j, of(&before, i));
+                self.set_contacting(&mut mode, j, Some(of(&frame, v, i)));
             }
             self.stop(&mut frame, &mode, v);
             // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
@@ -204,11 +198,7 @@ impl Model<'_> {
         with_zeros(Frame::size(self, m), |scratch| {
             let frame = Frame::new(self, State { t, q, v }, touching, scratch)
                 .map_err(|trouble| explain(trouble, q, touching))?;
-            let mut found = Candidates {
-                contacts: Vec::new(),
-                known: Vec::new(),
-                holds: Vec::new(),
-            };
+            let mut found = Candidates::default();
             let (mut rows, mut any_low) = (Vec::new(), false);
             for (i, (&j, left)) in touching.iter().zip(left).enumerate() {
                 let rate = dot(frame.row(i), v);
@@ -225,15 +215,21 @@ impl Model<'_> {
             }
             // A rebound that is held changes the slips of the other contacts: those that come to
             // zero with it are held too.
-            let (normals, mut impulses) = (rows.len(), vec![0.0; 2 * m]);
+            let (normals, mut impulses) = (rows.len(), vec![0.0; frame.r]);
+            let k = frame.tangents();
+            let tangents = |i: usize| m + i * k..m + (i + 1) * k;
+            let rubs = |i: usize| k > 0 && self.friction(touching[i]) > 0.0;
+            let speed = |i: usize, v: &[f64]| {
+                let [x, y] = frame.slip_velocity(i, v);
+                x.hypot(y)
+            };
             for pass in 0..=m {
                 let held = rows.len();
-                for k in 0..normals {
-                    let tangent = m + rows[k];
-                    let rubs = frame.r > m && self.friction(touching[rows[k]]) > 0.0;
-                    let is_new = !rows.contains(&tangent);
-                    if rubs && is_new && dot(frame.row(tangent), v).abs() <= least {
-                        rows.push(tangent);
+                for n in 0..normals {
+                    let i = rows[n];
+                    let is_new = rubs(i) && !rows.contains(&tangents(i).start);
+                    if is_new && speed(i, v) <= least {
+                        rows.extend(tangents(i));
                     }
                 }
                 if pass > 0 && rows.len() == held {
@@ -243,26 +239,36 @@ impl Model<'_> {
                     hold_rows(&frame, &rows, v, 0.0, |_, _| {});
                     continue;
                 }
-                let sticks = |k: usize| frame.r == m || rows.contains(&(m + rows[k]));
+                let sticks = |n: usize| k == 0 || rows.contains(&tangents(rows[n]).start);
                 let pushed = self.hold_low(t, q, v, &found.contacts, sticks)?;
-                for (k, &row) in rows[..normals].iter().enumerate() {
-                    impulses[row] += pushed[k];
-                    impulses[m + row] += pushed.get(normals + k).copied().unwrap_or(0.0);
+                for (n, &i) in rows[..normals].iter().enumerate() {
+                    impulses[i] += pushed[n];
+                    for (row, p) in tangents(i).zip(&pushed[normals + n * k..]) {
+                        impulses[row] += p;
+                    }
                 }
             }
-            for (k, known) in found.known.iter_mut().enumerate() {
-                let tangent = m + rows[k];
-                let slips = frame.r > m && !rows.contains(&tangent);
-                if slips && self.friction(touching[rows[k]]) > 0.0 {
-                    let slip = dot(frame.row(tangent), v);
-                    known.slip = if slip > 0.0 { 1 } else { -1 };
+            for (known, &i) in found.known.iter_mut().zip(&rows) {
+                let slips = rubs(i) && !rows.contains(&tangents(i).start);
+                let slip = if slips {
+                    frame.slip_velocity(i, v)
+                } else {
+                    [0.0; 2]
+                };
+                if slips {
+                    known.slip = if slip[0] > 0.0 { 1 } else { -1 };
                 }
+                found.slips.push(slip);
             }
             if any_low {
-                found.holds.extend((0..m).map(|i| Push {
-                    contact: touching[i],
-                    impulse: [impulses[i], impulses[m + i]],
-                    without_collision: false,
+                found.holds.extend((0..m).map(|i| {
+                    let along = |a: usize| if a < k { impulses[m + i * k + a] } else { 0.0 };
+                    Push {
+                        contact: touching[i],
+                        impulse: [impulses[i], along(0), along(1)],
+                        tangents: k.max(1),
+                        without_collision: false,
+                    }
                 }));
             }
             Ok(found)

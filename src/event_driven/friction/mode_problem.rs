@@ -1,4 +1,5 @@
-//! The contact mode that follows: the contact problem of accelerations, by enumeration.
+//! The contact mode that follows: the contact problem of accelerations, by enumeration, in the plane
+//! and in space.
 //!
 //! Contacts that touch and do not part are open, stick or slip. With accelerations for speeds this
 //! is the problem of an inelastic impact of all contacts at once, save that a contact that slips
@@ -10,10 +11,13 @@ use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::motion;
+use crate::impact::multipliers::{Hold, unit};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes, UNKNOWN};
+use crate::impact::space::{self, Given};
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::{State, UnilateralConstraints};
 
@@ -24,9 +28,12 @@ pub(crate) const STAYS: Known = Known {
 };
 
 /// Contacts that touch and do not part, with what decides on their modes.
+#[derive(Default)]
 pub(crate) struct Candidates {
     pub(crate) contacts: Vec<usize>,
     pub(crate) known: Vec<Known>,
+    /// Their velocities of slip by tangents; zero of those whose slips count as zero.
+    pub(crate) slips: Vec<[f64; 2]>,
     /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
     /// resolve.
     pub(crate) holds: Vec<Push>,
@@ -36,76 +43,135 @@ pub(crate) struct Candidates {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Push {
     pub(crate) contact: usize,
-    /// Along the normal and the tangent (N s).
-    pub(crate) impulse: [f64; 2],
+    /// Along the normal and the tangents (N s).
+    pub(crate) impulse: [f64; 3],
+    /// How many tangents there are.
+    pub(crate) tangents: usize,
     /// It is that of an impact without collision; else it holds a rebound that is not resolved.
     pub(crate) without_collision: bool,
 }
 
+/// The reason for which no mode is chosen.
+fn failed_with(t: f64, state: &[f64], contacts: &[usize], reason: ImpactFailure) -> Breakdown {
+    match reason {
+        ImpactFailure::NotSingle { .. } => Breakdown::AmbiguousMode {
+            contacts: contacts.to_vec(),
+            t,
+        },
+        reason => Breakdown::of_impact(reason, contacts, t, state.to_vec()),
+    }
+}
+
 impl Model<'_> {
-    /// The mode of all contacts, of which the candidates touch and do not part. None where no mode is
-    /// consistent.
+    /// The slips of all contacts, none of those that are open, of which the candidates touch and do
+    /// not part. None where no mode is consistent.
     pub(super) fn next_mode(
         &self,
         occasion: Occasion,
         state: &[f64],
         candidates: &Candidates,
-    ) -> Result<Option<Vec<Contacting>>, Breakdown> {
-        let Candidates {
-            contacts: candidates,
-            known,
-            ..
-        } = candidates;
-        let mut of_all = vec![Contacting::Open; self.system().contacts()];
-        if candidates.is_empty() {
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let contacts = &candidates.contacts;
+        let mut of_all = vec![None; self.system().contacts()];
+        if contacts.is_empty() {
             return Ok(Some(of_all));
         }
-        let problem = self.problem_of_accelerations(occasion.t, state, candidates)?;
-        let failed = |reason: ImpactFailure| {
-            Breakdown::of_impact(reason, candidates, occasion.t, state.to_vec())
-        };
-        let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
-        if candidates.len() > MOST_CONTACTS {
+        if contacts.len() > MOST_CONTACTS {
             return Err(Breakdown::TooManyContacts {
-                contacts: candidates.clone(),
+                contacts: contacts.clone(),
                 limit: MOST_CONTACTS,
                 t: occasion.t,
             });
         }
+        let found = if self.row_tangents() > 1 {
+            self.next_in_space(occasion, state, candidates)?
+        } else {
+            self.next_in_plane(occasion, state, candidates)?
+        };
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        for (&j, slip) in contacts.iter().zip(found) {
+            of_all[j] = slip;
+        }
+        Ok(Some(of_all))
+    }
+
+    /// In the plane: all modes, by [`Modes`].
+    fn next_in_plane(
+        &self,
+        occasion: Occasion,
+        state: &[f64],
+        Candidates {
+            contacts, known, ..
+        }: &Candidates,
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let failed = |reason| failed_with(occasion.t, state, contacts, reason);
+        let problem = self.problem_of_accelerations(occasion.t, state, contacts)?;
+        let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
         Modes::refuse(&problem).map_err(failed)?;
         let mut modes = Modes::new(&problem);
         // A millisecond at most, which no interrupt cuts: what follows an event is one with it.
         modes
             .find_accelerations(problem.speeds().as_slice(), known, None)
             .map_err(failed)?;
-        let chosen = match modes.count() {
+        let place = match modes.count() {
             0 => return Ok(None),
-            1 if modes.is_complete() => modes.contact_modes(0),
+            1 if modes.is_complete() => 0,
             _ => {
                 let outcomes = modes.outcomes(&problem).map_err(failed)?;
-                let kept = outcomes.clone();
-                let outcome = match self.selection.select(outcomes, occasion) {
-                    Ok(outcome) => outcome,
-                    Err(ImpactFailure::NotSingle { .. }) => {
-                        return Err(Breakdown::AmbiguousMode {
-                            contacts: candidates.clone(),
-                            t: occasion.t,
-                        });
-                    }
-                    Err(reason) => return Err(failed(reason)),
-                };
-                let place = kept.list.iter().position(|of| *of == outcome);
-                modes.contact_modes(place.unwrap_or(0))
+                self.selection.choose(&outcomes, occasion).map_err(failed)?
             }
         };
-        for (&j, mode) in candidates.iter().zip(chosen) {
-            // Without friction a slip has no sign.
-            of_all[j] = match mode {
-                Contacting::SlipBackward if self.friction(j) == 0.0 => Contacting::SlipForward,
-                mode => mode,
-            };
-        }
-        Ok(Some(of_all))
+        let chosen = modes.contact_modes(place).into_iter().map(Slip::of);
+        Ok(Some(chosen.collect()))
+    }
+
+    /// In space: all modes, and the directions in which slips begin.
+    fn next_in_space(
+        &self,
+        occasion: Occasion,
+        state: &[f64],
+        candidates: &Candidates,
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let (contacts, t) = (&candidates.contacts, occasion.t);
+        let failed = |reason| failed_with(t, state, contacts, reason);
+        let (q, v) = self.parts(state);
+        let pairs = candidates.known.iter().zip(&candidates.slips);
+        let given = pairs.map(|(known, &slip)| Given {
+            direction: unit(slip),
+            slips: known.slip != 0,
+            stays: known.stays,
+        });
+        let given: Vec<Given> = given.collect();
+        let friction: Vec<f64> = contacts.iter().map(|&j| self.friction(j)).collect();
+        let found = with_zeros(Frame::size(self, contacts.len()), |scratch| {
+            let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            // A few milliseconds at most, which no interrupt cuts.
+            space::solutions(&frame.rates(&friction), &given, None).map_err(failed)
+        })?;
+        let place = match found.len() {
+            0 => return Ok(None),
+            1 => 0,
+            _ => {
+                let problem = self.problem_of_accelerations(t, state, contacts)?;
+                let problem = problem.map_err(failed)?;
+                let outcomes = space::outcomes(&found, &problem).map_err(failed)?;
+                self.selection.choose(&outcomes, occasion).map_err(failed)?
+            }
+        };
+        let holds = found.get(place).map(|of| of.holds.iter());
+        let slip = |hold: &Hold| match *hold {
+            Hold::Open => None,
+            Hold::Stick | Hold::Slip([0.0, 0.0]) => Some(Slip::NONE),
+            Hold::Slip(direction) => Some(Slip::near(direction)),
+            Hold::Onset { direction, .. } => Some(Slip {
+                begins: true,
+                ..Slip::near(direction)
+            }),
+        };
+        Ok(holds.map(|holds| holds.map(slip).collect()))
     }
 
     /// The impact problem with accelerations for speeds.
@@ -139,6 +205,7 @@ impl Model<'_> {
         let Candidates {
             contacts: candidates,
             known,
+            slips,
             ..
         } = candidates;
         let (q, v) = self.parts(state);
@@ -147,13 +214,19 @@ impl Model<'_> {
             let frame = Frame::new(self, State { t, q, v }, candidates, scratch)
                 .map_err(|trouble| explain(trouble, q, candidates))?;
             let presses = |i: &usize| {
-                let (mu, slip) = (self.friction(candidates[*i]), f64::from(known[*i].slip));
-                let coupling = if frame.r > m {
-                    frame.gram[(m + i) * frame.r + i]
-                } else {
-                    0.0
+                let mu = self.friction(candidates[*i]);
+                let coupling =
+                    |tangent: usize| frame.gram[(m + i * frame.tangents() + tangent) * frame.r + i];
+                let direction = match frame.tangents() {
+                    0 => [0.0; 2],
+                    1 => [f64::from(known[*i].slip), 0.0],
+                    _ => unit(slips[*i]).unwrap_or_default(),
                 };
-                frame.gram[i * frame.r + i] - mu * slip * coupling <= 0.0
+                let along = direction.iter().enumerate();
+                let along: f64 = along
+                    .map(|(k, d)| if *d == 0.0 { 0.0 } else { d * coupling(k) })
+                    .sum();
+                frame.gram[i * frame.r + i] - mu * along <= 0.0
             };
             Ok((0..m).filter(presses).map(|i| candidates[i]).collect())
         })
@@ -179,7 +252,8 @@ impl Model<'_> {
                     return false;
                 };
                 let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
-                let holds = |row: &usize| *row < m || sticks(closed[row - m]);
+                let tangents = frame.tangents().max(1);
+                let holds = |row: &usize| *row < m || sticks(closed[(row - m) / tangents]);
                 with_list(frame.r, |rows| {
                     let mut count = 0;
                     for (to, row) in rows.iter_mut().zip((0..frame.r).filter(holds)) {

@@ -48,8 +48,10 @@ pub struct Arclength<'a> {
     model: &'a Model<'a>,
     run: &'a Run,
     pieces: Vec<Piece>,
-    /// Impulses of all contacts at the start of each piece and at the end of the last, `2 n` each.
+    /// Impulses of all contacts at the start of each piece and at the end of the last: `rows` each.
     impulses: Vec<f64>,
+    /// Normals and tangents of all contacts.
+    rows: usize,
 }
 
 impl fmt::Debug for Arclength<'_> {
@@ -84,12 +86,13 @@ impl<'a> Arclength<'a> {
         let (guards, flags) = run.mode().sizes();
         validate::length("guards of the run", model.count(), guards)?;
         validate::length("flags of the run", model.flags(), flags)?;
-        let n = model.layout().contacts;
+        let rows = model.layout().contacts * (1 + model.row_tangents().max(1));
         let mut all = Self {
             model,
             run,
             pieces: Vec::new(),
-            impulses: vec![0.0; 2 * n],
+            impulses: vec![0.0; rows],
+            rows,
         };
         let times = run.times();
         let Some(&start) = times.first() else {
@@ -139,7 +142,7 @@ impl<'a> Arclength<'a> {
     /// Adds a piece with its impulses.
     fn push(&mut self, t: [f64; 2], way: Way, impulses: &[f64]) {
         let n = self.model.layout().contacts;
-        let (s, known) = (self.s(), self.impulses.len() - 2 * n);
+        let (s, known) = (self.s(), self.impulses.len() - self.rows);
         let pushed: f64 = impulses.iter().take(n).sum();
         let s = [s, s + (t[1] - t[0]) + pushed];
         for (i, p) in impulses.iter().enumerate() {
@@ -153,13 +156,16 @@ impl<'a> Arclength<'a> {
     /// have.
     fn event(&self, k: usize) -> Vec<f64> {
         let (n, event) = (self.model.layout().contacts, &self.run.events()[k]);
-        let m = event.contacts.len();
-        let in_plane = event.impulses.len() == 2 * m;
-        let mut all = vec![0.0; 2 * n];
+        let (m, k) = (event.contacts.len(), self.model.row_tangents());
+        let has_tangents = event.impulses.len() == m * (1 + k);
+        let mut all = vec![0.0; self.rows];
         for (i, &j) in event.contacts.iter().enumerate().filter(|(_, j)| **j < n) {
             all[j] += event.impulses.get(i).copied().unwrap_or(0.0);
-            let along = event.impulses.get(m + i).filter(|_| in_plane);
-            all[n + j] += along.copied().unwrap_or(0.0);
+            if has_tangents {
+                for a in 0..k {
+                    all[n + j * k + a] += event.impulses[m + i * k + a];
+                }
+            }
         }
         if !self.model.slides() {
             self.add_holds(event, &mut all);
@@ -198,7 +204,7 @@ impl<'a> Arclength<'a> {
 
     /// The impulses of forces in a step from `t0` to `t1`.
     fn of_step(&self, t0: f64, t1: f64) -> Result<Vec<f64>, InputError> {
-        let mut sums = vec![0.0; 2 * self.model.layout().contacts];
+        let mut sums = vec![0.0; self.rows];
         let mode = self.run.mode_at(t0)?;
         if self.model.layout().closed(mode).next().is_none() {
             return Ok(sums);
@@ -218,7 +224,7 @@ impl<'a> Arclength<'a> {
         let (model, n) = (self.model, self.model.layout().contacts);
         let (q, v) = model.parts(x);
         let state = State { t, q, v };
-        let mut all = vec![0.0; 2 * n];
+        let mut all = vec![0.0; self.rows];
         if model.has_friction_in(mode) {
             model.with_forces(|forces| {
                 model.motion_with_friction(state, mode, None, Some(&mut *forces));
@@ -301,14 +307,14 @@ impl<'a> Arclength<'a> {
     }
 
     /// The impulses of all contacts from the start to an arclength (N s), normal ones first, then those
-    /// along the tangents of contacts in the plane, contact by contact. In impacts they grow in proportion to `s`. Of contacts
+    /// along the tangents, contact by contact. In impacts they grow in proportion to `s`. Of contacts
     /// that depend on each other single ones are not unique, and where an accumulation is absorbed.
     ///
     /// # Errors
     /// As [`at`](Self::at).
     pub fn impulses_until(&self, s: f64) -> Result<Vec<f64>, InputError> {
         check(s, 0.0, self.s())?;
-        let (place, size) = (self.place(s), 2 * self.model.layout().contacts);
+        let (place, size) = (self.place(s), self.rows);
         let known = |place: usize| &self.impulses[place * size..(place + 1) * size];
         let Some(piece) = self.pieces.get(place) else {
             return Ok(known(place).to_vec());

@@ -2,6 +2,8 @@
 
 use crate::impact::laws::anitescu_potra::AnitescuPotra;
 use crate::impact::laws::unilateral::Unilateral;
+use crate::impact::multipliers::ContactRates;
+use crate::impact::space::{self, MOST_CONTACTS};
 use crate::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Outcomes};
 use crate::linalg::scratch::with_zeros;
 use crate::validate;
@@ -14,7 +16,8 @@ use crate::validate;
 /// ```
 ///
 /// a contact that pushes rebounds with its restitution `e_n`, and friction opposes what is left of the
-/// slip. Without friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says
+/// slip; in space within a round cone, of up to five contacts (beyond, or where no outcome is found,
+/// with [`directions`](Self::directions)). Without friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says
 /// how many outcomes are found and where the set is incomplete. The law of a
 /// [`ContactModel`](crate::ContactModel) with friction, unless another is chosen.
 ///
@@ -101,6 +104,20 @@ impl ImpactLaw for Moreau {
                     None => self.tangential,
                 };
                 *to = (1.0 + e) * u;
+            }
+            if problem.tangents() > 1 && m <= MOST_CONTACTS {
+                let contacts = ContactRates {
+                    contacts: m,
+                    tangents: problem.tangents(),
+                    gram: problem.delassus().as_slice(),
+                    free: shifted,
+                    friction: problem.friction(),
+                };
+                let found = space::solutions(&contacts, &[], problem.interrupt())?;
+                if !found.is_empty() {
+                    *outcomes = space::outcomes(&found, problem)?;
+                    return Ok(());
+                }
             }
             self.together.resolve_speeds(problem, shifted, outcomes)
         })

@@ -5,6 +5,7 @@
 //!     v̇ = P f        (λ_n, λ_t) = B f        J v̇ without contact forces = A f
 //! ```
 
+use super::contact_function::Slip;
 use super::forces::{Forces, RAISED};
 use super::frame::Frame;
 use crate::Mode;
@@ -20,6 +21,8 @@ pub(crate) struct ConstantForces {
     /// Masses and rows are constant, and forces unique; else what is below means nothing.
     are_unique: bool,
     contacts: Vec<usize>,
+    /// Tangential forces of a contact.
+    tangents: usize,
     /// `P`, `d × d`, one column a velocity.
     accelerations: Vec<f64>,
     /// `B`, one column a velocity: normal forces, then tangential ones.
@@ -48,14 +51,24 @@ impl ConstantForces {
         if !has_constant_mass || !closed.iter().all(is_constant) {
             return;
         }
-        let r = m * (1 + model.row_tangents());
+        let (tangents, functions) = (model.row_tangents(), model.functions());
+        // In space a slip has the direction of its velocity.
+        if tangents > 1
+            && closed
+                .iter()
+                .any(|&j| functions.slip(mode, j) != Slip::NONE)
+        {
+            return;
+        }
+        let (k, r) = (tangents.max(1), m * (1 + tangents));
+        self.tangents = k;
         for (space, size) in [
             (&mut self.accelerations, d * d),
-            (&mut self.forces, d * 2 * m),
+            (&mut self.forces, d * (1 + k) * m),
             (&mut self.free, d * r),
             (&mut self.roots, m),
             (&mut self.effort, d),
-            (&mut self.pushes, 2 * m),
+            (&mut self.pushes, (1 + k) * m),
             (&mut self.bends, r),
         ] {
             space.clear();
@@ -73,18 +86,20 @@ impl ConstantForces {
                 *root = frame.root(i);
             }
             // One column for each unit force.
-            for k in 0..d {
-                frame.act(|force| force[k] = 1.0);
-                let column = &mut self.free[k * r..(k + 1) * r];
+            for c in 0..d {
+                frame.act(|force| force[c] = 1.0);
+                let column = &mut self.free[c * r..(c + 1) * r];
                 for (i, to) in column.iter_mut().enumerate() {
                     *to = frame.bends[i] / frame.root(i);
                 }
-                let acceleration = &mut self.accelerations[k * d..(k + 1) * d];
+                let acceleration = &mut self.accelerations[c * d..(c + 1) * d];
                 let is_unique = model.with_forces(|found| {
-                    model.balance(&frame, mode, acceleration, found);
+                    model.balance(&frame, mode, state.v, acceleration, found);
+                    let forces = &mut self.forces[(1 + k) * m * c..(1 + k) * m * (c + 1)];
+                    let (pushes, along) = forces.split_at_mut(m);
                     for (i, &j) in closed.iter().enumerate() {
-                        self.forces[2 * m * k + i] = found.push[j];
-                        self.forces[2 * m * k + m + i] = found.along[j];
+                        pushes[i] = found.push[j];
+                        along[k * i..k * (i + 1)].copy_from_slice(&found.along[k * j..k * (j + 1)]);
                     }
                     found.distance.is_none()
                 });
@@ -115,6 +130,7 @@ impl ConstantForces {
         }
         if let Some(forces) = forces {
             let m = self.contacts.len();
+            let k = self.tangents;
             product(&self.forces, &self.effort, &mut self.pushes);
             product(&self.free, &self.effort, &mut self.bends);
             let unit = self.bends.iter().fold(0.0f64, |most, b| most.max(b.abs()));
@@ -122,7 +138,8 @@ impl ConstantForces {
                 let root = self.roots[i];
                 let idle = 1e-3 * model.rate_tolerance / root;
                 forces.push[j] = self.pushes[i];
-                forces.along[j] = self.pushes[m + i];
+                let along = &self.pushes[m + k * i..m + k * (i + 1)];
+                forces.along[k * j..k * (j + 1)].copy_from_slice(along);
                 forces.raised[j] = (RAISED * unit + idle) / root;
             }
         }

@@ -1,6 +1,7 @@
 //! Some contacts at a state: rows of normals and tangents, their Delassus matrix, and the
 //! accelerations without contact forces.
 
+use crate::impact::multipliers::ContactRates;
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
@@ -41,7 +42,8 @@ impl<'a> Frame<'a> {
     pub(crate) fn size(model: &Model<'_>, m: usize) -> usize {
         let (d, nq) = (model.bodies.fixed.d, model.bodies.fixed.nq);
         let r = m * (1 + model.row_tangents());
-        let work = (d * d + d).max(work_size(nq, d)).max(2 * nq + d);
+        let tangents = model.row_tangents() * d;
+        let work = (d * d + d).max(work_size(nq, d)).max(2 * nq + tangents);
         d * d + 2 * r * d + r * r + 2 * d + r + work
     }
 
@@ -64,7 +66,8 @@ impl<'a> Frame<'a> {
         for (i, &j) in contacts.iter().enumerate() {
             are_rows_written &= gap_row(system, j, q, &mut rows[i * d..(i + 1) * d], work);
             if k > 0 {
-                system.tangent_rows(j, q, &mut rows[(m + i) * d..(m + i + 1) * d]);
+                let tangents = m + i * k..m + (i + 1) * k;
+                system.tangent_rows(j, q, &mut rows[tangents.start * d..tangents.end * d]);
             }
         }
         delassus(&mass, d, rows, response, gram);
@@ -81,9 +84,10 @@ impl<'a> Frame<'a> {
         mass.solve(force, free);
         for (i, &j) in contacts.iter().enumerate() {
             bends[i] = dot(&rows[i * d..(i + 1) * d], free) + curvature(system, j, q, v, work).0;
-            if k > 0 {
-                let row = &rows[(m + i) * d..(m + i + 1) * d];
-                bends[m + i] = dot(row, free) + tangent_curvature(system, j, q, v, work);
+            for along in 0..k {
+                let at = m + i * k + along;
+                let curvature = tangent_curvature(system, j, [along, k], q, v, work);
+                bends[at] = dot(&rows[at * d..(at + 1) * d], free) + curvature;
             }
         }
         Ok(Self {
@@ -109,6 +113,32 @@ impl<'a> Frame<'a> {
         for i in 0..self.r {
             self.bends[i] = dot(&self.rows[i * self.d..(i + 1) * self.d], self.free);
         }
+    }
+
+    /// Its rows, as the multipliers of a mode are found from them.
+    pub(crate) fn rates<'f>(&'f self, friction: &'f [f64]) -> ContactRates<'f> {
+        ContactRates {
+            contacts: self.contacts.len(),
+            tangents: self.tangents(),
+            gram: self.gram,
+            free: self.bends,
+            friction,
+        }
+    }
+
+    /// Tangents of a contact.
+    pub(crate) fn tangents(&self) -> usize {
+        (self.r / self.contacts.len().max(1)).saturating_sub(1)
+    }
+
+    /// The velocity of the slip of contact `i` by tangents.
+    pub(crate) fn slip_velocity(&self, i: usize, v: &[f64]) -> [f64; 2] {
+        let k = self.tangents();
+        let along = |tangent: usize| match tangent {
+            tangent if tangent < k => dot(self.row(self.contacts.len() + i * k + tangent), v),
+            _ => 0.0,
+        };
+        [along(0), along(1)]
     }
 
     pub(crate) fn row(&self, i: usize) -> &[f64] {
@@ -163,35 +193,50 @@ pub(crate) fn hold_rows(
     })
 }
 
-/// `κ_t`: the derivative of `T v` along the motion with `v` held, by differences. `work` has
-/// `2 nq + d` entries.
+/// `κ_t`: the derivative of `T v` along the motion with `v` held, of one tangent of so many, by
+/// differences. `work` has `2 nq` entries and one for each of these rows.
 fn tangent_curvature(
     system: &Measured<dyn Mechanism + '_>,
     j: usize,
+    [tangent, tangents]: [usize; 2],
     q: &[f64],
     v: &[f64],
     work: &mut [f64],
 ) -> f64 {
-    if v.iter().all(|&v| v == 0.0) {
+    if v.iter().all(|&v| v == 0.0) || system.constant_tangents(j) {
         return 0.0;
     }
+    let d = v.len();
     let mut cut = Cut(work);
-    let (along, point, row) = (cut.take(q.len()), cut.take(q.len()), cut.take(v.len()));
+    let (along, point, rows) = (cut.take(q.len()), cut.take(q.len()), cut.take(tangents * d));
     configuration::rate(system, q, v, along);
     let slip = |_: f64, q: &[f64]| {
-        system.tangent_rows(j, q, row);
-        dot(row, v)
+        system.tangent_rows(j, q, rows);
+        dot(&rows[tangent * d..(tangent + 1) * d], v)
     };
     let line = Line::at_time(0.0, q, along);
     difference::scalar_along(slip, line, point)
 }
 
 impl Model<'_> {
-    /// Tangents of each contact as far as friction matters: 0 or 1 in the plane.
+    /// Tangents of each contact as far as friction matters: 0, 1 in the plane or 2.
     pub(crate) fn row_tangents(&self) -> usize {
         if self.is_frictionless() || self.system().contacts() == 0 {
             return 0;
         }
         self.system().tangents(0)
+    }
+
+    /// The velocity of the slip of a contact by tangents.
+    pub(crate) fn slip_velocity(&self, j: usize, q: &[f64], v: &[f64]) -> [f64; 2] {
+        let (k, d) = (self.row_tangents(), v.len());
+        with_zeros(k * d, |rows| {
+            self.system().tangent_rows(j, q, rows);
+            let along = |tangent: usize| match tangent {
+                tangent if tangent < k => dot(&rows[tangent * d..(tangent + 1) * d], v),
+                _ => 0.0,
+            };
+            [along(0), along(1)]
+        })
     }
 }

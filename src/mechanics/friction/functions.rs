@@ -1,10 +1,9 @@
 //! The values of the event functions of contacts with friction: what ends a mode.
 
-use super::forces::{Forces, slip_sign};
+use super::contact_function::Slip;
+use super::forces::Forces;
 use crate::Mode;
 use crate::impact::Contacting;
-use crate::linalg::dot;
-use crate::linalg::scratch::with_zeros;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
@@ -12,6 +11,13 @@ use crate::mechanics::{State, UnilateralConstraints};
 /// Distance of the loads from the cone of forces, as a part of them, at which a mode ends: more
 /// than the mode problem tolerates.
 const BEYOND: f64 = 2e-9;
+
+/// A slip in space that begins has a direction from this speed on (m/s).
+const ONSET: f64 = 1e-6;
+
+/// A slip in space is near a tangent up to the angle of this cosine squared (75°); one that begins
+/// there is within 45°.
+const NEAR: f64 = 0.067;
 
 /// The value of a function that the mode does not arm.
 const NOT_ARMED: f64 = 1.0;
@@ -28,7 +34,9 @@ impl Model<'_> {
         let is_open = |j: usize| !self.is_closed(mode, j);
         match function {
             ContactFunction::Gap(j) if is_open(j) => self.system().gap(j, state.q),
-            ContactFunction::Slip(j) => self.slip_in_mode(j, state, mode),
+            ContactFunction::Slip(j) | ContactFunction::Turn(j) | ContactFunction::Onset(j) => {
+                self.of_slip(function, j, state, mode)
+            }
             ContactFunction::Gap(_) => NOT_ARMED,
             ContactFunction::Force(j) if is_open(j) => NOT_ARMED,
             ContactFunction::Cone { contact, .. }
@@ -45,9 +53,9 @@ impl Model<'_> {
 
     /// Writes the values of all functions.
     pub(crate) fn functions_in_mode(&self, state: State<'_>, mode: &Mode, h: &mut [f64]) {
-        let n = self.layout().contacts;
+        let functions = self.functions();
         h.fill(NOT_ARMED);
-        for (j, gap) in h.iter_mut().enumerate().take(n) {
+        for (j, gap) in h.iter_mut().enumerate().take(functions.contacts) {
             if !self.is_closed(mode, j) {
                 *gap = self.system().gap(j, state.q);
             }
@@ -58,20 +66,33 @@ impl Model<'_> {
         self.with_forces(|forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
             let mut write = |function: ContactFunction| {
-                h[function.index(n)] = self.margin(function, forces);
+                h[functions.index(function)] = self.margin(function, forces);
             };
             write(ContactFunction::Loads);
             for j in self.layout().closed(mode) {
                 write(ContactFunction::Force(j));
                 if self.contacting(mode, j) == Contacting::Stick {
-                    for slip in [-1, 1] {
+                    for &slip in functions.cone() {
                         write(ContactFunction::Cone { contact: j, slip });
                     }
                 }
             }
         });
         for j in self.layout().closed(mode) {
-            h[ContactFunction::Slip(j).index(n)] = self.slip_in_mode(j, state, mode);
+            let slip = functions.slip(mode, j);
+            let of_space = match (functions.tangents > 1, slip.begins) {
+                (true, true) => Some(ContactFunction::Onset(j)),
+                (true, false) => Some(ContactFunction::Turn(j)),
+                (false, _) => None,
+            };
+            if slip != Slip::NONE {
+                for function in [Some(ContactFunction::Slip(j)), of_space]
+                    .into_iter()
+                    .flatten()
+                {
+                    h[functions.index(function)] = self.of_slip(function, j, state, mode);
+                }
+            }
         }
     }
 
@@ -93,21 +114,41 @@ impl Model<'_> {
             (ContactFunction::Cone { contact, slip }, None) => {
                 let mu = self.friction(contact);
                 let raised = (1.0 + mu) * forces.raised[contact];
-                mu * forces.push[contact] + f64::from(slip) * forces.along[contact] + raised
+                let [x, y] = forces.along(contact);
+                let along = match slip {
+                    0 => -x.hypot(y),
+                    slip => f64::from(slip) * x,
+                };
+                mu * forces.push[contact] + along + raised
             }
             _ => NOT_ARMED,
         }
     }
 
-    /// The speed of the slip in its direction, of a contact that slips with friction.
-    fn slip_in_mode(&self, j: usize, State { q, v, .. }: State<'_>, mode: &Mode) -> f64 {
-        let sign = slip_sign(self.contacting(mode, j));
-        if sign == 0.0 || self.friction(j) == 0.0 {
+    /// What is measured of the slip of a contact: its speed along the tangent it is near to, how near
+    /// it is, or by how much it is too slow to have a direction.
+    fn of_slip(
+        &self,
+        function: ContactFunction,
+        j: usize,
+        State { q, v, .. }: State<'_>,
+        mode: &Mode,
+    ) -> f64 {
+        let slip = self.functions().slip(mode, j);
+        if slip == Slip::NONE || self.friction(j) == 0.0 {
             return NOT_ARMED;
         }
-        with_zeros(v.len(), |row| {
-            self.system().tangent_rows(j, q, row);
-            sign * dot(row, v)
-        })
+        let velocity = self.slip_velocity(j, q, v);
+        let (along, speed) = (slip.along(velocity), velocity[0].hypot(velocity[1]));
+        match function {
+            ContactFunction::Slip(_) => along,
+            ContactFunction::Onset(_) if slip.begins => ONSET - speed,
+            ContactFunction::Turn(_) if !slip.begins => {
+                // One that comes to rest passes zero a little beside it: it does not turn there.
+                let least = ONSET * ONSET;
+                (along * along + least) / (speed * speed + least) - NEAR
+            }
+            _ => NOT_ARMED,
+        }
     }
 }

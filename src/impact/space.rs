@@ -1,0 +1,274 @@
+//! The solutions of a contact problem with friction in space, by the modes of its contacts.
+//!
+//! A contact is open, sticks or slips: 3ᵐ modes. A slip from rest has the direction in which it
+//! begins, an equation that may have several solutions; it is solved from several starts. So the list
+//! has all modes, but of the directions in a mode only those that were found.
+//!
+//! All numbers are in units in which normals have a Delassus matrix with a unit diagonal and the
+//! greatest rate is 1. Tangents take the unit of their normal, so that cones stay round.
+
+use nalgebra::DVector;
+
+use super::multipliers::{ContactRates, Hold, unit};
+use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
+use crate::Interrupt;
+use crate::linalg::dot;
+
+/// Limit of the contacts whose modes are enumerated: 243 modes.
+pub(crate) const MOST_CONTACTS: usize = 5;
+/// Signs are checked to this.
+const TOLERANCE: f64 = 1e-10;
+/// Loads of contacts that depend on each other lie in the cones of a mode up to this part.
+const IN_CONES: f64 = 1e-9;
+/// Rates closer than this are one.
+const MERGED: f64 = 1e-8;
+/// Directions in which slips are started: that in which the cone is left, and those turned by parts of
+/// a turn from the one in which contacts would slip without friction.
+const STARTS: u32 = 8;
+/// The same where many contacts make many modes.
+const FEW_STARTS: u32 = 2;
+
+/// Facts of a contact that are given before its mode is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Given {
+    /// The direction of its slip, where it has one.
+    pub(crate) direction: Option<[f64; 2]>,
+    /// It has just left its cone: it slips, or is open.
+    pub(crate) slips: bool,
+    /// Of modes with one motion, those with the fewest open contacts of this kind are kept.
+    pub(crate) stays: bool,
+}
+
+/// A solution.
+#[derive(Clone, Debug)]
+pub(crate) struct Solution {
+    pub(crate) holds: Vec<Hold>,
+    /// One a row.
+    pub(crate) multipliers: Vec<f64>,
+    /// Scaled rates with them.
+    rates: Vec<f64>,
+}
+
+/// All solutions that are found.
+pub(crate) fn solutions(
+    contacts: &ContactRates<'_>,
+    given: &[Given],
+    interrupt: Option<&Interrupt>,
+) -> Result<Vec<Solution>, ImpactFailure> {
+    let (m, r) = (contacts.contacts, contacts.rows());
+    let tangents = contacts.tangents.max(1);
+    let contact = |row: usize| if row < m { row } else { (row - m) / tangents };
+    let roots: Vec<f64> = (0..r).map(|row| root(contacts, contact(row))).collect();
+    let largest = |most: f64, row: usize| most.max((contacts.free[row] / roots[row]).abs());
+    let size = (0..r).fold(0.0, largest);
+    let size = if size > 0.0 { size } else { 1.0 };
+    let entry = |k: usize| contacts.gram[k] / roots[k / r] / roots[k % r];
+    let gram: Vec<f64> = (0..r * r).map(entry).collect();
+    let free: Vec<f64> = (0..r)
+        .map(|row| contacts.free[row] / roots[row] / size)
+        .collect();
+    if let Some(k) = gram.iter().chain(&free).position(|x| !x.is_finite()) {
+        return Err(ImpactFailure::Overflow {
+            quantity: "scaled rates of contacts",
+            contact: contact(k % r.max(1)),
+            value: f64::NAN,
+        });
+    }
+    let mut search = Search {
+        contacts: ContactRates {
+            gram: &gram,
+            free: &free,
+            ..*contacts
+        },
+        given,
+        multipliers: vec![0.0; r],
+        found: Vec::new(),
+    };
+    search.descend(&mut Vec::with_capacity(m), interrupt)?;
+    let mut found = search.found;
+    for solution in &mut found {
+        for (row, (p, root)) in solution.multipliers.iter_mut().zip(&roots).enumerate() {
+            // Rounding does not pull.
+            let pushed = if row < m { p.max(0.0) } else { *p };
+            *p = pushed * size / root;
+        }
+    }
+    Ok(found)
+}
+
+/// Solutions as outcomes of an impact.
+pub(crate) fn outcomes(
+    found: &[Solution],
+    problem: &ImpactProblem,
+) -> Result<Outcomes, ImpactFailure> {
+    let contacting = |hold: &Hold| match hold {
+        Hold::Open => Contacting::Open,
+        Hold::Stick => Contacting::Stick,
+        Hold::Slip(_) | Hold::Onset { .. } => Contacting::SlipForward,
+    };
+    let outcome = |of: &Solution| {
+        let impulses = DVector::from_column_slice(&of.multipliers);
+        let modes = of.holds.iter().map(contacting).collect();
+        Outcome::of_impulses(problem, impulses, Order::Modes(modes), Vec::new())
+    };
+    let list: Result<Vec<_>, _> = found.iter().map(outcome).collect();
+    Ok(Outcomes::of(list?, true, 0))
+}
+
+/// `√G_nn` of a contact.
+fn root(contacts: &ContactRates<'_>, i: usize) -> f64 {
+    let own = contacts.gram[i * contacts.rows() + i];
+    if own > 0.0 { own.sqrt() } else { 1.0 }
+}
+
+struct Search<'a> {
+    contacts: ContactRates<'a>,
+    given: &'a [Given],
+    multipliers: Vec<f64>,
+    found: Vec<Solution>,
+}
+
+impl Search<'_> {
+    /// Decides how the next contact is held.
+    fn descend(
+        &mut self,
+        holds: &mut Vec<Hold>,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<(), ImpactFailure> {
+        let i = holds.len();
+        if i == self.contacts.contacts {
+            interrupt.map_or(Ok(()), Interrupt::check)?;
+            self.visit(holds);
+            return Ok(());
+        }
+        let begins = Hold::Onset {
+            direction: [1.0, 0.0],
+            pace: 0.0,
+        };
+        let given = self.given.get(i).copied().unwrap_or_default();
+        let closed = match given.direction {
+            _ if self.contacts.friction[i] == 0.0 => [Some(Hold::Slip([0.0; 2])), None],
+            Some(direction) => [Some(Hold::Slip(direction)), None],
+            None if given.slips => [Some(begins), None],
+            None => [Some(Hold::Stick), Some(begins)],
+        };
+        for hold in [Some(Hold::Open)].into_iter().chain(closed).flatten() {
+            holds.push(hold);
+            let visited = self.descend(holds, interrupt);
+            holds.pop();
+            visited?;
+        }
+        Ok(())
+    }
+
+    /// Looks for the solutions of a mode.
+    fn visit(&mut self, mode: &[Hold]) {
+        let mut multipliers = std::mem::take(&mut self.multipliers);
+        if mode.iter().any(|hold| matches!(hold, Hold::Onset { .. })) {
+            self.visit_onsets(mode, &mut multipliers);
+        } else {
+            let is_unique = self.contacts.solve(mode, &mut multipliers);
+            self.take(mode, &mut multipliers, is_unique);
+        }
+        self.multipliers = multipliers;
+    }
+
+    /// Looks for the directions in which slips begin, from several starts.
+    fn visit_onsets(&mut self, mode: &[Hold], multipliers: &mut [f64]) {
+        let mut holds = mode.to_vec();
+        let begun = self.contacts.begin_beyond_cones(&mut holds, multipliers);
+        if let Some(is_unique) = begun {
+            self.take(&holds, multipliers, is_unique);
+        }
+        let starts = if mode.len() > 2 { FEW_STARTS } else { STARTS };
+        for start in 0..starts {
+            let turn = std::f64::consts::TAU * f64::from(start) / f64::from(starts);
+            let (sin, cos) = turn.sin_cos();
+            holds.copy_from_slice(mode);
+            for (i, hold) in holds.iter_mut().enumerate() {
+                if let Hold::Onset { direction, .. } = hold {
+                    let free = self.contacts.along(i, |row| self.contacts.free[row]);
+                    let [x, y] = unit(free).unwrap_or([1.0, 0.0]);
+                    *direction = [x * cos - y * sin, x * sin + y * cos];
+                }
+            }
+            if let Some(is_unique) = self.contacts.begin(&mut holds, multipliers) {
+                self.take(&holds, multipliers, is_unique);
+            }
+        }
+    }
+
+    /// Takes multipliers of a mode if they are a solution, those in the cones where they are not
+    /// unique.
+    fn take(&mut self, holds: &[Hold], multipliers: &mut [f64], is_unique: bool) {
+        let contacts = &self.contacts;
+        let rates = |multipliers: &[f64]| -> Vec<f64> {
+            let rows = 0..contacts.rows();
+            rows.map(|row| contacts.rate(row, multipliers)).collect()
+        };
+        let after = rates(multipliers);
+        if !is_unique {
+            // Directions of slips are those of the motion; the multipliers are in the cones, or none.
+            if !self.moves(holds, &after) || contacts.in_cones(holds, multipliers) > IN_CONES {
+                return;
+            }
+        } else if !self.moves(holds, &after) || !self.is_in_cones(holds, multipliers) {
+            return;
+        }
+        let near = |known: &Solution| {
+            let mut pairs = known.rates.iter().zip(&after);
+            pairs.all(|(a, b)| (a - b).abs() <= MERGED)
+        };
+        let given = self.given;
+        let opened = |holds: &[Hold]| {
+            let pairs = holds.iter().zip(given);
+            pairs
+                .filter(|(hold, given)| given.stays && **hold == Hold::Open)
+                .count()
+        };
+        let solution = Solution {
+            holds: holds.to_vec(),
+            multipliers: multipliers.to_vec(),
+            rates: after.clone(),
+        };
+        match self.found.iter_mut().find(|known| near(known)) {
+            None => self.found.push(solution),
+            Some(known) if opened(holds) < opened(&known.holds) => *known = solution,
+            Some(_) => {}
+        }
+    }
+
+    /// True when rates have the signs of a mode.
+    fn moves(&self, holds: &[Hold], rates: &[f64]) -> bool {
+        let contacts = &self.contacts;
+        holds.iter().enumerate().all(|(i, hold)| {
+            let slip = contacts.along(i, |row| rates[row]);
+            let rests = rates[i].abs() <= TOLERANCE;
+            match hold {
+                Hold::Open => rates[i] >= -TOLERANCE,
+                Hold::Stick => rests && slip[0].hypot(slip[1]) <= TOLERANCE,
+                Hold::Slip(_) => rests,
+                Hold::Onset { direction, .. } => {
+                    let along = dot(direction, &slip);
+                    let across = direction[0] * slip[1] - direction[1] * slip[0];
+                    rests && along >= -TOLERANCE && across.abs() <= TOLERANCE
+                }
+            }
+        })
+    }
+
+    /// True when multipliers do not pull and sticking contacts are in their cones.
+    fn is_in_cones(&self, holds: &[Hold], multipliers: &[f64]) -> bool {
+        let largest = multipliers.iter().fold(1.0f64, |most, p| most.max(p.abs()));
+        let least = -TOLERANCE * largest;
+        holds.iter().enumerate().all(|(i, hold)| {
+            let (push, mu) = (multipliers[i], self.contacts.friction[i]);
+            let [x, y] = self.contacts.along(i, |row| multipliers[row]);
+            match hold {
+                Hold::Open => true,
+                Hold::Stick => push >= least && mu * push - x.hypot(y) >= least,
+                Hold::Slip(_) | Hold::Onset { .. } => push * (1.0 + mu) >= least,
+            }
+        })
+    }
+}

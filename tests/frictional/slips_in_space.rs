@@ -1,0 +1,361 @@
+//! Sticking and slipping contacts in space against the reference of friction and sliding: pucks,
+//! spheres, legged discs and tables.
+
+use crate::stick_slip::value;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::models::Particle;
+use saltation::{ContactModel, EventDriven, Run, Start};
+
+const GRAVITY: f64 = 9.81;
+
+fn run<S: MechanicalSystem + UnilateralConstraints>(
+    system: S,
+    rtol: f64,
+    (q, v): (&[f64], &[f64]),
+    tf: f64,
+) -> Run {
+    let mut driver = EventDriven::new(ContactModel::new(system))
+        .unwrap()
+        .rtol(rtol)
+        .atol(1e-3 * rtol);
+    driver.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap()
+}
+
+fn close(found: f64, expected: f64, tolerance: f64, of: &str) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{of}: {found} {expected} {:e}",
+        found - expected
+    );
+}
+
+/// A puck thrown across an incline turns downhill as it slows down, and stops.
+#[test]
+fn a_puck_turns_downhill_and_stops() {
+    let puck = Particle {
+        slope: 20_f64.to_radians(),
+        friction: 0.5,
+        ..Particle::default()
+    };
+    let of = |quantity: &str, i: &str| value("puck_on_incline", quantity, i, "");
+    for rtol in [1e-6, 1e-9, 1e-11] {
+        let run = run(puck, rtol, (&[0.0; 3], &[0.0, 3.0, 0.0]), 2.0);
+        let state = run.state_at(0.5).unwrap();
+        let tolerance = (100.0 * rtol).max(1e-9);
+        close(state[3].hypot(state[4]), of("v", "0.5"), tolerance, "v");
+        close(state[4].atan2(state[3]), of("psi", "0.5"), tolerance, "psi");
+        let [stop] = run.events() else {
+            panic!("{:?}", run.events())
+        };
+        assert_eq!(stop.stuck, [0]);
+        close(stop.t, of("t_stop", ""), tolerance, "stop");
+        let end = run.state();
+        close(end[0], of("x_down_stop", ""), tolerance, "down");
+        close(end[1], of("y_cross_stop", ""), tolerance, "across");
+        assert!((3..6).all(|k| end[k] == 0.0), "{end}");
+    }
+}
+/// A sphere over a plane: `q` holds its centre and the integral of its spin.
+#[derive(Clone, Copy)]
+struct Sphere {
+    radius: f64,
+    friction: f64,
+}
+
+impl MechanicalSystem for Sphere {
+    fn dof(&self) -> usize {
+        6
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        let spin = 0.4 * self.radius * self.radius;
+        (0..6).for_each(|k| m[7 * k] = if k < 3 { 1.0 } else { spin });
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f.fill(0.0);
+        f[2] = -GRAVITY;
+    }
+}
+
+impl UnilateralConstraints for Sphere {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[2] - self.radius
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.fill(0.0);
+        row[2] = 1.0;
+        true
+    }
+    fn constant_row(&self, _j: usize) -> bool {
+        true
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        (rows[0], rows[4]) = (1.0, -self.radius);
+        (rows[7], rows[9]) = (1.0, self.radius);
+    }
+}
+
+/// A thrown sphere slips in a constant direction until it rolls.
+#[test]
+fn a_sphere_slips_until_it_rolls() {
+    let sphere = Sphere {
+        radius: 0.1,
+        friction: 0.2,
+    };
+    let of = |quantity: &str| value("sphere_on_plane", quantity, "", "");
+    let q = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0];
+    let v = [2.0, 0.0, 0.0, 30.0, -10.0, 5.0];
+    let run = run(sphere, 1e-10, (&q, &v), 1.0);
+    let [rolls] = run.events() else {
+        panic!("{} {:?}", run.status(), run.events())
+    };
+    assert_eq!(rolls.stuck, [0]);
+    close(rolls.t, of("t_roll"), 1e-9, "rolls");
+    let x = &rolls.state_after;
+    for (k, quantity) in [
+        (0, "x_roll"),
+        (1, "y_roll"),
+        (6, "vx_roll"),
+        (7, "vy_roll"),
+        (9, "wx_roll"),
+        (10, "wy_roll"),
+    ] {
+        close(x[k], of(quantity), 1e-8, quantity);
+    }
+    close(x[11], 5.0, 1e-12, "spin");
+    let end = run.state();
+    close(end[0], x[0] + (1.0 - rolls.t) * x[6], 1e-9, "rolls on");
+}
+
+/// A disc on three legs, whose centre of mass is at the height of the ground: `q` holds the
+/// centre, the angle about the vertical and two tilts.
+#[derive(Clone, Copy)]
+struct LeggedDisc;
+
+impl LeggedDisc {
+    fn leg(j: usize, phi: f64) -> [f64; 2] {
+        let (sin, cos) = (phi + j as f64 * std::f64::consts::TAU / 3.0).sin_cos();
+        [cos, sin]
+    }
+}
+
+impl MechanicalSystem for LeggedDisc {
+    fn dof(&self) -> usize {
+        6
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        let inertia = [1.0, 1.0, 1.0, 0.5, 0.25, 0.25];
+        inertia
+            .iter()
+            .enumerate()
+            .for_each(|(k, of)| m[7 * k] = *of);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f.fill(0.0);
+        f[2] = -GRAVITY;
+    }
+}
+
+impl UnilateralConstraints for LeggedDisc {
+    fn contacts(&self) -> usize {
+        3
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        let [x, y] = Self::leg(j, q[3]);
+        q[2] + x * q[4] + y * q[5]
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.3
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        let [x, y] = Self::leg(j, q[3]);
+        rows.fill(0.0);
+        (rows[0], rows[3]) = (1.0, -y);
+        (rows[7], rows[9]) = (1.0, x);
+    }
+}
+
+/// The legs slip until one of them sticks, about which the disc pivots until it stops.
+#[test]
+fn a_disc_on_three_legs_pivots_about_the_one_that_sticks_first() {
+    let of = |quantity: &str, i: &str| value("three_legged_disc", quantity, i, "");
+    let v = [2.0, 0.0, 0.0, 3.0, 0.0, 0.0];
+    let run = run(LeggedDisc, 1e-10, (&[0.0; 6], &v), 1.0);
+    let early = run.state_at(0.3).unwrap();
+    for (k, quantity) in [
+        (0, "x"),
+        (1, "y"),
+        (3, "phi"),
+        (6, "vx"),
+        (7, "vy"),
+        (9, "omega"),
+    ] {
+        close(early[k], of(quantity, "0.3"), 1e-8, quantity);
+    }
+    let [sticks, stops] = run.events() else {
+        panic!("{} {:?}", run.status(), run.events())
+    };
+    assert_eq!(
+        (&sticks.stuck[..], &stops.stuck[..]),
+        (&[0][..], &[1, 2][..])
+    );
+    close(sticks.t, of("t_leg0_sticks", ""), 1e-8, "sticks");
+    let x = &sticks.state_after;
+    for (k, quantity) in [
+        (0, "x_at_stick"),
+        (1, "y_at_stick"),
+        (3, "phi_at_stick"),
+        (9, "omega_at_stick"),
+    ] {
+        close(x[k], of(quantity, ""), 1e-8, quantity);
+    }
+    close(stops.t, of("t_stop", ""), 1e-8, "stops");
+    let x = run.state();
+    for (k, quantity) in [(0, "x_stop"), (1, "y_stop"), (3, "phi_stop")] {
+        close(x[k], of(quantity, ""), 1e-8, quantity);
+    }
+}
+
+/// With little spin all legs stop together.
+#[test]
+fn a_disc_on_three_legs_stops_with_all_of_them() {
+    let of = |quantity: &str| value("three_legged_disc_small_spin", quantity, "", "");
+    let v = [1.0, 0.0, 0.0, 0.2, 0.0, 0.0];
+    let run = run(LeggedDisc, 1e-10, (&[0.0; 6], &v), 0.5);
+    let [stops] = run.events() else {
+        panic!("{} {:?}", run.status(), run.events())
+    };
+    assert_eq!(stops.stuck, [0, 1, 2]);
+    close(stops.t, of("t_stop"), 1e-8, "stops");
+    let x = run.state();
+    for (k, quantity) in [(0, "x_stop"), (1, "y_stop"), (3, "phi_stop")] {
+        close(x[k], of(quantity), 1e-8, quantity);
+    }
+}
+
+/// A block on the floor, pulled by a force that grows and turns.
+#[derive(Clone, Copy)]
+struct PulledBlock;
+
+impl PulledBlock {
+    const FRICTION: f64 = 0.3;
+    /// Size and direction of the pull.
+    fn pull(t: f64) -> [f64; 2] {
+        [Self::FRICTION * GRAVITY * (0.8 + 0.4 * t), 2.0 * t]
+    }
+}
+
+impl MechanicalSystem for PulledBlock {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        (0..3).for_each(|k| m[4 * k] = 1.0);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        let [size, angle] = Self::pull(t);
+        f.copy_from_slice(&[size * angle.cos(), size * angle.sin(), -GRAVITY]);
+    }
+}
+
+impl UnilateralConstraints for PulledBlock {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[2]
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        Self::FRICTION
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        (rows[0], rows[4]) = (1.0, 1.0);
+    }
+}
+
+/// The velocity of the pulled block by its speed and direction, `ṡ = A cos(φ − θ) − μ g`,
+/// `s θ̇ = A sin(φ − θ)`: the implicit midpoint rule from the first terms of the onset on.
+fn pulled_velocity(t: f64, steps: u32) -> [f64; 2] {
+    let begin = 0.5;
+    let mut now = begin + 1e-5;
+    let rub = PulledBlock::FRICTION * GRAVITY;
+    let (mut s, mut theta) = (0.2 * rub * 1e-10, PulledBlock::pull(now)[1]);
+    let ratio = ((t - begin) / (now - begin)).powf(1.0 / f64::from(steps));
+    for _ in 0..steps {
+        let h = (now - begin) * (ratio - 1.0);
+        let [size, angle] = PulledBlock::pull(now + 0.5 * h);
+        // Newton's method for the angle at the middle.
+        let mut middle = theta;
+        for _ in 0..50 {
+            let speed = s + 0.5 * h * (size * (angle - middle).cos() - rub);
+            let f = speed * (middle - theta) - 0.5 * h * size * (angle - middle).sin();
+            let df = speed
+                + 0.5 * h * size * (angle - middle).cos()
+                + 0.5 * h * size * (angle - middle).sin() * (middle - theta);
+            middle -= f / df;
+        }
+        s += h * (size * (angle - middle).cos() - rub);
+        theta = 2.0 * middle - theta;
+        now += h;
+    }
+    [s * theta.cos(), s * theta.sin()]
+}
+
+/// A slip begins in the direction in which the pull leaves the cone, and turns with it.
+#[test]
+fn a_pulled_block_begins_to_slip_and_turns() {
+    let end = pulled_velocity(1.5, 100_000);
+    for rtol in [1e-7, 1e-8, 1e-10] {
+        let run = run(PulledBlock, rtol, (&[0.0; 3], &[0.0; 3]), 1.5);
+        let [slips] = run.events() else {
+            panic!("{} {:?}", run.status(), run.events())
+        };
+        assert_eq!(slips.slipped, [0]);
+        close(slips.t, 0.5, 1e-9, "slips");
+        // Steps follow the direction of a slow slip: thousands of them, whatever the tolerance.
+        let steps = run.statistics().steps;
+        assert!((500..3000).contains(&steps), "{steps}");
+        for (k, end) in end.iter().enumerate() {
+            close(run.state()[3 + k], *end, (3.0 * rtol).max(2e-9), "velocity");
+        }
+        let shortly = pulled_velocity(0.501, 100_000);
+        for (k, shortly) in shortly.iter().enumerate() {
+            // It begins in the direction of the pull: behind its own by a third of the turn since then.
+            let lag = shortly.abs() * 2.0 * 1e-3;
+            close(
+                run.state_at(0.501).unwrap()[3 + k],
+                *shortly,
+                lag,
+                "shortly after",
+            );
+        }
+    }
+}
