@@ -192,7 +192,8 @@ impl Model<'_> {
     fn note_known(&self, crossed: &Crossed<'_>, mode: &Mode, event: &mut Event) {
         let functions = self.functions();
         let crosses = |function: ContactFunction| crossed.contains(functions.index(function));
-        let has_forces = !crosses(ContactFunction::Loads);
+        // In space contacts that hold the same motion as others stay closed with them.
+        let has_forces = functions.tangents > 1 || !crosses(ContactFunction::Loads);
         event.known.clear();
         for (&j, new) in event.touching.iter().zip(&event.new) {
             let held = self.is_closed(mode, j) && !event.released.contains(&j) && has_forces;

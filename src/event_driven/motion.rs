@@ -10,6 +10,7 @@ use crate::event_driven::Model;
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::motion::ClosedContacts;
 use crate::mechanics::motion::acceleration::{Frame, Purpose};
 use crate::mechanics::motion::contacts_at::ContactsAt;
@@ -108,7 +109,7 @@ impl Model<'_> {
             self.motion_with_friction(state, mode, Some(acceleration), None);
             return true;
         };
-        self.with_forces(|forces| {
+        self.with_forces(Dependent::Forces, |forces| {
             self.motion_with_friction(state, mode, Some(acceleration), Some(&mut *forces));
             {
                 let raises = matches!(purpose, Purpose::Events { .. });

@@ -19,6 +19,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;
+use crate::linalg::least_norm as semidefinite;
 use crate::linalg::lu::{self, SINGULAR};
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_list, with_zeros};
@@ -29,10 +30,22 @@ const SMALL: f64 = 1e-5;
 const EDGES: u32 = 8;
 /// Rounds in which edges are added where the distance falls most.
 const ROUNDS: usize = 40;
+/// Rounds that lower the distance by less than this part of it, after which it has settled.
+const FALLS: f64 = 1e-3;
+const STALLED: u32 = 3;
+/// Edges closer than this are one (rad): the distance is off by its square.
+const SAME: f64 = 1e-6;
+/// Distances below this part of the loads are none.
+const NONE: f64 = 1e-13;
 /// Steps of Newton's method for the directions of slips that begin.
 const STEPS: usize = 40;
-/// Directions that turn by less have settled.
-const SETTLED: f64 = 1e-14;
+/// Directions that turn by less have settled: friction is off by the square of it.
+const SETTLED: f64 = 1e-8;
+/// So have those across which nothing moves, up to this part of the greatest rate.
+const ACROSS: f64 = 1e-13;
+/// The least pace with which directions are looked for, in units of rows: forces that only squeeze a
+/// body between its contacts would turn them at will.
+const LEAST_PACE: f64 = 1e-8;
 
 /// How a contact is held in a mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -167,7 +180,7 @@ impl ContactRates<'_> {
                 }
                 if let (Hold::Onset { pace, .. }, true) = (holds[i], parts[0] == 0.0) {
                     // The rate across it turns with the direction, by −w/(μ λ_n).
-                    entries[at] += pace;
+                    entries[at] += pace.max(LEAST_PACE * self.own(self.row(i, 1)));
                 }
             }
         });
@@ -181,10 +194,17 @@ impl ContactRates<'_> {
         with_zeros(size * size + size, |scratch| {
             let (matrix, unknowns) = scratch.split_at_mut(size * size);
             self.set_up(holds, matrix, unknowns);
-            let is_unique = lu::solve_once(matrix, unknowns);
-            if !is_unique {
+            // In space slips in slightly different directions make a matrix regular that is not.
+            let may_depend = self.tangents > 1 && self.contacts > 1;
+            let mut is_unique = !(may_depend && self.add_null_space(holds, matrix, size));
+            if !lu::solve_once(matrix, unknowns) {
                 self.set_up(holds, matrix, unknowns);
-                least_norm(matrix, unknowns);
+                is_unique = false;
+                self.add_null_space(holds, matrix, size);
+                if !lu::solve_once(matrix, unknowns) {
+                    self.set_up(holds, matrix, unknowns);
+                    least_norm(matrix, unknowns);
+                }
             }
             for ((i, parts), x) in self.unknowns(holds).zip(&*unknowns) {
                 for (k, part) in self.taken(i, &parts) {
@@ -192,6 +212,47 @@ impl ContactRates<'_> {
                 }
             }
             is_unique
+        })
+    }
+
+    /// Adds the projector onto the null space of the rows of normals and sticking contacts to the
+    /// system of a mode; true where they depend on each other. On these multipliers, which move
+    /// nothing, the system says nothing else: they vanish.
+    fn add_null_space(&self, holds: &[Hold], matrix: &mut [f64], size: usize) -> bool {
+        let r = self.rows();
+        with_list(size, |places| {
+            let mut count = 0;
+            let hard = self.prescribed(holds).enumerate();
+            let hard = hard.filter(|(_, (i, parts))| parts[0] != 0.0 || holds[*i] == Hold::Stick);
+            for (place, (i, parts)) in hard {
+                let along = parts.iter().position(|part| *part != 0.0);
+                places[count] = [place, self.row(i, along.unwrap_or(0))];
+                count += 1;
+            }
+            let places = &places[..count];
+            let work = semidefinite::least_norm_size(count);
+            with_zeros(2 * count * count + work, |scratch| {
+                let (gram, rest) = scratch.split_at_mut(count * count);
+                let (projector, work) = rest.split_at_mut(count * count);
+                for (row, [_, a]) in gram.chunks_exact_mut(count.max(1)).zip(places) {
+                    for (to, [_, b]) in row.iter_mut().zip(places) {
+                        *to = self.gram[a * r + b];
+                    }
+                }
+                let rank = semidefinite::null_projector(gram, count, projector, work);
+                if rank == count {
+                    return false;
+                }
+                let unit = places
+                    .iter()
+                    .fold(0.0f64, |most, [_, a]| most.max(self.own(*a)));
+                for (row, [place, _]) in projector.chunks_exact(count.max(1)).zip(places) {
+                    for (part, [column, _]) in row.iter().zip(places) {
+                        matrix[place * size + column] += unit * part;
+                    }
+                }
+                true
+            })
         })
     }
 
@@ -256,9 +317,10 @@ impl ContactRates<'_> {
     /// they do so. The directions given are where Newton's method starts. `None` where it does not
     /// settle, in 40 steps; else as [`solve`](Self::solve).
     pub(crate) fn begin(&self, holds: &mut [Hold], multipliers: &mut [f64]) -> Option<bool> {
+        let greatest = self.free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
         for _ in 0..STEPS {
             let is_unique = self.solve(holds, multipliers);
-            let mut turned: f64 = 0.0;
+            let (mut turned, mut strays): (f64, f64) = (0.0, 0.0);
             for i in 0..holds.len() {
                 let Hold::Onset { direction, .. } = holds[i] else {
                     continue;
@@ -271,83 +333,73 @@ impl ContactRates<'_> {
                 let by = direction[0] * friction[1] - direction[1] * friction[0];
                 turned = turned.max((by / size).abs());
                 let rates = self.along(i, |row| self.rate(row, multipliers));
+                strays = strays.max((new[0] * rates[1] - new[1] * rates[0]).abs());
                 holds[i] = Hold::Onset {
                     direction: new,
                     pace: dot(&new, &rates) / size,
                 };
             }
-            if turned <= SETTLED {
+            if turned <= SETTLED || strays <= ACROSS * greatest && turned <= 1e-3 {
                 return Some(is_unique);
             }
         }
         None
     }
 
-    /// The distance of the loads from the cones of a mode, in units of rows, as a part of the loads,
-    /// and the multipliers of least size in the cones that balance the loads. At most 40 rounds
-    /// with an edge more for each sticking contact in space.
+    /// The distance of the loads from the cones of a mode, in units of rows, as a part of the loads. At
+    /// most 40 rounds with two edges more for each sticking contact in space. The multipliers of
+    /// [`solve`](Self::solve) are where it starts.
     #[cold]
-    pub(crate) fn in_cones(&self, holds: &[Hold], multipliers: &mut [f64]) -> f64 {
-        multipliers.fill(0.0);
-        let rows: Vec<(usize, Parts)> = self.prescribed(holds).collect();
-        let root = |(i, parts): &(usize, Parts)| {
-            let own: f64 = self
-                .taken(*i, parts)
-                .map(|(k, part)| part * part * self.own(k))
-                .sum();
-            if own > 0.0 { own.sqrt() } else { 1.0 }
-        };
-        let roots: Vec<f64> = rows.iter().map(root).collect();
-        let load = |of: &(usize, Parts)| -> f64 {
-            let taken = self.taken(of.0, &of.1);
-            taken.map(|(k, part)| -part * self.free[k]).sum()
-        };
-        let mut point: Vec<f64> = rows.iter().map(load).collect();
-        point
-            .iter_mut()
-            .zip(&roots)
-            .for_each(|(b, root)| *b /= root);
-        let size = dot(&point, &point).sqrt();
+    pub(crate) fn distance_from_cones(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
+        if self.are_in_cones(holds, multipliers) {
+            return 0.0;
+        }
+        let mut search = ConeSearch::new(self, holds, 0.0);
+        for (i, _) in holds
+            .iter()
+            .enumerate()
+            .filter(|(_, hold)| **hold == Hold::Stick)
+        {
+            let along = unit(self.along(i, |row| multipliers[row]));
+            search
+                .edges
+                .extend(along.filter(|_| self.tangents > 1).map(|[x, y]| {
+                    let mu = self.friction[i];
+                    (i, [1.0, mu * x, mu * y])
+                }));
+        }
+        let size = dot(&search.point, &search.point).sqrt();
         if size == 0.0 {
             return 0.0;
         }
-        let mut edges = self.edges(holds);
-        let mut nearest = Nearest::default();
-        let mut search = |edges: &mut Vec<(usize, Parts)>, weight: f64, point: &[f64]| {
-            let mut generators = vec![origin(point.len())];
-            let mut least = f64::INFINITY;
-            for _ in 0..ROUNDS {
-                for edge in &edges[generators.len() - 1..] {
-                    generators.push(self.ray(edge, &rows, &roots, weight));
-                }
-                let found = nearest.distance(generators.iter().map(Vec::as_slice), point, 0.0);
-                let is_settled = found >= (1.0 - 1e-9) * least || found <= 1e-14 * size;
-                least = least.min(found);
-                if is_settled
-                    || !self.add_edges(holds, edges, |edge| {
-                        // The slope of the distance along a multiplier.
-                        dot(&self.ray(edge, &rows, &roots, weight)[1..], nearest.gap())
-                    })
-                {
-                    break;
-                }
-            }
-            let found: Vec<_> = nearest.coefficients().collect();
-            (least, found)
-        };
-        let (distance, _) = search(&mut edges, 0.0, &point);
+        search.run(self, holds) / size
+    }
+
+    /// True when no multiplier pulls, and those of sticking contacts are in their cones.
+    pub(crate) fn are_in_cones(&self, holds: &[Hold], multipliers: &[f64]) -> bool {
+        holds.iter().enumerate().all(|(i, hold)| {
+            let (push, mu) = (multipliers[i], self.friction[i]);
+            let [x, y] = self.along(i, |row| multipliers[row]);
+            push >= 0.0 && (*hold != Hold::Stick || mu * push >= x.hypot(y))
+        })
+    }
+
+    /// Writes the multipliers of least size in the cones of a mode that balance the loads best. Likewise
+    /// at most 40 rounds.
+    #[cold]
+    pub(crate) fn least_in_cones(&self, holds: &[Hold], multipliers: &mut [f64]) {
         // The distance with the multipliers themselves in it, which shall be small.
-        point.resize(rows.len() + self.rows(), 0.0);
-        let (_, weights) = search(&mut edges, SMALL, &point);
-        for (ray, weight) in weights {
-            let Some((i, parts)) = ray.checked_sub(1).and_then(|ray| edges.get(ray)) else {
+        let mut search = ConeSearch::new(self, holds, SMALL);
+        search.run(self, holds);
+        multipliers.fill(0.0);
+        for (ray, weight) in search.nearest.coefficients() {
+            let Some((i, parts)) = ray.checked_sub(1).and_then(|ray| search.edges.get(ray)) else {
                 continue;
             };
             for (k, part) in self.taken(*i, parts) {
                 multipliers[k] += part * weight;
             }
         }
-        distance / size
     }
 
     /// `G_kk`.
@@ -372,62 +424,128 @@ impl ContactRates<'_> {
         }
         edges
     }
+}
 
-    /// Adds an edge to each round cone where the distance falls most along it; false where no cone
-    /// is round.
-    fn add_edges(
-        &self,
-        holds: &[Hold],
-        edges: &mut Vec<(usize, Parts)>,
-        slope: impl Fn(&(usize, Parts)) -> f64,
-    ) -> bool {
-        let before = edges.len();
-        for (i, hold) in holds.iter().enumerate() {
-            if *hold != Hold::Stick || self.tangents < 2 {
-                continue;
-            }
-            let steepest = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|parts| -slope(&(i, parts)));
-            if let Some([x, y]) = unit(steepest) {
-                let mu = self.friction[i];
-                edges.push((i, [1.0, mu * x, mu * y]));
-            }
+/// A search for the point of the cones of a mode that is nearest to its loads.
+struct ConeSearch {
+    /// The prescribed rates, and the units of their rows.
+    rows: Vec<(usize, Parts)>,
+    roots: Vec<f64>,
+    /// The loads, in units of rows.
+    point: Vec<f64>,
+    edges: Vec<(usize, Parts)>,
+    /// Weight of the multipliers themselves.
+    weight: f64,
+    nearest: Nearest,
+}
+
+impl ConeSearch {
+    fn new(contacts: &ContactRates<'_>, holds: &[Hold], weight: f64) -> Self {
+        let rows: Vec<(usize, Parts)> = contacts.prescribed(holds).collect();
+        let root = |(i, parts): &(usize, Parts)| {
+            let taken = contacts.taken(*i, parts);
+            let own: f64 = taken.map(|(k, part)| part * part * contacts.own(k)).sum();
+            if own > 0.0 { own.sqrt() } else { 1.0 }
+        };
+        let roots: Vec<f64> = rows.iter().map(root).collect();
+        let load = |((i, parts), root): (&(usize, Parts), &f64)| {
+            let taken = contacts.taken(*i, parts);
+            let load: f64 = taken.map(|(k, part)| -part * contacts.free[k]).sum();
+            load / root
+        };
+        let mut point: Vec<f64> = rows.iter().zip(&roots).map(load).collect();
+        if weight > 0.0 {
+            point.resize(rows.len() + contacts.rows(), 0.0);
         }
-        edges.len() > before
+        Self {
+            edges: contacts.edges(holds),
+            nearest: Nearest::default(),
+            rows,
+            roots,
+            point,
+            weight,
+        }
     }
 
-    /// A ray of the search: the rates that a multiplier makes, in units of rows, and with a weight
-    /// itself.
-    fn ray(
-        &self,
-        (i, parts): &(usize, Parts),
-        rows: &[(usize, Parts)],
-        roots: &[f64],
-        weight: f64,
-    ) -> Vec<f64> {
-        let r = self.rows();
+    /// The distance. Round cones get edges, in the directions of the multipliers found and where it
+    /// falls most, until it falls no more.
+    fn run(&mut self, contacts: &ContactRates<'_>, holds: &[Hold]) -> f64 {
+        let size = dot(&self.point, &self.point).sqrt();
+        let mut generators = vec![vec![0.0; 1 + self.point.len()]];
+        generators[0][0] = 1.0;
+        let (mut least, mut stalled) = (f64::INFINITY, 0);
+        for _ in 0..ROUNDS {
+            for edge in &self.edges[generators.len() - 1..] {
+                generators.push(self.ray(contacts, edge));
+            }
+            let rays = generators.iter().map(Vec::as_slice);
+            let found = self.nearest.distance(rays, &self.point, NONE * size);
+            if found >= (1.0 - FALLS) * least {
+                stalled += 1;
+            }
+            least = least.min(found);
+            let is_settled = stalled >= STALLED || found <= NONE * size;
+            if is_settled || !self.add_edges(contacts, holds) {
+                break;
+            }
+        }
+        least
+    }
+
+    /// Adds edges to round cones; false where there are none that are not there already.
+    fn add_edges(&mut self, contacts: &ContactRates<'_>, holds: &[Hold]) -> bool {
+        let before = self.edges.len();
+        for (i, hold) in holds.iter().enumerate() {
+            if *hold != Hold::Stick || contacts.tangents < 2 {
+                continue;
+            }
+            let mut found = [0.0; 2];
+            for (ray, weight) in self.nearest.coefficients() {
+                let edge = ray.checked_sub(1).and_then(|ray| self.edges.get(ray));
+                if let Some((_, parts)) = edge.filter(|(j, _)| *j == i) {
+                    found = [found[0] + weight * parts[1], found[1] + weight * parts[2]];
+                }
+            }
+            let fall = |parts: Parts| {
+                let ray = self.ray(contacts, &(i, parts));
+                -dot(&ray[1..], self.nearest.gap())
+            };
+            let steepest = unit([fall([0.0, 1.0, 0.0]), fall([0.0, 0.0, 1.0])]);
+            let mu = contacts.friction[i];
+            for [x, y] in unit(found).into_iter().chain(steepest) {
+                let mut own = self.edges.iter().filter(|(j, _)| *j == i);
+                let is_there = |(_, [_, a, b]): &(usize, Parts)| {
+                    (x * b - y * a).abs() <= SAME * mu && x * a + y * b > 0.0
+                };
+                if !own.any(is_there) {
+                    self.edges.push((i, [1.0, mu * x, mu * y]));
+                }
+            }
+        }
+        self.edges.len() > before
+    }
+
+    /// A ray of the search: the rates that a multiplier makes, in units of rows, and with its weight
+    /// the multiplier itself.
+    fn ray(&self, contacts: &ContactRates<'_>, (i, parts): &(usize, Parts)) -> Vec<f64> {
+        let r = contacts.rows();
         let mut ray = vec![0.0];
-        for ((at, across), root) in rows.iter().zip(roots) {
-            let taken = self.taken(*at, across).map(|(k, a)| {
-                let row = &self.gram[k * r..(k + 1) * r];
-                a * self.taken(*i, parts).map(|(l, b)| b * row[l]).sum::<f64>()
+        for ((at, across), root) in self.rows.iter().zip(&self.roots) {
+            let taken = contacts.taken(*at, across).map(|(k, a)| {
+                let row = &contacts.gram[k * r..(k + 1) * r];
+                let of_parts = contacts.taken(*i, parts).map(|(l, b)| b * row[l]);
+                a * of_parts.sum::<f64>()
             });
             ray.push(taken.sum::<f64>() / root);
         }
-        if weight > 0.0 {
-            ray.resize(1 + rows.len() + r, 0.0);
-            for (k, part) in self.taken(*i, parts) {
-                ray[1 + rows.len() + k] = weight * part * self.own(k).sqrt();
+        ray.resize(1 + self.point.len(), 0.0);
+        if self.weight > 0.0 {
+            for (k, part) in contacts.taken(*i, parts) {
+                ray[1 + self.rows.len() + k] = self.weight * part * contacts.own(k).sqrt();
             }
         }
         ray
     }
-}
-
-/// The tip of all cones.
-fn origin(size: usize) -> Vec<f64> {
-    let mut origin = vec![0.0; 1 + size];
-    origin[0] = 1.0;
-    origin
 }
 
 /// Replaces `right` by the solution of least norm; NaN where there is none.
@@ -441,5 +559,71 @@ fn least_norm(matrix: &[f64], right: &mut [f64]) {
     match solved {
         Some(x) => right.copy_from_slice(x.as_slice()),
         None => right.fill(f64::NAN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_on_four_legs_begins_to_slip_where_it_is_pulled() {
+        // Twelve multipliers on six freedoms, whatever the pull beyond the cones.
+        let (a, b, h) = (0.5, 0.3, 0.6);
+        let inertia = [2.0, 2.0, 2.0, 0.3, 0.2, 0.25];
+        let mut rows: Vec<[f64; 6]> = Vec::new();
+        let legs = [[a, b], [-a, b], [a, -b], [-a, -b]];
+        for [x, y] in legs {
+            rows.push([0.0, 0.0, 1.0, 0.0, y, -x]);
+        }
+        for [x, y] in legs {
+            rows.push([1.0, 0.0, 0.0, -y, 0.0, -h]);
+            rows.push([0.0, 1.0, 0.0, x, h, 0.0]);
+        }
+        let r = rows.len();
+        let mut gram = vec![0.0; r * r];
+        for i in 0..r {
+            for j in 0..r {
+                gram[i * r + j] = (0..6).map(|k| rows[i][k] * rows[j][k] / inertia[k]).sum();
+            }
+        }
+        let friction = [0.4; 4];
+        for over in (-12..2).flat_map(|e| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(e))) {
+            let pull = 0.4 * 2.0 * 9.81 * (1.0 + over);
+            let f = [pull * 0.5f64.cos(), pull * 0.5f64.sin(), -2.0 * 9.81];
+            let free: Vec<f64> = (0..r)
+                .map(|i| (0..3).map(|k| rows[i][k] * f[k] / inertia[k]).sum())
+                .collect();
+            let contacts = ContactRates {
+                contacts: 4,
+                tangents: 2,
+                gram: &gram,
+                free: &free,
+                friction: &friction,
+            };
+            let begins = Hold::Onset {
+                direction: [1.0, 0.0],
+                pace: 0.0,
+            };
+            let mut holds = [begins; 4];
+            let mut multipliers = vec![0.0; r];
+            let found = contacts.begin_beyond_cones(&mut holds, &mut multipliers);
+            assert_eq!(found, Some(false), "{over:e}");
+            // The distance is in units of rows, and a fifth of the excess here.
+            let sticks = [Hold::Stick; 4];
+            let mut held = vec![0.0; r];
+            contacts.solve(&sticks, &mut held);
+            let distance = contacts.distance_from_cones(&sticks, &held);
+            let excess = 0.2028 * over;
+            assert!(
+                (distance - excess).abs() < 4e-9 + 0.01 * over || over > 0.1,
+                "{over:e} {distance:e}"
+            );
+            let rates = contacts.along(0, |row| contacts.rate(row, &multipliers));
+            let expected = over * 0.4 * 9.81;
+            let error = rates[0].hypot(rates[1]) - expected;
+            assert!(error.abs() < 1e-13 + 1e-8 * expected, "{over:e} {error:e}");
+            assert!(multipliers[..4].iter().all(|&push| push > 0.9));
+        }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) const MOST_CONTACTS: usize = 5;
 /// Signs are checked to this.
 const TOLERANCE: f64 = 1e-10;
 /// Loads of contacts that depend on each other lie in the cones of a mode up to this part.
-const IN_CONES: f64 = 1e-9;
+const IN_CONES: f64 = 1e-8;
 /// Rates closer than this are one.
 const MERGED: f64 = 1e-8;
 /// Directions in which slips are started: that in which the cone is left, and those turned by parts of
@@ -35,7 +35,7 @@ pub(crate) struct Given {
     pub(crate) direction: Option<[f64; 2]>,
     /// It has just left its cone: it slips, or is open.
     pub(crate) slips: bool,
-    /// Of modes with one motion, those with the fewest open contacts of this kind are kept.
+    /// Of modes with one motion, those are kept in which it is closed; open where it does not stay.
     pub(crate) stays: bool,
 }
 
@@ -47,6 +47,8 @@ pub(crate) struct Solution {
     pub(crate) multipliers: Vec<f64>,
     /// Scaled rates with them.
     rates: Vec<f64>,
+    /// False where contacts depend on each other.
+    is_unique: bool,
 }
 
 /// All solutions that are found.
@@ -85,8 +87,12 @@ pub(crate) fn solutions(
         found: Vec::new(),
     };
     search.descend(&mut Vec::with_capacity(m), interrupt)?;
-    let mut found = search.found;
+    let mut found = std::mem::take(&mut search.found);
     for solution in &mut found {
+        if !solution.is_unique {
+            let contacts = &search.contacts;
+            contacts.least_in_cones(&solution.holds, &mut solution.multipliers);
+        }
         for (row, (p, root)) in solution.multipliers.iter_mut().zip(&roots).enumerate() {
             // Rounding does not pull.
             let pushed = if row < m { p.max(0.0) } else { *p };
@@ -152,7 +158,7 @@ impl Search<'_> {
             None if given.slips => [Some(begins), None],
             None => [Some(Hold::Stick), Some(begins)],
         };
-        for hold in [Some(Hold::Open)].into_iter().chain(closed).flatten() {
+        for hold in closed.into_iter().chain([Some(Hold::Open)]).flatten() {
             holds.push(hold);
             let visited = self.descend(holds, interrupt);
             holds.pop();
@@ -168,7 +174,7 @@ impl Search<'_> {
             self.visit_onsets(mode, &mut multipliers);
         } else {
             let is_unique = self.contacts.solve(mode, &mut multipliers);
-            self.take(mode, &mut multipliers, is_unique);
+            self.take(mode, &multipliers, is_unique);
         }
         self.multipliers = multipliers;
     }
@@ -198,44 +204,50 @@ impl Search<'_> {
         }
     }
 
-    /// Takes multipliers of a mode if they are a solution, those in the cones where they are not
-    /// unique.
-    fn take(&mut self, holds: &[Hold], multipliers: &mut [f64], is_unique: bool) {
+    /// Takes multipliers of a mode if they are a solution that is not there already, or not with a
+    /// better mode.
+    fn take(&mut self, holds: &[Hold], multipliers: &[f64], is_unique: bool) {
         let contacts = &self.contacts;
-        let rates = |multipliers: &[f64]| -> Vec<f64> {
-            let rows = 0..contacts.rows();
-            rows.map(|row| contacts.rate(row, multipliers)).collect()
-        };
-        let after = rates(multipliers);
-        if !is_unique {
-            // Directions of slips are those of the motion; the multipliers are in the cones, or none.
-            if !self.moves(holds, &after) || contacts.in_cones(holds, multipliers) > IN_CONES {
-                return;
-            }
-        } else if !self.moves(holds, &after) || !self.is_in_cones(holds, multipliers) {
+        let rows = 0..contacts.rows();
+        let rates: Vec<f64> = rows.map(|row| contacts.rate(row, multipliers)).collect();
+        if !self.moves(holds, &rates) {
             return;
         }
         let near = |known: &Solution| {
-            let mut pairs = known.rates.iter().zip(&after);
+            let mut pairs = known.rates.iter().zip(&rates);
             pairs.all(|(a, b)| (a - b).abs() <= MERGED)
         };
-        let given = self.given;
-        let opened = |holds: &[Hold]| {
-            let pairs = holds.iter().zip(given);
-            pairs
-                .filter(|(hold, given)| given.stays && **hold == Hold::Open)
-                .count()
+        let known = self.found.iter().position(near);
+        let worse = |known: usize| self.strays(&self.found[known].holds) <= self.strays(holds);
+        if known.is_some_and(worse) {
+            return;
+        }
+        // Of dependent contacts some multipliers in the cones do, not those found.
+        let is_in_cones = if is_unique {
+            self.is_in_cones(holds, multipliers)
+        } else {
+            contacts.distance_from_cones(holds, multipliers) <= IN_CONES
         };
+        if !is_in_cones {
+            return;
+        }
         let solution = Solution {
             holds: holds.to_vec(),
             multipliers: multipliers.to_vec(),
-            rates: after.clone(),
+            rates,
+            is_unique,
         };
-        match self.found.iter_mut().find(|known| near(known)) {
+        match known {
             None => self.found.push(solution),
-            Some(known) if opened(holds) < opened(&known.holds) => *known = solution,
-            Some(_) => {}
+            Some(known) => self.found[known] = solution,
         }
+    }
+
+    /// Number of contacts that a mode opens though they stay, or closes though they do not.
+    fn strays(&self, holds: &[Hold]) -> usize {
+        let pairs = holds.iter().zip(self.given);
+        let strays = pairs.filter(|(hold, given)| given.stays == (**hold == Hold::Open));
+        strays.count()
     }
 
     /// True when rates have the signs of a mode.

@@ -138,10 +138,10 @@ pub(crate) fn solve_by_rows(l: &[f64], width: usize, b: &mut [f64]) {
     }
 }
 
-/// `out = A x` for a symmetric `A`. Up to eight rows their number is a constant when this is
-/// compiled: several times as fast.
-pub(crate) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
-    match x.len() {
+/// `out = A x` for a matrix by columns, with as many rows as `out` has. Up to eight their number is a
+/// constant when this is compiled: several times as fast.
+pub(crate) fn columns_times(a: &[f64], x: &[f64], out: &mut [f64]) {
+    match out.len() {
         1 => few_times::<1>(a, x, out),
         2 => few_times::<2>(a, x, out),
         3 => few_times::<3>(a, x, out),
@@ -153,6 +153,10 @@ pub(crate) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
         n => {
             out.fill(0.0);
             for (x, column) in x.iter().zip(a.chunks_exact(n.max(1))) {
+                // Rows of gaps have few entries beside zeros, which add nothing to a sum.
+                if *x == 0.0 {
+                    continue;
+                }
                 for (out, a) in out.iter_mut().zip(column) {
                     *out += a * x;
                 }
@@ -163,15 +167,19 @@ pub(crate) fn symmetric_times(a: &[f64], x: &[f64], out: &mut [f64]) {
 
 #[inline]
 fn few_times<const N: usize>(a: &[f64], x: &[f64], out: &mut [f64]) {
-    let columns = a.as_chunks::<N>().0.first_chunk::<N>();
-    let (Some(columns), Some(x)) = (columns, x.first_chunk::<N>()) else {
-        return;
-    };
+    let columns = a.as_chunks::<N>().0;
     let mut sum = [0.0; N];
-    for (x, column) in x.iter().zip(columns) {
-        for (sum, a) in sum.iter_mut().zip(column) {
-            *sum += a * x;
+    let mut add = |x: &[f64], columns: &[[f64; N]]| {
+        for (x, column) in x.iter().zip(columns) {
+            for (sum, a) in sum.iter_mut().zip(column) {
+                *sum += a * x;
+            }
         }
+    };
+    match (x.first_chunk::<N>(), columns.first_chunk::<N>()) {
+        // A square one: both numbers are constants.
+        (Some(square), Some(columns)) if x.len() == N => add(square, columns),
+        _ => add(x, columns),
     }
     out.copy_from_slice(&sum);
 }
@@ -384,16 +392,16 @@ mod tests {
     #[test]
     #[expect(clippy::float_cmp, reason = "sums of small integers are exact")]
     fn products_of_any_size() {
-        for n in 0..=10 {
-            let a: Vec<f64> = (0..n * n)
+        for (n, d) in (0..=10).flat_map(|n| [(n, n), (n, 3)]) {
+            let a: Vec<f64> = (0..n * d)
                 .map(|k| ((k / n) * (k % n)) as f64 + 1.0)
                 .collect();
-            let x: Vec<f64> = (0..n).map(|i| i as f64 - 2.0).collect();
+            let x: Vec<f64> = (0..d).map(|i| i as f64 - 2.0).collect();
             let mut out = vec![f64::NAN; n];
-            symmetric_times(&a, &x, &mut out);
+            columns_times(&a, &x, &mut out);
             for i in 0..n {
-                let expected: f64 = (0..n).map(|j| a[j * n + i] * x[j]).sum();
-                assert_eq!(out[i], expected, "{n}");
+                let expected: f64 = (0..d).map(|j| a[j * n + i] * x[j]).sum();
+                assert_eq!(out[i], expected, "{n} by {d}");
             }
         }
     }

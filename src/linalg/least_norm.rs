@@ -21,6 +21,47 @@ pub(crate) fn least_norm(gram: &[f64], m: usize, b: &mut [f64], scratch: &mut [f
     let mut cut = Cut(scratch);
     let (l, triangle) = (cut.take(m * m), cut.take(m * m));
     let (left, y) = (cut.take(m), cut.take(m));
+    let rank = range(gram, m, [l, triangle, left]);
+    for k in 0..rank {
+        y[k] = dot(&l[k * m..(k + 1) * m], b);
+    }
+    for k in (0..rank).rev() {
+        let known: f64 = (k + 1..rank).map(|i| triangle[i * m + k] * y[i]).sum();
+        y[k] = (y[k] - known) / triangle[k * m + k];
+    }
+    for k in 0..rank {
+        let known: f64 = (0..k).map(|i| triangle[k * m + i] * y[i]).sum();
+        y[k] = (y[k] - known) / triangle[k * m + k];
+    }
+    for j in 0..m {
+        b[j] = (0..rank).map(|k| l[k * m + j] * y[k]).sum();
+    }
+    rank
+}
+
+/// Writes the projector onto the null space of a positive semidefinite `G` (`m × m`), `1 − Q Qᵀ`, with
+/// scratch as for [`least_norm`]; gives the rank of `G`.
+pub(crate) fn null_projector(
+    gram: &[f64],
+    m: usize,
+    projector: &mut [f64],
+    scratch: &mut [f64],
+) -> usize {
+    let mut cut = Cut(scratch);
+    let (l, triangle) = (cut.take(m * m), cut.take(m * m));
+    let rank = range(gram, m, [l, triangle, cut.take(m)]);
+    for i in 0..m {
+        for j in 0..m {
+            let within: f64 = (0..rank).map(|k| l[k * m + i] * l[k * m + j]).sum();
+            projector[i * m + j] = if i == j { 1.0 - within } else { -within };
+        }
+    }
+    rank
+}
+
+/// Writes an orthonormal basis `Q` of the range of `G`, one row each, and the `R` of its pivoted
+/// Cholesky factor `L = Q R`; gives the rank.
+fn range(gram: &[f64], m: usize, [l, triangle, left]: [&mut [f64]; 3]) -> usize {
     for i in 0..m {
         left[i] = gram[i * m + i];
     }
@@ -55,20 +96,6 @@ pub(crate) fn least_norm(gram: &[f64], m: usize, b: &mut [f64], scratch: &mut [f
         for c in column {
             *c /= norm;
         }
-    }
-    for k in 0..rank {
-        y[k] = dot(&l[k * m..(k + 1) * m], b);
-    }
-    for k in (0..rank).rev() {
-        let known: f64 = (k + 1..rank).map(|i| triangle[i * m + k] * y[i]).sum();
-        y[k] = (y[k] - known) / triangle[k * m + k];
-    }
-    for k in 0..rank {
-        let known: f64 = (0..k).map(|i| triangle[k * m + i] * y[i]).sum();
-        y[k] = (y[k] - known) / triangle[k * m + k];
-    }
-    for j in 0..m {
-        b[j] = (0..rank).map(|k| l[k * m + j] * y[k]).sum();
     }
     rank
 }

@@ -99,12 +99,12 @@ pub(crate) fn gather_closed<'a>(mode: &Mode, space: &'a mut [usize]) -> &'a [usi
     let mut m = 0;
     let n = space.len();
     for (place, j) in space.iter_mut().zip(mode.flags()) {
-        // Flags of slips follow those of contacts.
-        if j >= n {
-            break;
-        }
         *place = j;
         m += 1;
+    }
+    // Flags of slips follow those of contacts.
+    while m > 0 && space[m - 1] >= n {
+        m -= 1;
     }
     &space[..m]
 }

@@ -39,6 +39,7 @@ mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod random_modes;
+mod random_slips_in_space;
 mod reachable;
 mod rebounds_with_friction;
 mod reference_rows;

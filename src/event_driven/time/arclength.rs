@@ -8,6 +8,7 @@ use nalgebra::DVector;
 use crate::event_driven::Model;
 use crate::linalg::dot;
 use crate::mechanics::energy_balance::GAUSS;
+use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::motion::acceleration::Purpose;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Redundant, State};
@@ -226,7 +227,7 @@ impl<'a> Arclength<'a> {
         let state = State { t, q, v };
         let mut all = vec![0.0; self.rows];
         if model.has_friction_in(mode) {
-            model.with_forces(|forces| {
+            model.with_forces(Dependent::Forces, |forces| {
                 model.motion_with_friction(state, mode, None, Some(&mut *forces));
                 all[..n].copy_from_slice(forces.push);
                 all[n..].copy_from_slice(forces.along);

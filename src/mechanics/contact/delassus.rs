@@ -6,7 +6,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::impact::{ImpactFailure, ImpactProblem};
-use crate::linalg::cholesky::{factor, norm_in, solve, symmetric_times};
+use crate::linalg::cholesky::{columns_times, factor, norm_in, solve};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::linalg::symmetric::check_symmetric;
@@ -29,7 +29,7 @@ impl Mass<'_> {
                 out.copy_from_slice(force);
                 solve(l, force.len(), out);
             }
-            Self::Inverse(inverse) => symmetric_times(inverse, force, out),
+            Self::Inverse(inverse) => columns_times(inverse, force, out),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::contact_function::Slip;
-use super::forces::{Forces, RAISED};
+use super::forces::{Dependent, Forces, RAISED};
 use super::frame::Frame;
 use crate::Mode;
 use crate::linalg::scratch::{with_list, with_zeros};
@@ -93,7 +93,7 @@ impl ConstantForces {
                     *to = frame.bends[i] / frame.root(i);
                 }
                 let acceleration = &mut self.accelerations[c * d..(c + 1) * d];
-                let is_unique = model.with_forces(|found| {
+                let is_unique = model.with_forces(Dependent::Ignored, |found| {
                     model.balance(&frame, mode, state.v, acceleration, found);
                     let forces = &mut self.forces[(1 + k) * m * c..(1 + k) * m * (c + 1)];
                     let (pushes, along) = forces.split_at_mut(m);

@@ -34,6 +34,19 @@ pub(crate) struct Forces<'a> {
     /// The distance of the loads from the cone of forces, as a part of them, where forces are not
     /// unique.
     pub(crate) distance: Option<f64>,
+    /// What is evaluated then.
+    dependent: Dependent,
+}
+
+/// What is evaluated where forces are not unique, beside accelerations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dependent {
+    /// Nothing.
+    Ignored,
+    /// The distance of the loads from the cones.
+    Distance,
+    /// That, and the forces of least size in the cones.
+    Forces,
 }
 
 impl Forces<'_> {
@@ -90,7 +103,7 @@ impl Model<'_> {
             });
         };
         let Some(forces) = forces else {
-            return self.with_forces(|all| {
+            return self.with_forces(Dependent::Ignored, |all| {
                 self.motion_of_frame(state, mode, Some(acceleration), Some(all));
             });
         };
@@ -108,7 +121,11 @@ impl Model<'_> {
     }
 
     /// Calls `then` with space for the forces of all contacts.
-    pub(crate) fn with_forces<R>(&self, then: impl FnOnce(&mut Forces<'_>) -> R) -> R {
+    pub(crate) fn with_forces<R>(
+        &self,
+        dependent: Dependent,
+        then: impl FnOnce(&mut Forces<'_>) -> R,
+    ) -> R {
         let (n, k) = (self.layout().contacts, self.row_tangents().max(1));
         with_zeros((2 + k) * n, |scratch| {
             let (push, rest) = scratch.split_at_mut(n);
@@ -118,6 +135,7 @@ impl Model<'_> {
                 along,
                 raised,
                 distance: None,
+                dependent,
             })
         })
     }
@@ -177,10 +195,16 @@ impl Model<'_> {
             with_list(m, |holds| {
                 self.holds(frame, mode, v, holds);
                 if !rates.solve_mode(holds, multipliers) {
-                    with_zeros(frame.r, |least| {
-                        forces.distance = Some(rates.in_cones(holds, least));
-                        forces.write(frame, least);
+                    forces.distance = Some(match forces.dependent {
+                        Dependent::Ignored => 0.0,
+                        _ => rates.distance_from_cones(holds, multipliers),
                     });
+                    if forces.dependent == Dependent::Forces {
+                        with_zeros(frame.r, |least| {
+                            rates.least_in_cones(holds, least);
+                            forces.write(frame, least);
+                        });
+                    }
                 }
             });
             for (i, &p) in multipliers.iter().enumerate() {
@@ -205,6 +229,8 @@ impl Model<'_> {
             frame.bends[i] = dot(frame.row(i), v);
         }
         frame.free.copy_from_slice(v);
-        self.with_forces(|impulses| self.balance(frame, mode, frame.free, v, impulses));
+        self.with_forces(Dependent::Ignored, |impulses| {
+            self.balance(frame, mode, frame.free, v, impulses);
+        });
     }
 }

@@ -1,7 +1,7 @@
 //! The values of the event functions of contacts with friction: what ends a mode.
 
 use super::contact_function::Slip;
-use super::forces::Forces;
+use super::forces::{Dependent, Forces};
 use crate::Mode;
 use crate::impact::Contacting;
 use crate::mechanics::contact_model::Model;
@@ -9,8 +9,9 @@ use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
 
 /// Distance of the loads from the cone of forces, as a part of them, at which a mode ends: more
-/// than the mode problem tolerates.
+/// than the mode problem tolerates. In space round cones make the distance less exact.
 const BEYOND: f64 = 2e-9;
+const BEYOND_IN_SPACE: f64 = 2e-8;
 
 /// A slip in space that begins has a direction from this speed on (m/s).
 const ONSET: f64 = 1e-6;
@@ -44,10 +45,16 @@ impl Model<'_> {
             {
                 NOT_ARMED
             }
-            _ => self.with_forces(|forces| {
-                self.motion_with_friction(state, mode, None, Some(&mut *forces));
-                self.margin(function, forces)
-            }),
+            _ => {
+                let dependent = match function {
+                    ContactFunction::Loads => Dependent::Distance,
+                    _ => Dependent::Ignored,
+                };
+                self.with_forces(dependent, |forces| {
+                    self.motion_with_friction(state, mode, None, Some(&mut *forces));
+                    self.margin(function, forces)
+                })
+            }
         }
     }
 
@@ -63,7 +70,7 @@ impl Model<'_> {
         if self.layout().closed(mode).next().is_none() {
             return;
         }
-        self.with_forces(|forces| {
+        self.with_forces(Dependent::Distance, |forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
             let mut write = |function: ContactFunction| {
                 h[functions.index(function)] = self.margin(function, forces);
@@ -99,7 +106,7 @@ impl Model<'_> {
     /// How far the loads lie outside of the cones of forces, as a part of them; none where forces are
     /// unique.
     pub(crate) fn beyond(&self, state: State<'_>, mode: &Mode) -> Option<f64> {
-        self.with_forces(|forces| {
+        self.with_forces(Dependent::Distance, |forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
             forces.distance
         })
@@ -109,6 +116,9 @@ impl Model<'_> {
     /// stand for all of them.
     fn margin(&self, function: ContactFunction, forces: &Forces<'_>) -> f64 {
         match (function, forces.distance) {
+            (ContactFunction::Loads, Some(distance)) if self.functions().tangents > 1 => {
+                BEYOND_IN_SPACE - distance
+            }
             (ContactFunction::Loads, Some(distance)) => BEYOND - distance,
             (ContactFunction::Force(j), None) => forces.push[j] + forces.raised[j],
             (ContactFunction::Cone { contact, slip }, None) => {

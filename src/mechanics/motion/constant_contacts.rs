@@ -6,7 +6,7 @@
 //!     λ_J = B f      B = −G_J⁻¹ Da_J M⁻¹
 //! ```
 
-use crate::linalg::cholesky::{solve, symmetric_times};
+use crate::linalg::cholesky::{columns_times, solve};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::motion::acceleration::{Fixed, Frame, Purpose, WRITTEN, idle_force};
 use crate::mechanics::motion::kept::Kept;
@@ -49,11 +49,12 @@ pub(crate) struct ConstantContacts {
     held_inverse: Vec<f64>,
     /// `B`, one column a velocity.
     holding: Vec<f64>,
-    /// `Da_J M⁻¹`, one column a velocity: the scale of the rounding of gap accelerations.
+    /// Sizes of the entries of `Da_J M⁻¹`, one column a velocity: the scale of the rounding of gap
+    /// accelerations.
     response: Vec<f64>,
     /// `1/√G_ii`: forces of unit rows in units of the multipliers.
     units: Vec<f64>,
-    /// Space for a force.
+    /// Space for a force, and then for the sizes of its entries.
     force: Vec<f64>,
     /// Space for the multipliers.
     multipliers: Vec<f64>,
@@ -112,7 +113,7 @@ impl ConstantContacts {
             }
             for (i, lift) in frame.lift.chunks_exact(d.max(1)).enumerate() {
                 for (c, entry) in lift.iter().enumerate() {
-                    self.response[c * m + i] = *entry;
+                    self.response[c * m + i] = entry.abs();
                     self.holding[c * m + i] = -entry;
                 }
             }
@@ -147,7 +148,8 @@ impl ConstantContacts {
             *force += applied;
         }
         if let Some(multipliers) = multipliers {
-            self.hold();
+            // λ_J = B f.
+            columns_times(&self.holding, &self.force, &mut self.multipliers);
             if let Purpose::Events { rate_tolerance } = purpose {
                 self.add_rounding(rate_tolerance);
             }
@@ -157,31 +159,18 @@ impl ConstantContacts {
             }
         }
         if matches!(purpose, Purpose::Motion) {
-            symmetric_times(&self.held_inverse, &self.force, acceleration);
-        }
-    }
-
-    /// `λ_J = B f`.
-    fn hold(&mut self) {
-        let columns = self.holding.chunks_exact(self.contacts.len().max(1));
-        self.multipliers.fill(0.0);
-        for (force, column) in self.force.iter().zip(columns) {
-            for (multiplier, entry) in self.multipliers.iter_mut().zip(column) {
-                *multiplier += entry * force;
-            }
+            columns_times(&self.held_inverse, &self.force, acceleration);
         }
     }
 
     /// Adds their rounding to the multipliers, so that a contact without a force stays closed. Its
     /// scale is the largest sum of the absolute terms of a gap acceleration, in units of its row.
+    /// Overwrites the force by the sizes of its entries.
     fn add_rounding(&mut self, rate_tolerance: f64) {
-        let columns = self.response.chunks_exact(self.contacts.len().max(1));
-        self.sizes.fill(0.0);
-        for (force, column) in self.force.iter().zip(columns) {
-            for (size, entry) in self.sizes.iter_mut().zip(column) {
-                *size += (entry * force).abs();
-            }
+        for force in &mut self.force {
+            *force = force.abs();
         }
+        columns_times(&self.response, &self.force, &mut self.sizes);
         let sizes = self.sizes.iter().zip(&self.units);
         let size = sizes.fold(0.0, |most: f64, (size, unit)| most.max(size * unit));
         let rounding = WRITTEN * size;

@@ -14,7 +14,7 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
-use crate::linalg::cholesky::{solve, symmetric_times};
+use crate::linalg::cholesky::{columns_times, solve};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::mechanics::configuration::rate_along;
@@ -114,7 +114,7 @@ fn take_along(held: &[f64], directions: &[f64], efforts: &[f64], out: &mut [f64]
     for ((along, effort), out) in each.zip(out.chunks_exact_mut(2 * d)) {
         let (rate, bent) = out.split_at_mut(d);
         rate.copy_from_slice(&along[d..]);
-        symmetric_times(held, effort, bent);
+        columns_times(held, effort, bent);
     }
 }
 

@@ -1,0 +1,369 @@
+//! Random bodies on legs in space that stick, slip, tip, land and lift off, each run held against the
+//! equations of motion and Coulomb's law from the model alone: accelerations are differences of the
+//! run, and the forces are those that the equations of motion leave.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use saltation::event_driven::Zeno;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::nalgebra::{DMatrix, DVector};
+use saltation::{ContactModel, EventDriven, Run, Start, Status};
+
+use crate::random_bits::SplitMix64;
+
+const GRAVITY: f64 = 9.81;
+
+/// A body on legs over a plane: `q` holds its centre, the angle about the vertical and two small
+/// tilts.
+#[derive(Clone, Debug)]
+struct Legged {
+    mass: [f64; 6],
+    legs: Vec<[f64; 2]>,
+    friction: Vec<f64>,
+    restitution: f64,
+    height: f64,
+    /// A pull along `x` and `y` (N) and a torque (N m): constant parts, and oscillating ones.
+    pull: [[f64; 3]; 2],
+    frequency: f64,
+}
+
+impl Legged {
+    fn of(draw: &mut SplitMix64) -> Self {
+        let mass = draw.between(0.5, 2.0);
+        let size = draw.between(0.2, 0.6);
+        let inertia = mass * size * size * draw.between(0.2, 0.6);
+        let count = 1 + draw.next() % 4;
+        let first = draw.between(0.0, 6.3);
+        let legs = (0..count).map(|j| {
+            let angle = first + 6.283 * (j as f64 + draw.between(-0.2, 0.2)) / count as f64;
+            [size * angle.cos(), size * angle.sin()]
+        });
+        let legs: Vec<_> = if count == 1 {
+            vec![[0.0; 2]]
+        } else {
+            legs.collect()
+        };
+        let alike = draw.unit() < 0.5;
+        let mu = draw.between(0.05, 0.9);
+        let friction = legs
+            .iter()
+            .map(|_| if alike { mu } else { draw.between(0.05, 0.9) });
+        let friction = friction.collect();
+        let strength = mass * GRAVITY * draw.between(0.0, 0.8);
+        let mut pull = |part: f64| {
+            [0, 1, 2].map(|k| {
+                let arm = if k == 2 { size } else { 1.0 };
+                part * arm * strength * draw.between(-1.0, 1.0)
+            })
+        };
+        let pull = [pull(0.6), pull(0.6)];
+        Self {
+            mass: [mass, mass, mass, inertia, inertia * 0.6, inertia * 0.7],
+            legs,
+            friction,
+            pull,
+            restitution: if draw.unit() < 0.3 {
+                draw.between(0.0, 0.6)
+            } else {
+                0.0
+            },
+            height: size * draw.between(0.0, 0.9),
+            frequency: draw.between(1.0, 8.0),
+        }
+    }
+
+    fn leg(&self, j: usize, phi: f64) -> [f64; 2] {
+        let ([x, y], (sin, cos)) = (self.legs[j], phi.sin_cos());
+        [x * cos - y * sin, x * sin + y * cos]
+    }
+
+    /// Rows of normal and tangents of a contact.
+    fn rows(&self, j: usize, q: &[f64]) -> [[f64; 6]; 3] {
+        let [x, y] = self.leg(j, q[3]);
+        let by_angle = x * q[4] + y * q[5];
+        [
+            [0.0, 0.0, 1.0, by_angle, y, -x],
+            [1.0, 0.0, 0.0, -y, 0.0, -self.height],
+            [0.0, 1.0, 0.0, x, self.height, 0.0],
+        ]
+    }
+}
+
+impl MechanicalSystem for Legged {
+    fn dof(&self) -> usize {
+        6
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        self.mass
+            .iter()
+            .enumerate()
+            .for_each(|(k, of)| m[7 * k] = *of);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f.fill(0.0);
+        let part = (self.frequency * t).sin();
+        let pull = |k: usize| self.pull[0][k] + part * self.pull[1][k];
+        (f[0], f[1], f[3]) = (pull(0), pull(1), pull(2));
+        f[2] = -self.mass[2] * GRAVITY;
+    }
+}
+
+impl UnilateralConstraints for Legged {
+    fn contacts(&self) -> usize {
+        self.legs.len()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        let [x, y] = self.leg(j, q[3]);
+        q[2] + y * q[4] - x * q[5]
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        row.copy_from_slice(&self.rows(j, q)[0]);
+        true
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.friction[j]
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        self.restitution
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        let [_, x, y] = self.rows(j, q);
+        rows[..6].copy_from_slice(&x);
+        rows[6..].copy_from_slice(&y);
+    }
+}
+
+fn dot(row: &[f64; 6], v: &[f64]) -> f64 {
+    row.iter().zip(v).map(|(a, b)| a * b).sum()
+}
+
+/// What is wrong with a run at a time between its events, if anything: by how much an equation fails,
+/// as a part of the weight.
+fn fault_at(body: &Legged, run: &Run, t: f64) -> Option<(&'static str, f64)> {
+    let x = run.state_at(t).ok()?;
+    let (q, v) = x.as_slice().split_at(6);
+    let weight = body.mass[2] * GRAVITY;
+    // Accelerations by differences of the run, which are those of its interpolant.
+    let h = 2e-5;
+    let ends = [t - h, t + h].map(|t| run.state_at(t));
+    let [Ok(before), Ok(after)] = ends else {
+        return None;
+    };
+    let mut left = vec![0.0; 6];
+    body.effort(t, q, v, &mut left);
+    for k in 0..6 {
+        left[k] = body.mass[k] * (after[6 + k] - before[6 + k]) / (2.0 * h) - left[k];
+    }
+    // The columns of forces: normals with friction where a contact slips, all three where it sticks.
+    let mut columns: Vec<[f64; 6]> = Vec::new();
+    let mut of = Vec::new();
+    let (mut worst, mut sticking) = (("", 0.0), 0);
+    let mut note = |name: &'static str, size: f64| {
+        if size > worst.1 {
+            worst = (name, size);
+        }
+    };
+    for j in 0..body.legs.len() {
+        let gap = body.gap(j, q);
+        let rows = body.rows(j, q);
+        note("penetrates", -gap - 1e-9);
+        let closed = gap.abs() < 1e-7 && dot(&rows[0], v).abs() < 1e-6;
+        if !closed {
+            continue;
+        }
+        let slip = [dot(&rows[1], v), dot(&rows[2], v)];
+        let speed = slip[0].hypot(slip[1]);
+        if speed > 1e-4 {
+            let mu = body.friction[j];
+            columns.push(std::array::from_fn(|k| {
+                rows[0][k] - mu * (slip[0] * rows[1][k] + slip[1] * rows[2][k]) / speed
+            }));
+            of.push((j, false));
+        } else if speed > 1e-8 {
+            // About to stop, or beginning: its direction turns too fast for differences.
+            return None;
+        } else {
+            sticking += 1;
+            columns.extend(rows);
+            of.push((j, true));
+        }
+    }
+    let lever = 0.2;
+    let scale = |k: usize| if k < 3 { 1.0 } else { lever };
+    let matrix = DMatrix::from_fn(6, columns.len(), |k, c| columns[c][k] / scale(k));
+    let right = DVector::from_fn(6, |k, _| left[k] / scale(k));
+    let (residual, forces, rank) = if columns.is_empty() {
+        (right.clone(), DVector::zeros(0), 0)
+    } else {
+        let svd = matrix.clone().svd(true, true);
+        let forces = svd.solve(&right, 1e-7).ok()?;
+        (&matrix * &forces - &right, forces, svd.rank(1e-7))
+    };
+    note("moves without a force", residual.norm() / weight - 2e-4);
+    // Forces of dependent contacts are not unique: others may lie in the cones.
+    if rank == columns.len() {
+        let mut place = 0;
+        for (j, sticks) in of {
+            let push = forces[place];
+            note("pulls", -push / weight - 2e-4);
+            if sticks {
+                let along = forces[place + 1].hypot(forces[place + 2]);
+                note(
+                    "leaves its cone",
+                    (along - body.friction[j] * push) / weight - 2e-4,
+                );
+            }
+            place += if sticks { 3 } else { 1 };
+        }
+    }
+    let _ = sticking;
+    (worst.1 > 0.0).then_some(worst)
+}
+
+/// The change of energy less the work of efforts and friction, and of impacts (J).
+fn energy_fault(body: &Legged, model: &ContactModel<Legged>, run: &Run) -> f64 {
+    let energy = |x: &[f64]| {
+        let kinetic: f64 = (0..6)
+            .map(|k| 0.5 * body.mass[k] * x[6 + k] * x[6 + k])
+            .sum();
+        kinetic + body.mass[2] * GRAVITY * x[2]
+    };
+    let power = |t: f64| {
+        let x = run.state_at(t).expect("within the run");
+        let mode = run.mode_at(t).expect("within the run");
+        let (q, v) = x.as_slice().split_at(6);
+        let mut f = vec![0.0; 6];
+        body.effort(t, q, v, &mut f);
+        f[2] = 0.0;
+        let work: f64 = f.iter().zip(v).map(|(f, v)| f * v).sum();
+        let pushes = model.multipliers(t, x.as_slice(), &mode);
+        let friction: f64 = (0..body.legs.len())
+            .map(|j| {
+                let rows = body.rows(j, q);
+                let speed = dot(&rows[1], v).hypot(dot(&rows[2], v));
+                body.friction[j] * pushes.values()[j] * speed
+            })
+            .sum();
+        work - friction
+    };
+    let times = run.times();
+    let mut balance =
+        energy(run.state().as_slice()) - energy(run.state_at(times[0]).expect("start").as_slice());
+    for event in run.events() {
+        balance -= energy(&event.state_after) - energy(&event.state_before);
+    }
+    // Gauss's rule of three points in each step.
+    let node = 0.6f64.sqrt();
+    for pair in times.windows(2) {
+        let (middle, half) = (0.5 * (pair[0] + pair[1]), 0.5 * (pair[1] - pair[0]));
+        if half <= 0.0 {
+            continue;
+        }
+        let ends = power(middle - node * half) + power(middle + node * half);
+        balance -= half * (5.0 * ends + 8.0 * power(middle)) / 9.0;
+    }
+    balance
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    reached: usize,
+    events: usize,
+    ends: BTreeMap<String, Vec<u64>>,
+    faults: BTreeMap<&'static str, Vec<u64>>,
+}
+
+fn campaign(seeds: Range<u64>) -> Counts {
+    let mut counts = Counts::default();
+    for seed in seeds {
+        let mut draw = SplitMix64(seed.wrapping_mul(0x9E6C_63D0_876A_68DE));
+        let body = Legged::of(&mut draw);
+        let mut q = [0.0; 6];
+        q[3] = draw.between(-1.0, 1.0);
+        let mut v = [0.0; 6];
+        let fast = draw.between(0.0, 2.0);
+        if draw.unit() < 0.7 {
+            for k in [0, 1, 3] {
+                v[k] = fast * draw.between(-1.0, 1.0);
+            }
+        }
+        if draw.unit() < 0.2 {
+            q[2] = draw.between(0.0, 0.1);
+        }
+        let model = ContactModel::new(body.clone());
+        let driver = EventDriven::new(model.clone()).expect("a model");
+        let mut driver = driver
+            .rtol(1e-8)
+            .atol(1e-10)
+            .zeno(Zeno::Absorb)
+            .max_steps(200_000);
+        let run = driver
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.8)
+            .expect("a start");
+        counts.events += run.events().len();
+        if *run.status() == Status::ReachedEnd {
+            counts.reached += 1;
+        } else {
+            println!(
+                "seed {seed} {} legs at {}: {}",
+                body.legs.len(),
+                run.t(),
+                run.status()
+            );
+            let end = run.status().to_string();
+            let end: String = end
+                .chars()
+                .filter(|c| !c.is_ascii_digit())
+                .take(60)
+                .collect();
+            counts.ends.entry(end).or_default().push(seed);
+        }
+        let near_event = |t: f64| run.events().iter().any(|event| (event.t - t).abs() < 1e-4);
+        let times = (1..200).map(|k| run.t() * f64::from(k) / 200.0);
+        let worst = times
+            .filter(|t| !near_event(*t))
+            .filter_map(|t| fault_at(&body, &run, t).map(|fault| (t, fault)))
+            .max_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        if let Some((t, (name, size))) = worst {
+            println!(
+                "seed {seed} {} legs: {name} by {size:e} at {t} of {}",
+                body.legs.len(),
+                run.t()
+            );
+            counts.faults.entry(name).or_default().push(seed);
+        }
+        let fault = energy_fault(&body, &model, &run);
+        if fault.abs() > 1e-6 {
+            println!(
+                "seed {seed} {} legs: energy is off by {fault:e}",
+                body.legs.len()
+            );
+            counts.faults.entry("energy").or_default().push(seed);
+        }
+    }
+    println!("{counts:?}");
+    counts
+}
+
+#[test]
+fn random_bodies_on_legs_keep_coulombs_law() {
+    let counts = campaign(0..30);
+    assert!(counts.faults.is_empty(), "{:?}", counts.faults);
+    assert!(counts.ends.is_empty(), "{:?}", counts.ends);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release --test frictional -- --ignored"]
+fn many_random_bodies_on_legs_keep_coulombs_law() {
+    let counts = campaign(0..300);
+    assert!(counts.faults.is_empty(), "{:?}", counts.faults);
+    let ended: usize = counts.ends.values().map(Vec::len).sum();
+    assert!(100 * ended <= 300, "{:?}", counts.ends);
+}
