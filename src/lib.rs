@@ -61,8 +61,7 @@
 //! | the system | driver | takes | contacts | friction | restitution | derivative |
 //! |---|---|---|---|---|---|---|
 //! | `x' = f(t, x; mode)` with guards: soft legs, relays, neurons | [`Integrator`] | [`Flow`] and [`EventFunction`] | many guards at one instant, by projection | as the model writes it | by resets | whole, with a verdict, through corners |
-//! | rigid bodies, impacts exact in time | [`EventDriven`] | [`ContactModel`] | rebound, rest, stick and slip, accumulate; the impact law is a choice | Coulomb in the plane, up to five contacts that touch; in space at impacts alone | by the law | as above, by differences where contacts rub |
-//! | the same in the plane, with time as a state | [`event_driven::Timeline`] | [`ContactModel`] | inelastic; accumulations summed with a bound of the error | Coulomb, up to five contacts that touch | none | none |
+//! | rigid bodies, impacts exact in time | [`EventDriven`] | [`ContactModel`] | rebound, rest, stick and slip; accumulations summed with a bound of the error; the impact law is a choice | Coulomb in the plane, up to five contacts that touch; in space at impacts alone | by the law | as above, by differences where contacts rub |
 //! | rigid bodies over long times, where energy is to stay bounded; fixed rates | [`Variational`] | [`ContactModel`] with `q̇ = v` | impacts within steps, rest | Coulomb, in space too | by the law | of runs with single impacts that rebound |
 //! | rubber feet, piles, control loops: hundreds of contacts | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, with a small creep | none | of the steps as they are made |
 //!
@@ -72,7 +71,7 @@
 //! Each starts from a [`Start`] and has the same verbs, which the trait [`Driver`] holds: `integrate`
 //! keeps everything, `observe` reports to an [`Observer`] and keeps nothing, `derivative` says how the
 //! end depends on the start, `live` runs in parts with an effort for each, for controllers, and can be
-//! saved and resumed ([`Live`]). [`event_driven::Timeline`] has `integrate` alone.
+//! saved and resumed ([`Live`]).
 //!
 //! ```
 //! use saltation::models::BouncingBall;
@@ -107,8 +106,8 @@
 //!   wrote.
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps, and the [`ContactModel`].
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event
-//!   ([`EventDriven`]), with friction in the plane; with time as a state
-//!   ([`event_driven::Timeline`]).
+//!   ([`EventDriven`]), with friction in the plane; time as a state
+//!   ([`event_driven::Arclength`]).
 //! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
 //!   inside the steps ([`Variational`]).
 //! * [`compliant`]: bodies in implicit steps of one length, with hundreds of compliant contacts with

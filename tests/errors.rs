@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 use saltation::derivative::saltation_product;
-use saltation::event_driven::{Breakdown, Timeline};
+use saltation::event_driven::Breakdown;
 use saltation::impact::{self, ImpactLaw, ImpactProblem, MinimalOutcomes, Selection};
 use saltation::lcp::{self, LcpSolver, enumerate_until};
 use saltation::models::{BouncingBall, DoublePendulum, Hopper};
@@ -276,12 +276,6 @@ fn a_start_of_another_kind_is_refused() {
                 EventDriven::new(model())
                     .unwrap()
                     .derivative(&start, 1.0)
-                    .unwrap_err(),
-            ),
-            Error::from(
-                Timeline::new(model())
-                    .unwrap()
-                    .integrate(&start, 1.0)
                     .unwrap_err(),
             ),
             Error::from(

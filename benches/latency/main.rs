@@ -14,7 +14,6 @@ use std::time::Duration;
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use interrupted::{Row, Setter, Springs, boxes, heap};
 use saltation::derivative::{Sensitivities, check_derivatives_until};
-use saltation::event_driven::Timeline;
 use saltation::impact::Routh;
 use saltation::mechanics::check_mechanics_until;
 use saltation::nalgebra::DMatrix;
@@ -71,13 +70,13 @@ const CASES: [Case; 13] = [
     ("100 masses that land at once", 16_000, |setter| {
         simulate(&Row::new(100, setter).written(), 0.0, setter);
     }),
-    ("timeline of 30 masses", 100_000, |setter| {
+    ("30 masses that rub", 100_000, |setter| {
         let row = Row::new(30, setter);
         let (q, v) = row.start(1e-3);
         let model = ContactModel::with_law(row, Routh::new()).interrupt(setter.interrupt());
-        let timeline = Timeline::new(model).expect("masses");
-        let timeline = timeline.interrupt(setter.interrupt());
-        let _ = timeline.integrate(&Start::at(0.0).q(&q).v(&v), 1e3);
+        let driver = EventDriven::new(model).expect("masses");
+        let mut driver = driver.interrupt(setter.interrupt());
+        let _ = driver.integrate(&Start::at(0.0).q(&q).v(&v), 1e3);
     }),
     ("variational run of 100 masses", 50_000, |setter| {
         let row = Row::new(100, setter);

@@ -24,8 +24,7 @@ One model through every driver that can take it: final states, events, phases an
 
 A block that rocks on two corners with friction, a box that falls on a corner with friction, a ball that strikes two in a row, and
 a body that lands on two soft legs. Where a driver refuses a model, its row says why. \"off\" is the greatest difference of an entry
-of the state at the end from the first row. Phases are the closed contacts, those of a Timeline the modes of all contacts: O open,
-S sticks, + and - slips. Where several contacts take part in an impact, rigid bodies may allow a set of outcomes: the pictures
+of the state at the end from the first row. Phases are the closed contacts. Where several contacts take part in an impact, rigid bodies may allow a set of outcomes: the pictures
 shade its range.
 
   cargo run --release --example one_model -- [FLAGS]

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use saltation::event_driven::{StretchKind, Timeline};
 use saltation::impact::{AllOutcomes, ExactPlanar, ImpactLaw, ImpactProblem};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{ContactEvent, ContactModel, Driver, Start, Status};
@@ -110,28 +109,6 @@ impl<S: MechanicalSystem + UnilateralConstraints> Study<'_, S> {
         Ok(row)
     }
 
-    /// What a driver makes of it that is no [`Driver`]: its run is a list of stretches, which
-    /// `energy_balance` does not take.
-    pub(crate) fn timeline(&mut self, driver: &Timeline<S>) -> Outcome<()> {
-        let run = driver.integrate(&self.start, self.tf)?.completed()?;
-        let mut row = Row::default();
-        for stretch in run.stretches() {
-            match &stretch.kind {
-                StretchKind::Free => row.phases.push(named(&[])),
-                StretchKind::Contact(modes) => row.phases.push(joined(modes)),
-                // An impact, or the rest to which infinitely many lead.
-                _ => row.times.push(stretch.t[0]),
-            }
-        }
-        row.state = run.state().as_slice().to_vec();
-        for k in 0..=1000 {
-            let t = run.t() * f64::from(k) / 1000.0;
-            row.curve.push((t, run.at(t)?[DRAWN]));
-        }
-        self.add("Timeline", row);
-        Ok(())
-    }
-
     /// The entry that is drawn.
     pub(crate) fn drawn(&self) -> &str {
         self.entries.split(", ").nth(DRAWN).unwrap_or_default()
@@ -201,12 +178,8 @@ fn cells(numbers: &[f64], width: usize) -> String {
 fn named(closed: &[usize]) -> String {
     match closed {
         [] => "free".to_owned(),
-        _ => joined(closed),
+        _ => closed.iter().map(ToString::to_string).collect(),
     }
-}
-
-fn joined(parts: &[impl ToString]) -> String {
-    parts.iter().map(ToString::to_string).collect()
 }
 
 /// The range of a velocity over the outcomes of an impact: with friction all that rigid bodies

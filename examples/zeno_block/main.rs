@@ -7,15 +7,14 @@ mod common;
 mod linear;
 mod picture;
 
-use saltation::Start;
 use std::io::Write;
 use std::process::ExitCode;
 
 use common::flags::{Flags, Outcome, ensure};
-use saltation::ContactModel;
-use saltation::event_driven::{StretchKind, Timeline, TimelineRun};
-use saltation::impact::AnitescuPotra;
+use saltation::event_driven::{Arclength, Zeno};
+use saltation::impact::{AnitescuPotra, Remark};
 use saltation::models::RockingBlock;
+use saltation::{ContactModel, EventDriven, Run, Start};
 
 const HELP: &str = "\
 A block that rocks on its corners to rest: infinitely many impacts with friction in finite time, with time as a state.
@@ -31,7 +30,7 @@ The impacts accumulate at t* and s*: they are summed up once the bound of the er
   --rate W            at the start, about the left corner, 1 rad/s
   --tf T              end of the run, 4 s
   --rtol R            tolerance, 1e-12
-  --zeno-tolerance Z  bound of the error of t* (s) and s*, 1e-11
+  --zeno-tolerance Z  bound of the error of t* (s), 1e-11
   --rows N            impacts listed, 8
   --pictures DIR      folder for pictures, target/pictures
 ";
@@ -41,10 +40,13 @@ fn main() -> ExitCode {
         let setup = Setup::read(&mut flags)?;
         let rows = flags.number("--rows", 8)?;
         let folder = flags.pictures()?;
-        let run = setup.run()?;
-        impacts(&run, rows, out)?;
-        end(&run, out)?;
-        let file = picture::draw(&folder, &run)?;
+        let mut driver = setup.driver()?;
+        let (q, v) = setup.block.pivoting(0.0, setup.rate);
+        let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), setup.tf)?;
+        let over = driver.model().arclength(&run)?;
+        impacts(&run, &over, rows, out)?;
+        end(&run, &over, out)?;
+        let file = picture::draw(&folder, &run, &over)?;
         Ok(writeln!(out, "wrote {}", file.display())?)
     })
 }
@@ -88,71 +90,58 @@ impl Setup {
         Ok(setup)
     }
 
-    fn run(&self) -> Outcome<TimelineRun> {
-        let (q, v) = self.block.pivoting(0.0, self.rate);
+    fn driver(&self) -> Outcome<EventDriven<RockingBlock>> {
         let model = ContactModel::with_law(self.block, AnitescuPotra::new());
-        let timeline = Timeline::new(model)?
+        let driver = EventDriven::new(model)?.zeno(Zeno::Absorb);
+        Ok(driver
+            .zeno_tolerance(self.zeno_tolerance)
             .rtol(self.rtol)
-            .atol(0.01 * self.rtol)
-            .zeno_tolerance(self.zeno_tolerance);
-        Ok(timeline.integrate(&Start::at(0.0).q(&q).v(&v), self.tf)?)
+            .atol(0.01 * self.rtol))
     }
 }
 
 /// The first impacts.
-fn impacts(run: &TimelineRun, rows: usize, out: &mut dyn Write) -> Outcome<()> {
+fn impacts(run: &Run, over: &Arclength<'_>, rows: usize, out: &mut dyn Write) -> Outcome<()> {
     writeln!(
         out,
         "{:>8}{:>16}{:>16}{:>16}{:>14}",
         "impact", "t [s]", "impulse [N s]", "s after", "rate [rad/s]"
     )?;
-    let struck = |kind: &StretchKind| matches!(kind, StretchKind::Impact { .. });
-    let impacts = run
-        .stretches()
-        .iter()
-        .filter(|stretch| struck(&stretch.kind));
-    for (k, stretch) in impacts.enumerate().take(rows) {
+    for (k, event) in run.events().iter().enumerate().take(rows) {
+        let normal = event.impulses.iter().take(event.contacts.len());
         writeln!(
             out,
             "{:>8}{:>16.12}{:>16.12}{:>16.10}{:>14.8}",
             k + 1,
-            stretch.t[0],
-            stretch.normal_impulse(),
-            stretch.s[1],
-            stretch.v[1][2]
+            event.t,
+            normal.sum::<f64>(),
+            over.s_at(event.t)?,
+            event.state_after[5]
         )?;
     }
     Ok(())
 }
 
 /// The accumulation, and how the run ended.
-fn end(run: &TimelineRun, out: &mut dyn Write) -> Outcome<()> {
-    for (i, stretch) in run.stretches().iter().enumerate() {
-        let StretchKind::Rest { ratio, bounds, .. } = &stretch.kind else {
-            continue;
-        };
-        let before = run.stretches()[..i].iter();
-        let count = before
-            .filter(|p| matches!(p.kind, StretchKind::Impact { .. }))
-            .count();
-        writeln!(
-            out,
-            "summed up after {count} impacts, intervals shrink by {ratio:.9}:"
-        )?;
-        writeln!(
-            out,
-            "  t* = {:.12} s, bound of the error {:.1e}",
-            stretch.t[1], bounds[0]
-        )?;
-        writeln!(
-            out,
-            "  s* = {:.11}, bound of the error {:.1e}",
-            stretch.s[1], bounds[1]
-        )?;
+fn end(run: &Run, over: &Arclength<'_>, out: &mut dyn Write) -> Outcome<()> {
+    for (count, event) in run.events().iter().enumerate() {
+        for remark in &event.remarks {
+            let Remark::Accumulation { ratio, bound } = remark else {
+                continue;
+            };
+            writeln!(
+                out,
+                "summed up after {count} impacts, intervals between those of one corner shrink by {ratio:.9}:"
+            )?;
+            let (t, s) = (event.t, over.s_at(event.t)?);
+            writeln!(out, "  t* = {t:.12} s, bound of the error {bound:.1e}")?;
+            writeln!(out, "  s* = {s:.11}")?;
+        }
     }
-    match run.breakdown() {
-        None => writeln!(out, "ends at t = {:.6} s, s = {:.6}", run.t(), run.s())?,
-        Some(reason) => writeln!(out, "ends at t = {:.6} s: {reason}", run.t())?,
+    let (t, s) = (run.t(), over.s());
+    match run.status().stop() {
+        None => writeln!(out, "ends at t = {t:.6} s, s = {s:.6}")?,
+        Some(reason) => writeln!(out, "ends at t = {t:.6} s: {reason}")?,
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
-use saltation::event_driven::{StretchKind, TimelineRun};
+use saltation::Run;
+use saltation::event_driven::{Arclength, ContactEvent, ContactEventKind};
 
 use crate::common::chart::{Area, Key, PALETTE, chart, headline, picture};
 use crate::common::flags::Outcome;
@@ -23,7 +24,7 @@ type Stretch = (RGBColor, Vec<[f64; 4]>);
 
 /// `zeno_block.svg`: a row for tilt and rate each, over time at the left and over arclength at the
 /// right.
-pub(crate) fn draw(folder: &Path, run: &TimelineRun) -> Outcome<PathBuf> {
+pub(crate) fn draw(folder: &Path, run: &Run, over: &Arclength<'_>) -> Outcome<PathBuf> {
     picture(folder, "zeno_block.svg", 1350, |area| {
         let keys = [
             (30, Key::new("closed corners", SMOOTH, (60, 6))),
@@ -35,13 +36,13 @@ pub(crate) fn draw(folder: &Path, run: &TimelineRun) -> Outcome<PathBuf> {
         ];
         let title = "A block rocks to rest: infinitely many impacts, in time t and in arclength s";
         let below = headline(area, title, &keys)?;
-        let stretches = stretches(run)?;
-        let limit = run
-            .stretches()
-            .iter()
-            .find(|stretch| matches!(stretch.kind, StretchKind::Rest { .. }));
-        let limit = limit.map(|stretch| [stretch.t[1], stretch.s[1]]);
-        let ends = [run.t(), run.s()];
+        let stretches = stretches(run, over)?;
+        let rests = |event: &&ContactEvent| event.kind == ContactEventKind::ZenoAbsorbed;
+        let limit = match run.events().iter().find(rests) {
+            Some(event) => Some([event.t, over.s_at(event.t)?]),
+            None => None,
+        };
+        let ends = [run.t(), over.s()];
         let (above, under) = below.split_vertically(612);
         for (row, (area, label)) in [(above, "tilt [rad]"), (under, "rate [rad/s]")]
             .iter()
@@ -61,28 +62,31 @@ pub(crate) fn draw(folder: &Path, run: &TimelineRun) -> Outcome<PathBuf> {
     })
 }
 
-/// Time, arclength, tilt and rate, stretch by stretch.
-fn stretches(run: &TimelineRun) -> Outcome<Vec<Stretch>> {
+/// Time, arclength, tilt and rate, stretch by stretch: between impacts, and in them.
+fn stretches(run: &Run, over: &Arclength<'_>) -> Outcome<Vec<Stretch>> {
+    let mut ends = vec![(SMOOTH, 0.0)];
+    for event in run.events() {
+        let normal = event.impulses.iter().take(event.contacts.len());
+        let (after, impulse) = (over.s_at(event.t)?, normal.sum::<f64>());
+        if event.kind != ContactEventKind::ZenoAbsorbed {
+            ends.push((SMOOTH, after - impulse));
+            ends.push((IMPACT, after));
+        }
+    }
+    ends.push((SMOOTH, over.s()));
     let mut all = Vec::new();
-    for stretch in run.stretches() {
-        let colour = if matches!(stretch.kind, StretchKind::Impact { .. }) {
-            IMPACT
-        } else {
-            SMOOTH
-        };
-        let length = stretch.s[1] - stretch.s[0];
-        let parts = (f64::from(POINTS) * length / run.s())
-            .clamp(2.0, f64::from(PIECE))
-            .ceil();
-        let mut points = vec![[stretch.t[0], stretch.s[0], stretch.q[0][2], stretch.v[0][2]]];
-        let mut k = 1.0;
-        while k < parts {
-            let s = stretch.s[0] + length * k / parts;
-            let (t, state) = run.at_arclength(s)?;
+    for pair in ends.windows(2) {
+        let (from, (colour, to)) = (pair[0].1, pair[1]);
+        let parts = f64::from(POINTS) * (to - from) / over.s();
+        let parts = parts.clamp(2.0, f64::from(PIECE)).ceil();
+        let mut points = Vec::new();
+        let mut k = 0.0;
+        while k <= parts {
+            let s = (from + (to - from) * k / parts).min(over.s());
+            let (t, state) = over.at(s)?;
             points.push([t, s, state[2], state[5]]);
             k += 1.0;
         }
-        points.push([stretch.t[1], stretch.s[1], stretch.q[1][2], stretch.v[1][2]]);
         all.push((colour, points));
     }
     Ok(all)

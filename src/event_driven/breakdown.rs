@@ -108,17 +108,6 @@ pub enum Breakdown {
         state: Vec<f64>,
     },
 
-    /// Impacts accumulate at contacts on which the bodies cannot rest.
-    #[error(
-        "impacts of contacts {contacts:?} accumulate at t = {t}, and the bodies cannot rest on them"
-    )]
-    NoRest {
-        /// The contacts.
-        contacts: Vec<usize>,
-        /// The accumulation time (s).
-        t: f64,
-    },
-
     /// A contact presses itself down while it slides, and no force holds it.
     #[error(
         "contact {contact} presses itself down at t = {t} while it slides (Painlevé): no force holds it; ContactModel::painleve(Painleve::Impact) goes on by an impact without collision"

@@ -5,20 +5,22 @@ use super::Model;
 use super::grazing::{Seen, Watcher};
 use super::impact::Event;
 use super::recorder::{ContactRecorder, Memory};
-use super::recovery::Accumulation;
-use super::recovery::{Bounds, Place};
+use super::recovery::{Bounds, Place, add};
+use super::time::accumulation::{Accumulation, Ahead};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, SettledStart, Zeno};
 use crate::hybrid::Driver;
 use crate::hybrid::run_to_end;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::record::{Limits, can_go_on};
-use crate::{InputError, Observer, Start, Statistics, Status, Stop, Summary};
+use crate::{Flow, InputError, Observer, Start, Statistics, Status, Stop, Summary};
 
 /// A model with its driver and its policies.
 pub(crate) struct Drive<'a> {
     pub(crate) model: &'a Model<'a>,
     pub(crate) driver: &'a mut Driver<Vec<f64>>,
     pub(crate) zeno: Zeno,
+    /// Bound of the error of its time with which an accumulation is known; 0 for none.
+    pub(crate) zeno_tolerance: f64,
     pub(crate) grazing: Grazing,
 }
 
@@ -86,7 +88,7 @@ impl Drive<'_> {
                 state: [q, v].concat(),
                 mode: self.model.mode(&[]),
             },
-            memory: Memory::new(self.model.functions()),
+            memory: Memory::new(self.model, t),
             seen: Seen::default(),
             is_under_way: false,
             before: Statistics::default(),
@@ -127,7 +129,7 @@ impl Drive<'_> {
             return Ok(progress.summary());
         }
         progress.parts = progress.statistics();
-        progress.memory.detector.look(near, tf);
+        progress.memory.detector.look(self.ahead(near, tf));
         let (n, first) = (self.model.system().contacts(), progress.acted);
         progress.status = loop {
             let has_begun = progress.memory.is_told;
@@ -165,11 +167,12 @@ impl Drive<'_> {
                 memory: &mut progress.memory,
             };
             match done {
-                Ok(Some(event)) => {
+                Ok(Ruling::Event(event)) => {
                     progress.before.rulings += 1;
                     recorder.between(&from, &progress.place, &event);
                 }
-                Ok(None) => {
+                Ok(Ruling::Nothing) => continue,
+                Ok(Ruling::End) => {
                     recorder.jump(&from, &progress.place);
                     break Status::Ended;
                 }
@@ -186,6 +189,20 @@ impl Drive<'_> {
             }
         };
         Ok(progress.summary())
+    }
+
+    /// The accumulations up to `end` that are announced.
+    fn ahead(&self, near: f64, end: f64) -> Ahead {
+        let (rtol, tolerance) = (&self.driver.settings.rtol, self.zeno_tolerance);
+        let rtol = (0..self.model.dim())
+            .map(|i| rtol.get(i))
+            .fold(0.0, f64::max);
+        Ahead {
+            near,
+            tolerance,
+            end,
+            rtol,
+        }
     }
 
     /// Decides anew which contacts are closed at the place, after the efforts have changed, or where
@@ -207,9 +224,6 @@ impl Drive<'_> {
         if start.mode == place.mode && start.activated.is_empty() {
             return;
         }
-        for &j in &start.activated {
-            progress.memory.detector.activation(j, place.t);
-        }
         let mut event = ContactEvent::new(place.t, kind);
         event.mode_before = model.closed(&place.mode);
         event.mode_after = model.closed(&start.mode);
@@ -224,6 +238,8 @@ impl Drive<'_> {
         event.state_before.clone_from(&place.state);
         event.state_after.clone_from(&start.state);
         impact.tell(&mut event);
+        let detector = &mut progress.memory.detector;
+        detector.take(&start.activated, &event);
         progress.before.rulings += usize::from(kind != ContactEventKind::Contact);
         progress.seen.note_event();
         place.state = start.state;
@@ -313,7 +329,9 @@ impl Drive<'_> {
         place.t = summary.t;
         place.state.copy_from_slice(self.driver.state());
         place.mode.clone_from(self.driver.mode());
-        let found = progress.memory.accumulation.take().or(low);
+        let memory = &mut progress.memory;
+        let found = memory.accumulation.take().or(low);
+        let found = found.map(|found| memory.detector.with_smooth_errors(found));
         let end = match (trouble, found, summary.status) {
             (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
             (None, Some(found), _) => End::Because(Reason::Zeno(found)),
@@ -327,14 +345,13 @@ impl Drive<'_> {
         Ok(Stretch { end, touches })
     }
 
-    /// Goes on from where the core ended, as the policies say. Returns the event for the log; none
-    /// when the run is to end.
+    /// Goes on from where the core ended, as the policies say.
     fn deal_with(
         &self,
         reason: &Reason,
         progress: &mut Progress,
         tf: f64,
-    ) -> Result<Option<ContactEvent>, Breakdown> {
+    ) -> Result<Ruling, Breakdown> {
         let (model, again) = (self.model, progress.repeats > 0);
         let [used, _] = progress.used();
         let (place, statistics) = (&mut progress.place, &mut progress.before);
@@ -347,13 +364,12 @@ impl Drive<'_> {
             (Reason::Zeno(found), Zeno::StopAt, _) => {
                 let cost = model.fly_to(found, tf, place, &bounds)?;
                 *statistics = add(*statistics, cost);
-                return Ok(None);
+                return Ok(Ruling::End);
             }
             (Reason::Zeno(found), Zeno::Absorb, _) => {
-                let cost = model.fly_to(found, tf, place, &bounds)?;
+                let (event, cost) = model.absorb(found, tf, place, &bounds)?;
                 *statistics = add(*statistics, cost);
-                let kind = ContactEventKind::ZenoAbsorbed;
-                return model.close(&found.contacts, kind, place).map(Some);
+                return Ok(event.map_or(Ruling::Nothing, Ruling::of));
             }
             // Impacts within the resolution of time are taken as one. If contacts approach even
             // then, this is an accumulation at one instant.
@@ -364,7 +380,7 @@ impl Drive<'_> {
                     model.strike_together(place)
                 };
                 let error = match together {
-                    Ok(Some(event)) => return Ok(Some(event)),
+                    Ok(Some(event)) => return Ok(Ruling::of(event)),
                     Ok(None) => reason.error(place.t),
                     Err(error) if model.is_endless(&error) => error,
                     Err(error) => return Err(error),
@@ -376,7 +392,7 @@ impl Drive<'_> {
                 return self.absorb_at_once(error.clone(), place);
             }
             (Reason::Error(Breakdown::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
-                return model.open(*contact, place).map(Some);
+                return model.open(*contact, place).map(Ruling::of);
             }
             (
                 Reason::Error(
@@ -390,23 +406,19 @@ impl Drive<'_> {
         };
         model
             .close(&[contact], ContactEventKind::Touch, place)
-            .map(Some)
+            .map(Ruling::of)
     }
 
     /// Goes on from an accumulation at one instant, as the policy says; `error` where it says
     /// nothing or no contact touches.
-    fn absorb_at_once(
-        &self,
-        error: Breakdown,
-        place: &mut Place,
-    ) -> Result<Option<ContactEvent>, Breakdown> {
+    fn absorb_at_once(&self, error: Breakdown, place: &mut Place) -> Result<Ruling, Breakdown> {
         let contacts = self.model.touching_and_not_parting(place);
         match self.zeno {
             Zeno::Absorb if !contacts.is_empty() => {
                 let kind = ContactEventKind::ZenoAbsorbed;
-                self.model.close(&contacts, kind, place).map(Some)
+                self.model.close(&contacts, kind, place).map(Ruling::of)
             }
-            Zeno::StopAt => Ok(None),
+            Zeno::StopAt => Ok(Ruling::End),
             _ => Err(error),
         }
     }
@@ -441,6 +453,22 @@ enum End {
     Because(Reason),
 }
 
+/// The way on from an obstacle, by a policy.
+enum Ruling {
+    /// The run goes on with this event in its log.
+    Event(Box<ContactEvent>),
+    /// It goes on as if nothing had been.
+    Nothing,
+    /// It ends there.
+    End,
+}
+
+impl Ruling {
+    fn of(event: ContactEvent) -> Self {
+        Self::Event(Box::new(event))
+    }
+}
+
 /// An obstacle to going on.
 #[derive(Debug)]
 enum Reason {
@@ -459,28 +487,5 @@ impl Reason {
             },
             Self::Error(error) => error.clone(),
         }
-    }
-}
-
-fn add(a: Statistics, b: Statistics) -> Statistics {
-    Statistics {
-        flow: a.flow + b.flow,
-        flip: a.flip + b.flip,
-        events: a.events + b.events,
-        event: a.event + b.event,
-        gradient: a.gradient + b.gradient,
-        windows: a.windows + b.windows,
-        narrowed: a.narrowed + b.narrowed,
-        unresolved: a.unresolved + b.unresolved,
-        doubts: a.doubts + b.doubts,
-        steps: a.steps + b.steps,
-        rejections: a.rejections + b.rejections,
-        projections: a.projections + b.projections,
-        projections_failed: a.projections_failed + b.projections_failed,
-        repairs: a.repairs + b.repairs,
-        locations: a.locations + b.locations,
-        crossings: a.crossings + b.crossings,
-        resets: a.resets + b.resets,
-        rulings: a.rulings + b.rulings,
     }
 }

@@ -48,6 +48,7 @@ pub struct EventDriven<S> {
     integrator: Integrator<ContactModel<S>>,
     zeno: Zeno,
     zeno_time: Option<f64>,
+    zeno_tolerance: f64,
     grazing: Grazing,
 }
 
@@ -58,6 +59,7 @@ impl<S: Clone> Clone for EventDriven<S> {
             integrator: self.integrator.apart(),
             zeno: self.zeno,
             zeno_time: self.zeno_time,
+            zeno_tolerance: self.zeno_tolerance,
             grazing: self.grazing,
         }
     }
@@ -76,6 +78,7 @@ where
             integrator: Integrator::new(model)?,
             zeno: Zeno::default(),
             zeno_time: None,
+            zeno_tolerance: 0.0,
             grazing: Grazing::default(),
         })
     }
@@ -129,6 +132,17 @@ where
     #[must_use]
     pub fn zeno_time(mut self, time: f64) -> Self {
         self.zeno_time = Some(time);
+        self
+    }
+
+    /// Sums an accumulation up as soon as the bound of the error of its time is at most this (s), or no
+    /// less than what the rounding of gaps makes of it, so that further impacts would only add to it;
+    /// default 0: not before [`zeno_time`](Self::zeno_time). What follows is that of all impacts to come
+    /// at once. Where something else happens before, or the contacts do not stay closed, impacts are
+    /// followed further. So are those of an accumulation beyond the end of a run, or of a part of it.
+    #[must_use]
+    pub fn zeno_tolerance(mut self, tolerance: f64) -> Self {
+        self.zeno_tolerance = tolerance;
         self
     }
 
@@ -247,12 +261,13 @@ where
     }
 
     fn drive(&mut self) -> Drive<'_> {
-        let (zeno, grazing) = (self.zeno, self.grazing);
+        let (zeno, zeno_tolerance, grazing) = (self.zeno, self.zeno_tolerance, self.grazing);
         let (model, driver, _) = self.integrator.parts();
         Drive {
             model: model.erased(),
             driver,
             zeno,
+            zeno_tolerance,
             grazing,
         }
     }
@@ -288,7 +303,7 @@ where
         let State { t, q, v } = State::of(start)?;
         let (settled, impact) = self.model().erased().recorded_start(t, q, v)?;
         let bodies = self.model().layout();
-        let mut memory = Memory::new(self.model().functions());
+        let mut memory = Memory::new(self.model().erased(), t);
         let event = ContactEvent::new(t, ContactEventKind::Contact);
         let before = [q, v].concat();
         memory.begin(self.model().erased(), &before, &settled, &impact, event);
@@ -312,6 +327,7 @@ where
     fn check_options(&self, t0: f64, tf: f64) -> Result<f64, InputError> {
         let near = self.near(t0, tf);
         validate::not_negative("zeno_time", &[near])?;
+        validate::not_negative("zeno_tolerance", &[self.zeno_tolerance])?;
         self.integrator.check_options()?;
         Ok(near)
     }

@@ -1,13 +1,13 @@
 //! Methods and traits of `ContactModel<S>`. Each forwards to `ContactModel<dyn Mechanism>`, which is
 //! compiled once.
 
-use super::{Breakdown, DecouplingReport, Multipliers, SettledStart};
+use super::{Arclength, Breakdown, DecouplingReport, Multipliers, SettledStart};
 use crate::event_driven::Model;
 use crate::mechanics::ContactModel;
 use crate::mechanics::forward::{constraint_methods, mechanical_methods};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::model::forward::{event_methods, flow_methods};
-use crate::{EventFunction, Flow, Mode, Start};
+use crate::{EventFunction, Flow, InputError, Mode, Run, Start};
 
 impl<S> ContactModel<S>
 where
@@ -45,6 +45,29 @@ where
     /// another length. Whether contacts touch at that state is not asked.
     pub fn multipliers(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         self.erased().contact_forces(t, state, mode)
+    }
+
+    /// A run of this model by [`EventDriven`](crate::EventDriven) over its arclength: time as a state.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength) for a run of another system or
+    /// another driver; [`InputError::NotFinite`](crate::InputError::NotFinite) where the forces of
+    /// closed contacts are not numbers.
+    pub fn arclength<'a>(&'a self, run: &'a Run) -> Result<Arclength<'a>, InputError> {
+        Arclength::of(self.erased(), run)
+    }
+
+    /// By how much the change of mode at time `t` of a run by [`EventDriven`](crate::EventDriven) may be
+    /// late (s). Where sticking contacts depend on each other, forces are not unique, and their mode
+    /// ends only once the loads lie outside of the cones of friction by two parts in a thousand
+    /// million: this is how long they have been outside. A load that rises slowly is found late
+    /// accordingly. 0 for all other changes, and where nothing changes.
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength) for a run of another system or
+    /// another driver; [`InputError::OutsideRun`](crate::InputError::OutsideRun).
+    pub fn lateness(&self, run: &Run, t: f64) -> Result<f64, InputError> {
+        self.erased().lateness_at(run, t)
     }
 
     /// The dependence on their order of the outcome of contacts that close at once at `(q, v)`. All

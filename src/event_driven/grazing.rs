@@ -2,7 +2,7 @@
 //! impact, releases without a rate, open contacts with negative gaps.
 
 use super::breakdown::Breakdown;
-use super::recovery::Accumulation;
+use super::time::accumulation::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::linalg::scratch::{with_list, with_zeros};
@@ -361,7 +361,9 @@ impl Model<'_> {
         let mut found: Option<Accumulation> = None;
         for (i, &j) in open.iter().enumerate() {
             let (rate, fall) = (rates[i], -bends[i]);
-            let low = rate > 0.0 && fall > 0.0 && self.is_low(rate, bends[i]);
+            // A rate that is rounding is no rebound, nor is there a time at which it ends.
+            let parts = rate > super::motion::LEFT_ALONE * self.rate_tolerance;
+            let low = parts && fall > 0.0 && self.is_low(rate, bends[i]);
             if !low {
                 continue;
             }
@@ -381,10 +383,14 @@ impl Model<'_> {
                 t: time,
                 contacts: Vec::new(),
                 ratio,
+                bound: 0.0,
+                is_near: true,
             });
             all.contacts.push(j);
             all.t = all.t.max(time);
             all.ratio = all.ratio.max(ratio);
+            // It lies ahead, and is off by no more than that.
+            all.bound = all.bound.max(all.t - set.t);
         }
         found
     }

@@ -19,7 +19,7 @@
 //! * [`DecouplingReport`]: whether outcomes are smooth where contacts close at once
 //!   ([`ContactModel::decoupling`](crate::ContactModel::decoupling)); [`SettledStart`]: state and
 //!   mode of a start, for runs by the core; [`Multipliers`]: contact forces at a state.
-//! * [`Timeline`]: inelastic contacts in the plane, with time as a state.
+//! * [`Arclength`]: time as a state, a view of a run ([`ContactModel::arclength`](crate::ContactModel::arclength)).
 //!
 //! # Friction in the plane
 //!
@@ -68,8 +68,8 @@
 // (its loop), `recovery` (between two parts of the core), `grazing`, `recorder`
 // (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is
 // compiled once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close
-// at once), `friction` (the mode that follows with friction; the driver with
-// time as a state, Halm & Posa, section 4).
+// at once), `friction` (the mode that follows with friction), `time` (accumulations and their bounds; time
+// as a state, Halm & Posa, section 4).
 
 mod breakdown;
 mod decoupling;
@@ -86,6 +86,7 @@ mod motion;
 mod recorder;
 mod recovery;
 mod settling;
+mod time;
 
 pub(crate) use crate::mechanics::contact_model::Model;
 pub use crate::record::{ContactEvent, ContactEventKind, Phase};
@@ -93,7 +94,7 @@ pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
 pub use driver::EventDriven;
 pub use event::SettledStart;
-pub use friction::{Stretch, StretchKind, Timeline, TimelineRun};
 pub use grazing::Grazing;
 pub use motion::Multipliers;
 pub use recovery::Zeno;
+pub use time::arclength::Arclength;

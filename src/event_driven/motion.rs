@@ -237,7 +237,7 @@ impl Flow for Model<'_> {
 }
 
 /// Gaps and rates within this part of the tolerances are rounding and are not corrected.
-const LEFT_ALONE: f64 = 1e-3;
+pub(crate) const LEFT_ALONE: f64 = 1e-3;
 
 /// Brings a state back to the closed contacts of `mode`; true when it changed.
 pub(crate) fn correct(model: &Model<'_>, x: &mut [f64], mode: &Mode) -> bool {

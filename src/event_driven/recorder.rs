@@ -4,7 +4,7 @@
 use super::SettledStart;
 use super::impact::Event;
 use super::recovery::Place;
-use super::recovery::{Accumulation, Detector};
+use super::time::accumulation::{Accumulation, Detector};
 use crate::event_driven::Model;
 use crate::mechanics::friction::contact_function::{ContactFunction, ContactFunctions};
 use crate::record::path::Path;
@@ -28,12 +28,14 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(functions: ContactFunctions) -> Self {
+    /// For a run of `model` that begins at `start`.
+    pub(crate) fn new(model: &Model<'_>, start: f64) -> Self {
+        let (functions, coordinates) = (model.functions(), model.layout().coordinates);
         Self {
             functions,
             first: None,
             event: ContactEvent::new(0.0, ContactEventKind::Contact),
-            detector: Detector::new(functions.contacts),
+            detector: Detector::new(functions.contacts, coordinates, start),
             accumulation: None,
             is_told: false,
             transitions: 0,
@@ -52,14 +54,12 @@ impl Memory {
         if start.activated.is_empty() && impact.pushes.is_empty() {
             return;
         }
-        for &j in &start.activated {
-            self.detector.activation(j, event.t);
-        }
         event.activated.clone_from(&start.activated);
         event.mode_after = model.closed(&start.mode);
         event.state_before = before.to_vec();
         event.state_after.clone_from(&start.state);
         impact.tell(&mut event);
+        self.detector.take(&start.activated, &event);
         self.first = Some(event);
     }
 }
@@ -126,10 +126,6 @@ impl Observer for ContactRecorder<'_> {
             true => ContactEventKind::Friction,
             false => ContactEventKind::Contact,
         };
-        for &j in &event.activated {
-            let found = self.memory.detector.activation(j, set.t);
-            self.memory.accumulation = self.memory.accumulation.take().or(found);
-        }
         event.t = set.t;
         for (closed, mode) in [
             (&mut event.mode_before, set.mode_before),
@@ -149,6 +145,8 @@ impl Observer for ContactRecorder<'_> {
             Some(done) => done.tell(event),
             None => Event::default().tell(event),
         }
+        let found = self.memory.detector.take(&event.activated, event);
+        self.memory.accumulation = self.memory.accumulation.take().or(found);
         self.observer.contacts(event);
     }
 

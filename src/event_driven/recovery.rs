@@ -1,23 +1,25 @@
 //! The work of a run between two parts of the core: accumulations are absorbed, touches closed, and
 //! contacts opened whose force fades.
-//!
-//! For each contact the last intervals `Δ_k` between its activations are kept. When their ratios
-//! `r_k = Δ_{k+1}/Δ_k` are below one and hardly vary, impacts accumulate at
-//! `t* = t_k + Δ_k r/(1 − r)`. For a bouncing ball this is exact: `t* = t_1 (1 + γ)/(1 − γ)`.
 
 use super::breakdown::Breakdown;
 use super::friction::mode_problem::STAYS;
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
+use super::time::accumulation::Accumulation;
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
 use crate::impact::{AnitescuPotra, ImpactFailure, Occasion, Selection};
 use crate::lcp::LcpSolver;
+use crate::linalg::dot;
+use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
-use crate::{Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status, Stop};
+use crate::{
+    EventFunction, Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status,
+    Stop,
+};
 
 /// The place of a run: time, state and mode.
 #[derive(Clone, Debug)]
@@ -63,13 +65,20 @@ impl Model<'_> {
         }
         let cost = *run.statistics();
         let clear = |part: f64| {
-            let state = run.state_at(place.t + part * (end - place.t));
-            state.is_ok_and(|state| {
+            let t = place.t + part * (end - place.t);
+            run.state_at(t).is_ok_and(|state| {
                 let (q, _) = self.parts(state.as_slice());
-                (0..self.system().contacts()).all(|j| {
-                    found.contacts.contains(&j)
-                        || self.is_closed(mode, j)
-                        || self.system().gap(j, q) > -self.gap_tolerance
+                let n = self.system().contacts();
+                let slip = |j| {
+                    let index = self.functions().index(ContactFunction::Slip(j));
+                    self.event(index, t, state.as_slice(), mode)
+                };
+                (0..n).all(|j| match self.is_closed(mode, j) {
+                    true if found.is_near || !self.slides() => true,
+                    true => slip(j) >= -10.0 * self.rate_tolerance,
+                    false => {
+                        found.contacts.contains(&j) || self.system().gap(j, q) > -self.gap_tolerance
+                    }
                 })
             })
         };
@@ -78,6 +87,44 @@ impl Model<'_> {
             place.t = end;
         }
         Ok(cost)
+    }
+
+    /// Goes on to an accumulation, and closes its contacts there. Returns the event for the log, and the
+    /// cost. Where the accumulation is not near, its contacts touch on the way there: the configuration
+    /// is that of a motion with them held, and velocities are those of one without them, which the
+    /// impulse of all impacts to come then stops. None, with the place as it was, where something else
+    /// happens before, or where they do not stay closed: its impacts are then followed further.
+    pub(crate) fn absorb(
+        &self,
+        found: &Accumulation,
+        tf: f64,
+        place: &mut Place,
+        bounds: &Bounds,
+    ) -> Result<(Option<ContactEvent>, Statistics), Breakdown> {
+        let (kind, from) = (ContactEventKind::ZenoAbsorbed, place.clone());
+        let (mut held, mut cost) = (place.clone(), Statistics::default());
+        if !found.is_near {
+            self.close(&found.contacts, kind, &mut held)?;
+            cost = self.fly_to(found, tf, &mut held, bounds)?;
+        }
+        cost = add(cost, self.fly_to(found, tf, place, bounds)?);
+        if !found.is_near {
+            let nq = self.system().coordinates();
+            place.state[..nq].copy_from_slice(&held.state[..nq]);
+        }
+        let arrives = found.is_near || held.t.min(place.t) >= found.t;
+        let mut event = None;
+        if arrives {
+            let mut absorbed = self.close(&found.contacts, kind, place)?;
+            absorbed.remarks.push(found.remark());
+            let stays = |&j: &usize| self.is_closed(&place.mode, j);
+            let rests = found.is_near || found.contacts.iter().all(stays);
+            event = rests.then_some(absorbed);
+        }
+        if event.is_none() {
+            *place = from;
+        }
+        Ok((event, cost))
     }
 
     /// Closes contacts together with those already closed, by a plastic impact that may pull.
@@ -101,7 +148,7 @@ impl Model<'_> {
         super::motion::land(self, state, &[], &touching, &mut at);
         let mut further = Event::of(&touching, Vec::new(), at);
         let impulses = if self.any_friction(&touching) {
-            self.stop_with_friction(t, state, &mut further)?
+            self.stop_with_friction(t, state, &held, &mut further, mode)?
         } else {
             self.stop_by_pulling(t, state, &held, &mut further)?
         };
@@ -128,9 +175,7 @@ impl Model<'_> {
         let mut impulses = vec![0.0; event.touching.len()];
         let (q, v) = self.parts_mut(state);
         let plastic = self.in_frame(&mut event.at, q, held, |frame| {
-            let mut p: Vec<f64> = (0..held.len())
-                .map(|i| -crate::linalg::dot(frame.row(i), v))
-                .collect();
+            let mut p: Vec<f64> = (0..held.len()).map(|i| -dot(frame.row(i), v)).collect();
             let wanted = p.clone();
             if frame.solve_gram(&mut p, self.redundant)? {
                 for (i, &p) in p.iter().enumerate() {
@@ -157,15 +202,41 @@ impl Model<'_> {
         Ok(impulses)
     }
 
-    /// An inelastic impact with friction, which stands for all those up to the accumulation: slips
-    /// lose what the sum of the normal impulses to come takes. Gives the impulses of the contacts
-    /// that touch, normal ones first.
+    /// The impact of [`stop_by_pulling`](Self::stop_by_pulling) with friction, which stands for all those
+    /// up to the accumulation: slips lose what the sum of the normal impulses to come takes. Contacts
+    /// that slip no faster than they part or approach stick, and those that are closed in `mode` go on
+    /// as they do. Gives the impulses of the contacts that touch, normal ones first.
     fn stop_with_friction(
         &self,
         t: f64,
         state: &mut [f64],
+        held: &[usize],
         event: &mut Event,
+        mode: &Mode,
     ) -> Result<Vec<f64>, Breakdown> {
+        let (places, m, k) = (event.touching.len(), held.len(), self.row_tangents());
+        let mut impulses = vec![0.0; (1 + k) * places];
+        let (q, v) = self.parts_mut(state);
+        let found = self.stop_in_modes(t, q, v, held, |frame, v, i| {
+            if self.is_closed(mode, held[i]) {
+                return self.functions().slip(mode, held[i]);
+            }
+            let rates = (0..m).map(|row| dot(frame.row(row), v).abs());
+            let [x, y] = frame.slip_velocity(i, v);
+            if x.hypot(y) <= rates.fold(self.rate_tolerance, f64::max) {
+                Slip::NONE
+            } else {
+                Slip::near([x, y])
+            }
+        })?;
+        for (i, j) in held.iter().enumerate() {
+            if let Some(place) = event.touching.iter().position(|k| k == j) {
+                impulses[place] += found[i];
+                for a in 0..k {
+                    impulses[places + place * k + a] += found[m + i * k + a];
+                }
+            }
+        }
         event.new = self.approaching(&mut event.at, state, &event.touching);
         if event.is_impact() {
             let rule = ImpactRule {
@@ -173,8 +244,11 @@ impl Model<'_> {
                 selection: &Selection::First,
             };
             self.apply_impact_with(rule, Occasion { t, number: 0 }, state, event)?;
+            for (sum, p) in impulses.iter_mut().zip(event.impulses()) {
+                *sum += p;
+            }
         }
-        Ok(event.impulses().to_vec())
+        Ok(impulses)
     }
 
     /// Opens a closed contact whose force falls to zero too slowly for a release.
@@ -319,6 +393,30 @@ fn fly_freely(
         .integrate(&Start::at(t).x(state), end)
 }
 
+/// The sums of two counts.
+pub(crate) fn add(a: Statistics, b: Statistics) -> Statistics {
+    Statistics {
+        flow: a.flow + b.flow,
+        flip: a.flip + b.flip,
+        events: a.events + b.events,
+        event: a.event + b.event,
+        gradient: a.gradient + b.gradient,
+        windows: a.windows + b.windows,
+        narrowed: a.narrowed + b.narrowed,
+        unresolved: a.unresolved + b.unresolved,
+        doubts: a.doubts + b.doubts,
+        steps: a.steps + b.steps,
+        rejections: a.rejections + b.rejections,
+        projections: a.projections + b.projections,
+        projections_failed: a.projections_failed + b.projections_failed,
+        repairs: a.repairs + b.repairs,
+        locations: a.locations + b.locations,
+        crossings: a.crossings + b.crossings,
+        resets: a.resets + b.resets,
+        rulings: a.rulings + b.rulings,
+    }
+}
+
 /// The policy where impacts accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -327,7 +425,10 @@ pub enum Zeno {
     #[default]
     Error,
     /// Move to the accumulation time with these contacts left out, close them there by a plastic
-    /// impact, and go on. Derivatives beyond it are not guaranteed.
+    /// impact, and go on. Derivatives beyond it are not guaranteed. The event has a
+    /// [`Remark::Accumulation`](crate::impact::Remark::Accumulation) with the bound of the error of that
+    /// time. Rebounds may get too low to be resolved before impacts accumulate so fast: contacts that
+    /// are held then have an event of their own.
     ///
     /// An accumulation at one instant is absorbed too: impacts within the resolution of time that
     /// one impact of all touching contacts does not end, and an impact without an end by its law,
@@ -341,137 +442,4 @@ pub enum Zeno {
     /// End the run at the accumulation time, without an error and with the contacts still open.
     /// Impacts without an end by their law end the run in the same way.
     StopAt,
-}
-
-/// An accumulation that is about to happen.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Accumulation {
-    pub(crate) t: f64,
-    pub(crate) contacts: Vec<usize>,
-    pub(crate) ratio: f64,
-}
-
-/// Intervals kept for each contact.
-const KEPT: usize = 6;
-/// Ratios may vary by this part.
-const STEADY: f64 = 0.05;
-/// Ratios looked at, at least.
-const LEAST_RATIOS: usize = 3;
-
-/// The activations of all contacts, and the accumulation found in them.
-#[derive(Clone, Debug)]
-pub(crate) struct Detector {
-    /// Times of the last activations, the latest last.
-    times: Vec<Vec<f64>>,
-    /// An accumulation closer than this is about to happen (s).
-    near: f64,
-    end: f64,
-}
-
-impl Detector {
-    pub(crate) fn new(contacts: usize) -> Self {
-        Self {
-            times: vec![Vec::with_capacity(KEPT + 2); contacts],
-            near: 0.0,
-            end: f64::NEG_INFINITY,
-        }
-    }
-
-    /// Announces accumulations closer than `near`, up to `end`, from now on (s).
-    pub(crate) fn look(&mut self, near: f64, end: f64) {
-        self.near = near;
-        self.end = end;
-    }
-
-    /// Records an activation; returns the accumulation that it announces.
-    pub(crate) fn activation(&mut self, contact: usize, t: f64) -> Option<Accumulation> {
-        let times = self.times.get_mut(contact)?;
-        times.push(t);
-        if times.len() > KEPT + 1 {
-            times.remove(0);
-        }
-        let (time, ratio) = self.prediction(contact)?;
-        if !(time - t < self.near && time <= self.end) {
-            return None;
-        }
-        // Contacts that accumulate at the same time: rocking.
-        let contacts = (0..self.times.len())
-            .filter(|&j| {
-                let other = self.prediction(j).map(|(other, _)| other);
-                j == contact || other.is_some_and(|other| (other - time).abs() < 10.0 * self.near)
-            })
-            .collect();
-        Some(Accumulation {
-            t: time,
-            contacts,
-            ratio,
-        })
-    }
-
-    /// Forgets a contact, which has been dealt with.
-    pub(crate) fn forget(&mut self, contacts: &[usize]) {
-        for &j in contacts {
-            if let Some(times) = self.times.get_mut(j) {
-                times.clear();
-            }
-        }
-    }
-
-    /// Time and ratio of the accumulation of a contact, if its gaps shrink steadily.
-    fn prediction(&self, contact: usize) -> Option<(f64, f64)> {
-        let times = &self.times[contact];
-        let mut ratios = times
-            .windows(3)
-            .map(|times| (times[2] - times[1]) / (times[1] - times[0]));
-        if ratios.len() < LEAST_RATIOS || !ratios.clone().all(|r| r > 0.0 && r < 1.0) {
-            return None;
-        }
-        let range = |(a, b): (f64, f64), r: f64| (a.min(r), b.max(r));
-        let (least, most) = ratios.clone().fold((1.0, 0.0), range);
-        if most - least > STEADY * most {
-            return None;
-        }
-        let [.., before, last] = times[..] else {
-            return None;
-        };
-        let (ratio, gap) = (ratios.next_back()?, last - before);
-        Some((last + gap * ratio / (1.0 - ratio), ratio))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bouncing_ball_is_found_and_its_time_is_exact() {
-        let (first, restitution): (f64, f64) = (0.45, 0.5);
-        let exact = first * (1.0 + restitution) / (1.0 - restitution);
-        let mut detector = Detector::new(1);
-        detector.look(1e-3, 10.0);
-        let (mut t, mut gap) = (first, 2.0 * first * restitution);
-        let found = loop {
-            if let Some(found) = detector.activation(0, t) {
-                break found;
-            }
-            t += gap;
-            gap *= restitution;
-        };
-        assert!((found.t - exact).abs() < 1e-12 && found.contacts == [0]);
-        assert!((found.ratio - restitution).abs() < 1e-9 && exact - t < 1e-3);
-    }
-
-    #[test]
-    fn steady_bouncing_and_irregular_gaps_are_no_accumulation() {
-        let mut detector = Detector::new(2);
-        detector.look(1.0, 100.0);
-        for k in 0..40 {
-            assert_eq!(detector.activation(0, f64::from(k)), None);
-        }
-        let mut t = 0.0;
-        for gap in [1.0, 0.5, 0.4, 0.1, 0.09, 0.02, 0.018] {
-            t += gap;
-            assert_eq!(detector.activation(1, t), None);
-        }
-    }
 }

@@ -309,15 +309,6 @@ where
         self.functions.slides()
     }
 
-    /// With the event functions and flags of contacts with friction, whatever their coefficients.
-    pub(crate) fn with_slides(mut self) -> Self
-    where
-        S: Sized,
-    {
-        self.functions.tangents = self.functions.tangents.max(1);
-        self
-    }
-
     /// Gaps with which a run may start, or go on after an impact (m).
     pub(crate) fn admissible_gaps(&self) -> RangeInclusive<f64> {
         -self.gap_tolerance..=f64::INFINITY

@@ -5,7 +5,7 @@ use super::{MechanicalSystem, State};
 use crate::{InputError, Run, validate};
 
 /// Places and weights of Gauss's rule with three points in a step of unit length.
-const GAUSS: [(f64, f64); 3] = [
+pub(crate) const GAUSS: [(f64, f64); 3] = [
     (0.112_701_665_379_258_31, 5.0 / 18.0),
     (0.5, 8.0 / 18.0),
     (0.887_298_334_620_741_7, 5.0 / 18.0),

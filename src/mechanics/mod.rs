@@ -58,7 +58,7 @@ pub(crate) mod contact;
 pub(crate) mod contact_model;
 #[cfg(feature = "dual")]
 mod dual;
-mod energy_balance;
+pub(crate) mod energy_balance;
 pub(crate) mod forward;
 pub(crate) mod friction;
 pub(crate) mod measured;

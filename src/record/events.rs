@@ -192,6 +192,17 @@ pub enum Remark {
         /// The contact, as the model counts it.
         contact: usize,
     },
+    /// Impacts accumulate here (Zeno).
+    #[error("impacts accumulate, by intervals that shrink by {ratio}, to within {bound:e} s")]
+    Accumulation {
+        /// The ratio of intervals in the end.
+        ratio: f64,
+        /// Bound of the error of the time (s): what the sum adds if the ratios settle on as they did,
+        /// what the rounding of gaps makes of the times of the impacts it is formed from, and an
+        /// estimate of the errors of the smooth phases before: a hundred times the relative tolerance for
+        /// each second.
+        bound: f64,
+    },
     /// A contact still approaches. This is the one with the most negative scaled speed.
     #[error("contact {contact} still approaches at {speed:e}")]
     Approaching {

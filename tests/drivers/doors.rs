@@ -1,6 +1,6 @@
 //! What is refused before it does harm: by every driver that it concerns, each by its name.
 
-use saltation::event_driven::{Breakdown, Timeline};
+use saltation::event_driven::Breakdown;
 use saltation::impact::{AnitescuPotra, Routh, Selection, Unilateral};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
@@ -76,20 +76,15 @@ impl UnilateralConstraints for Point {
     }
 }
 
-/// The refusal of each driver at the start: by events, with time as a state, variational, compliant.
-fn refusals(point: Point, model: impl Fn() -> ContactModel<Point>) -> [Option<InputError>; 4] {
+/// The refusal of each driver at the start: by events, variational, compliant.
+fn refusals(point: Point, model: impl Fn() -> ContactModel<Point>) -> [Option<InputError>; 3] {
     // High above its contacts.
     let start = Start::at(0.0).q(&[5.0; 2]).v(&[1.0; 2]);
     let mut by_events = EventDriven::new(model()).unwrap();
-    let timeline = Timeline::new(model()).unwrap().integrate(&start, 0.1);
     let mut variational = Variational::new(model()).unwrap();
     let mut compliant = Compliant::new(point).unwrap();
     [
         by_events.integrate(&start, 0.1).err(),
-        timeline.err().map(|reason| match reason {
-            Breakdown::Input(reason) => reason,
-            other => panic!("{other}"),
-        }),
         variational.integrate(&start, 0.1).err(),
         compliant.integrate(&start, 0.1).err(),
     ]
@@ -108,14 +103,14 @@ fn friction_along_tangents_that_nobody_wrote_is_refused() {
     }
     // Said not to matter, and with tangents, it runs.
     let model = || ContactModel::with_law(silent, Unilateral).frictionless();
-    let [by_events, _, variational, _] = refusals(silent, model);
+    let [by_events, variational, _] = refusals(silent, model);
     assert_eq!((by_events, variational), (None, None));
     let spoken = Point {
         writes_tangents: true,
         ..silent
     };
     let model = || ContactModel::with_law(spoken, AnitescuPotra::new());
-    assert_eq!(refusals(spoken, model), [None, None, None, None]);
+    assert_eq!(refusals(spoken, model), [None, None, None]);
 }
 
 #[test]
@@ -149,7 +144,7 @@ fn restitution_that_a_law_ignores_is_refused_at_the_start() {
         ..POINT
     };
     let model = || ContactModel::with_law(bouncing, Routh::new());
-    let [by_events, _, variational, _] = refusals(bouncing, model);
+    let [by_events, variational, _] = refusals(bouncing, model);
     let (law, contact, restitution) = ("Routh", 0, 0.5);
     let ignored = InputError::RestitutionIgnored {
         law,
@@ -175,7 +170,7 @@ fn restitution_that_a_law_ignores_is_refused_at_the_start() {
     );
     assert!(is_named, "{variational:?}");
     let any = refusals(odd, || ContactModel::new(odd).any_restitution());
-    assert_eq!(any[2], None);
+    assert_eq!(any[1], None);
 }
 
 #[test]
@@ -365,7 +360,6 @@ fn clones_of_a_driver_share_nothing() {
 fn drivers_go_to_threads() {
     fn goes<T: Send>() {}
     goes::<EventDriven<Point>>();
-    goes::<Timeline<Point>>();
     goes::<Variational<Point>>();
     goes::<Compliant<Point>>();
 }

@@ -197,8 +197,11 @@ fn cases_of_bodies() -> Vec<Case> {
                 };
                 let driver = EventDriven::new(ContactModel::new(block)).expect("a block");
                 // The default is a part of the run, or of a part of it.
-                let driver = driver.zeno(Zeno::Absorb).zeno_time(2e-6).rtol(1e-8);
-                Box::new(driver.interrupt(interrupt))
+                let driver = driver
+                    .zeno(Zeno::Absorb)
+                    .zeno_time(2e-6)
+                    .zeno_tolerance(1e-6);
+                Box::new(driver.rtol(1e-8).interrupt(interrupt))
             },
             &rocks,
             2.0,

@@ -1,18 +1,15 @@
-//! Random runs with time as a state: blocks dropped with tilt and spin, against the properties of a
-//! run and against time stepping.
+//! Random runs with friction: blocks dropped with tilt and spin, against the properties of a run and
+//! against time stepping.
 
-use saltation::ContactModel;
-use saltation::event_driven::{Breakdown, StretchKind, Timeline, TimelineRun};
+use saltation::event_driven::Zeno;
 use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem, Selection, Unilateral};
-use saltation::mechanics::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
-};
+use saltation::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use saltation::models::RockingBlock;
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{InputError, Start, Stop};
+use saltation::{ContactModel, EventDriven, InputError, Run, Start, Status, Stop};
 
+use crate::arclength::{check, is_impact, rests};
 use crate::random_bits::SplitMix64;
-use crate::timeline::check;
 
 /// A block above the floor, and its start.
 fn dropped(random: &mut SplitMix64) -> (RockingBlock, [f64; 3], [f64; 3]) {
@@ -32,14 +29,30 @@ fn dropped(random: &mut SplitMix64) -> (RockingBlock, [f64; 3], [f64; 3]) {
     (block, q, v)
 }
 
-fn run(block: RockingBlock, (q, v): (&[f64; 3], &[f64; 3]), tf: f64) -> TimelineRun {
+/// A run, and its model.
+fn run(block: RockingBlock, (q, v): (&[f64; 3], &[f64; 3]), tf: f64) -> Done {
     let model = ContactModel::with_law(block, AnitescuPotra::new()).selection(Selection::First);
-    let timeline = Timeline::new(model)
-        .unwrap()
-        .rtol(1e-9)
-        .atol(1e-12)
-        .zeno_tolerance(1e-8);
-    timeline.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap()
+    let driver = EventDriven::new(model.clone()).unwrap().rtol(1e-9);
+    let mut driver = driver.atol(1e-12).zeno(Zeno::Absorb).zeno_tolerance(1e-8);
+    let run = driver.integrate(&Start::at(0.0).q(q).v(v), tf).unwrap();
+    Done { run, model }
+}
+
+struct Done {
+    run: Run,
+    model: ContactModel<RockingBlock>,
+}
+
+impl Done {
+    /// Modes with closed contacts in which time is spent.
+    fn in_contact(&self) -> usize {
+        let modes = self.run.modes();
+        let ends = modes[1..].iter().map(|next| next.t).chain([self.run.t()]);
+        let spent = modes.iter().zip(ends).filter(|(mode, end)| mode.t < *end);
+        spent
+            .filter(|(mode, _)| mode.mode.flags().next().is_some())
+            .count()
+    }
 }
 
 #[test]
@@ -48,22 +61,17 @@ fn dropped_blocks_keep_the_properties_of_a_run() {
     let (mut rests, mut slips, mut ends) = (0, 0, 0);
     for case in 0..30 {
         let (block, q, v) = dropped(&mut random);
-        let run = run(block, (&q, &v), 3.0);
+        let done = run(block, (&q, &v), 3.0);
+        let (model, run) = (&done.model, &done.run);
         // A block that tips over falls on a side that is no contact.
-        if run
-            .stretches()
-            .iter()
-            .any(|stretch| stretch.q[1][2].abs() > 1.2)
-        {
+        if run.nodes().any(|(_, x)| x[2].abs() > 1.2) {
             continue;
         }
-        check(&run, &block);
-        assert_eq!(run.breakdown(), None, "case {case}");
+        check(model, run);
+        assert_eq!(*run.status(), Status::ReachedEnd, "case {case}");
         ends += 1;
-        for stretch in run.stretches() {
-            rests += usize::from(matches!(stretch.kind, StretchKind::Rest { .. }));
-            slips += usize::from(matches!(stretch.kind, StretchKind::Contact(_)));
-        }
+        rests += self::rests(run).count();
+        slips += done.in_contact();
     }
     println!("{rests} rests, {slips} stretches with contacts, {ends} of 30 to the end");
     assert!(rests >= 4 && ends >= 20, "{rests} {ends}");
@@ -114,21 +122,19 @@ fn runs_are_the_limit_of_time_stepping() {
         let (q, mut v) = block.pivoting(theta, rate);
         v[0] += random.between(-1.0, 1.0);
         let exact = run(block, (&q, &v), tf + APART);
-        assert_eq!(exact.breakdown(), None);
-        check(&exact, &block);
-        let of = |kind: fn(&StretchKind) -> bool| {
-            exact.stretches().iter().filter(move |p| kind(&p.kind))
-        };
-        let struck = || of(|kind| matches!(kind, StretchKind::Impact { .. }));
+        slides += exact.in_contact();
+        let Done { run: exact, model } = &exact;
+        assert_eq!(*exact.status(), Status::ReachedEnd);
+        check(model, exact);
+        let struck = || exact.events().iter().filter(|event| is_impact(event));
         impacts += struck().count();
-        slides += of(|kind| matches!(kind, StretchKind::Contact(_))).count();
         // Steps displace impacts: velocities are compared away from them.
-        let compared = if struck().any(|stretch| (stretch.t[0] - tf).abs() < APART) {
+        let compared = if struck().any(|event| (event.t - tf).abs() < APART) {
             3
         } else {
             6
         };
-        let state = exact.at(tf).unwrap();
+        let state = exact.state_at(tf).unwrap();
         let error = |steps: u32| {
             let found = stepped(block, (&q, &v), tf, steps);
             let pairs = found.iter().zip(state.iter()).take(compared);
@@ -147,81 +153,30 @@ fn runs_are_the_limit_of_time_stepping() {
     );
 }
 
-/// A block whose corners rebound when they fall fast enough.
-#[derive(Clone, Copy, Debug)]
-struct Elastic {
-    block: RockingBlock,
-    /// From this speed (m/s).
-    from: f64,
-}
-
-impl MechanicalSystem for Elastic {
-    fn dof(&self) -> usize {
-        3
-    }
-    fn mass(&self, q: &[f64], mass: &mut [f64]) {
-        self.block.mass(q, mass);
-    }
-    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
-        self.block.effort(t, q, v, effort);
-    }
-}
-
-impl UnilateralConstraints for Elastic {
-    fn contacts(&self) -> usize {
-        2
-    }
-    fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        self.block.gap(j, q)
-    }
-    fn restitution(&self, _j: usize, _q: &[f64], v: &[f64]) -> f64 {
-        if v[1].abs() >= self.from { 0.5 } else { 0.0 }
-    }
-    fn friction(&self, j: usize) -> f64 {
-        self.block.friction(j)
-    }
-    fn tangents(&self, j: usize) -> usize {
-        self.block.tangents(j)
-    }
-    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-        self.block.tangent_rows(j, q, rows);
-    }
-}
-
 #[test]
 fn bad_input_is_refused_by_name() {
     let block = RockingBlock::default();
     let (q, v) = block.pivoting(0.1, 0.0);
-    let with = |model: ContactModel<RockingBlock>| Timeline::new(model).unwrap();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let with = |model: ContactModel<RockingBlock>| EventDriven::new(model).unwrap();
     let rough = |block| with(ContactModel::with_law(block, AnitescuPotra::new()));
-    let refused =
-        with(ContactModel::with_law(block, Unilateral)).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
+    let refused = with(ContactModel::with_law(block, Unilateral)).integrate(&start, 1.0);
     assert!(matches!(
         refused,
-        Err(Breakdown::Input(InputError::FrictionIgnored {
+        Err(InputError::FrictionIgnored {
             law: "Unilateral",
             ..
-        }))
+        })
     ));
     // Said not to matter: it slides freely, down to the floor and on.
-    let smooth = with(ContactModel::new(block).frictionless());
-    let run = smooth
-        .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
-        .unwrap()
-        .completed()
-        .unwrap();
-    assert!(
-        run.stretches()
-            .iter()
-            .all(|stretch| stretch.tangential.iter().all(|&p| p == 0.0))
-    );
+    let mut smooth = with(ContactModel::new(block).frictionless()).zeno(Zeno::Absorb);
+    let run = smooth.integrate(&start, 0.5).unwrap().completed().unwrap();
+    let over = smooth.model().arclength(&run).unwrap();
+    let impulses = over.impulses_until(over.s()).unwrap();
+    assert!(impulses[2..].iter().all(|&p| p == 0.0) && impulses[0] > 0.0);
     for friction in [-0.1, f64::NAN, f64::INFINITY] {
-        let refused =
-            rough(RockingBlock { friction, ..block }).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
-        assert!(
-            matches!(refused, Err(Breakdown::Input(_))),
-            "{friction} {refused:?}"
-        );
+        let refused = rough(RockingBlock { friction, ..block }).integrate(&start, 1.0);
+        assert!(refused.is_err(), "{friction} {refused:?}");
     }
     for (q, v, tf) in [
         (&q[..2], &v[..], 1.0),
@@ -232,60 +187,52 @@ fn bad_input_is_refused_by_name() {
         (&[0.0, 0.5, 0.0], &v, 1.0),
     ] {
         let refused = rough(block).integrate(&Start::at(0.0).q(q).v(v), tf);
-        assert!(matches!(refused, Err(Breakdown::Input(_))), "{refused:?}");
+        assert!(refused.is_err(), "{refused:?}");
     }
-    let settings: [fn(Timeline<RockingBlock>) -> Timeline<RockingBlock>; 4] = [
-        |timeline| timeline.rtol(-1.0),
-        |timeline| timeline.atol(f64::NAN),
-        |timeline| timeline.max_step(0.0),
-        |timeline| timeline.zeno_tolerance(0.0),
+    let settings: [fn(EventDriven<RockingBlock>) -> EventDriven<RockingBlock>; 5] = [
+        |driver| driver.rtol(-1.0),
+        |driver| driver.atol(f64::NAN),
+        |driver| driver.configure(|integrator| integrator.max_step(0.0)),
+        |driver| driver.zeno_tolerance(-1.0),
+        |driver| driver.zeno_tolerance(f64::NAN),
     ];
     for set in settings {
-        let refused = set(rough(block)).integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
-        assert!(matches!(
-            refused,
-            Err(Breakdown::Input(InputError::BadSetting { .. }))
-        ));
+        let refused = set(rough(block)).integrate(&start, 1.0);
+        assert!(matches!(refused, Err(InputError::BadSetting { .. })));
     }
-    // Restitution is refused, at the start or where it is first met.
-    for from in [0.0, 2.0] {
-        let model = ContactModel::with_law(Elastic { block, from }, AnitescuPotra::new());
-        let (q, v) = ([0.0, 1.5, 0.0], [0.0; 3]);
-        let run = Timeline::new(model)
-            .unwrap()
-            .integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
-        let refused = match run {
-            Err(refused) => refused,
-            Ok(run) => run.completed().unwrap_err(),
-        };
-        let Breakdown::Input(InputError::BadSetting { name, value, .. }) = refused else {
-            panic!("{refused}");
-        };
-        assert!(name == "restitution" && value == 0.5);
-    }
-    // A run that ends early keeps its stretches and says why.
+    // A run that ends early keeps what it has and says why.
     let (q, v) = block.pivoting(0.0, 1.0);
-    let short = rough(block)
-        .max_events(5)
-        .integrate(&Start::at(0.0).q(&q).v(&v), 4.0)
-        .unwrap();
-    let Some(Breakdown::Stop(Stop::TooManyEvents { limit: 5, at, .. })) = short.breakdown() else {
-        panic!("{:?}", short.breakdown());
+    let start = Start::at(0.0).q(&q).v(&v);
+    let mut short = rough(block).max_events(5);
+    let run = short.integrate(&start, 4.0).unwrap();
+    let Some(Stop::TooManyEvents { limit: 5, at, .. }) = run.status().stop() else {
+        panic!("{:?}", run.status());
     };
-    assert!(at.t == short.t() && at.t > 1.0 && short.stretches().len() >= 5);
-    assert!(short.at(1.0).is_ok() && short.at(3.0).is_err() && short.at_arclength(1e3).is_err());
-    let few = rough(block)
-        .max_steps(10)
-        .integrate(&Start::at(0.0).q(&q).v(&v), 4.0)
-        .unwrap();
+    assert!(at.t == run.t() && at.t > 1.0 && run.events().len() >= 5);
+    let over = short.model().arclength(&run).unwrap();
+    assert!(over.s_at(1.0).is_ok() && over.s_at(3.5).is_err() && over.at(1e3).is_err());
+    assert!(over.at(-1.0).is_err() && over.impulses_until(f64::NAN).is_err());
+    let few = rough(block).max_steps(10).integrate(&start, 4.0).unwrap();
     assert!(matches!(
-        few.breakdown(),
-        Some(Breakdown::Stop(Stop::TooManySteps { limit: 10, .. }))
+        few.status().stop(),
+        Some(Stop::TooManySteps { limit: 10, .. })
     ));
     // A run of no length.
-    let none = rough(block)
-        .integrate(&Start::at(1.0).q(&q).v(&v), 1.0)
-        .unwrap();
-    assert!(none.stretches().is_empty() && none.t() == 1.0 && none.s() == 0.0);
-    assert_eq!(none.at(1.0).unwrap(), none.state());
+    let mut none = rough(block);
+    let run = none.integrate(&Start::at(1.0).q(&q).v(&v), 1.0).unwrap();
+    let over = none.model().arclength(&run).unwrap();
+    assert!(run.events().is_empty() && run.t() == 1.0 && over.s() == 0.0);
+    assert_eq!(over.at(0.0).unwrap().1, *run.state());
+    // A run of another driver or another system has other modes.
+    let other = ContactModel::with_law(
+        saltation::models::SlidingBlock::default(),
+        AnitescuPotra::new(),
+    );
+    let refused = [
+        other.arclength(&run).map(|_| ()),
+        other.lateness(&run, 1.0).map(|_| ()),
+    ];
+    for refused in refused {
+        assert!(matches!(refused, Err(InputError::WrongLength { .. })));
+    }
 }

@@ -9,7 +9,8 @@
 )]
 
 mod all_branches;
-mod bounds_of_timelines;
+mod arclength;
+mod bounds_of_accumulations;
 mod checked_modes;
 mod closed_exact_sets;
 mod comparison_laws;
@@ -18,6 +19,7 @@ mod contact_cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+mod dependent_contacts;
 mod dropped_blocks;
 mod event_exact;
 mod every_step;
@@ -50,10 +52,8 @@ mod slips_in_space;
 mod statistics;
 mod steps_in_space;
 mod stick_slip;
-mod symmetries_of_timelines;
+mod symmetries_of_blocks;
 mod three_contacts;
-mod timeline;
-mod timelines_with_dependent_contacts;
 mod uneven_rows;
 mod velocity_sets;
 mod where_laws_agree;

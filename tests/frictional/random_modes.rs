@@ -1,11 +1,11 @@
 //! Random planar bodies that stick, slip, land and lift off, each run checked state by state
-//! against the forces that its modes need, and against the driver with time as a state.
+//! against the forces that its modes need.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-use saltation::event_driven::{Breakdown, StretchKind, Timeline, Zeno};
+use saltation::event_driven::{Breakdown, Zeno};
 use saltation::impact::{AnitescuPotra, Routh};
 use saltation::{ContactModel, EventDriven, Run, Start};
 
@@ -226,35 +226,6 @@ impl Trial {
         let faults = mode_checker::faults(&self.scene, &record, one_step);
         (run, faults)
     }
-
-    /// The difference to the driver with time as a state, where that ends too: of positions on the
-    /// way, of the end, and of the times of impacts that are not small.
-    fn against_timeline(&self, run: &Run) -> Option<f64> {
-        let model = ContactModel::with_law(&self.scene, AnitescuPotra::new());
-        let timeline = Timeline::new(model).unwrap().rtol(1e-10).atol(1e-12);
-        let start = Start::at(0.0).q(&self.q).v(&self.v);
-        let other = timeline.integrate(&start, self.tf).ok()?.completed().ok()?;
-        let mut most = (run.state() - other.state()).amax();
-        for k in 1..8 {
-            let t = self.tf * f64::from(k) / 8.0;
-            let difference = run.state_at(t).unwrap() - other.at(t).unwrap();
-            most = most.max(difference.rows(0, self.q.len()).amax());
-        }
-        let large = |push: &[f64]| push.iter().any(|push| *push > 1e-2);
-        let events = run.events().iter();
-        let impacts =
-            events.filter(|of| of.order.is_some() && large(&of.impulses[..of.contacts.len()]));
-        let stretches = other.stretches().iter();
-        let others = stretches
-            .filter(|of| matches!(of.kind, StretchKind::Impact { .. }) && large(&of.impulses));
-        let impacts: Vec<f64> = impacts.map(|of| of.t).collect();
-        let others: Vec<f64> = others.map(|of| of.t[0]).collect();
-        if impacts.len() != others.len() {
-            return Some(f64::INFINITY);
-        }
-        let times = impacts.iter().zip(&others).map(|(a, b)| (a - b).abs());
-        Some(times.fold(most, f64::max))
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -303,13 +274,10 @@ struct Counts {
     reached: usize,
     /// Runs that break a rule of the checker.
     rejected: BTreeMap<&'static str, Vec<u64>>,
-    /// Runs compared with the driver that has time as a state, and those that end elsewhere.
-    compared: usize,
-    differ: Vec<u64>,
 }
 
-/// Runs to `longest` at most; one in `every` is compared with the driver that has time as a state.
-fn campaign(seeds: Range<u64>, longest: f64, every: u64) -> Counts {
+/// Runs to `longest` at most.
+fn campaign(seeds: Range<u64>, longest: f64) -> Counts {
     let mut counts = Counts::default();
     for seed in seeds {
         let mut trial = Trial::of(seed);
@@ -338,15 +306,6 @@ fn campaign(seeds: Range<u64>, longest: f64, every: u64) -> Counts {
             seeds.push(seed);
             seeds.dedup();
         }
-        let compared = (end == REACHED && law == Law::OneStep && seed % every == 0)
-            .then(|| trial.against_timeline(&run));
-        if let Some(difference) = compared.flatten() {
-            counts.compared += 1;
-            if difference.is_nan() || difference > 1e-5 {
-                println!("seed {seed} {name} is {difference:e} from the other driver");
-                counts.differ.push(seed);
-            }
-        }
     }
     println!("{counts:?}");
     counts
@@ -361,22 +320,15 @@ fn expect(counts: &Counts, runs: usize) {
         .filter(|(end, _)| *end != NONE && *end != SEVERAL);
     let refused: usize = refused.map(|(_, seeds)| seeds.len()).sum();
     assert!(100 * refused <= runs, "{:?}", counts.ends);
-    // Two contacts that close within the tolerance of gaps are one impact to one driver and two to
-    // the other.
-    assert!(
-        50 * counts.differ.len() <= counts.compared,
-        "{:?}",
-        counts.differ
-    );
 }
 
 #[test]
 fn random_runs_keep_their_modes() {
-    expect(&campaign(0..180, 0.6, 4), 180);
+    expect(&campaign(0..180, 0.6), 180);
 }
 
 #[test]
 #[ignore = "a quarter of an hour in debug, and open: it breaks rules in 22 runs"]
 fn many_random_runs_keep_their_modes() {
-    expect(&campaign(0..5000, 2.0, 1), 5000);
+    expect(&campaign(0..5000, 2.0), 5000);
 }

@@ -1,7 +1,9 @@
 //! Sticking and slipping contacts in space against the reference of friction and sliding: pucks,
 //! spheres, legged discs and tables.
 
+use crate::arclength::rests;
 use crate::stick_slip::value;
+use saltation::event_driven::Zeno;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
 use saltation::{ContactModel, EventDriven, Run, Start};
@@ -451,5 +453,74 @@ fn a_table_on_four_legs_stands_until_no_forces_in_the_cones_hold_it() {
     close(x[1], way * table.angle.sin(), 1e-7, "y");
     for k in [2, 3, 4, 5] {
         close(x[k], 0.0, 1e-9, "upright");
+    }
+}
+
+/// A particle that rebounds from the floor while it skids.
+struct Skidding;
+
+impl MechanicalSystem for Skidding {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        (0..3).for_each(|k| m[4 * k] = 1.0);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f.copy_from_slice(&[0.0, 0.0, -GRAVITY]);
+    }
+}
+
+impl UnilateralConstraints for Skidding {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[2]
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.copy_from_slice(&[0.0, 0.0, 1.0]);
+        true
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        0.5
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.3
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    }
+}
+
+/// As in the plane, in a direction between the tangents: however many impacts are summed up, friction
+/// takes its part of all normal impulses.
+#[test]
+fn a_particle_skids_through_an_accumulation_in_its_direction() {
+    let of = |quantity: &str| value("skidding_ball_zeno", quantity, "", "");
+    for tolerance in [0.0, 1e-12, 1e-3] {
+        let driver = EventDriven::new(ContactModel::new(Skidding)).unwrap();
+        let driver = driver.rtol(1e-10).atol(1e-12).zeno(Zeno::Absorb);
+        let mut driver = driver.zeno_tolerance(tolerance);
+        let start = Start::at(0.0).q(&[0.0, 0.0, 1.0]).v(&[3.0, 4.0, 0.0]);
+        let run = driver.integrate(&start, 2.0).unwrap().completed().unwrap();
+        let rest = rests(&run).next().unwrap();
+        close(rest.t, of("t_star"), 1e-9, "accumulation");
+        let [u, v] = [3, 4].map(|k| rest.state_after[k]);
+        close(u.hypot(v), of("u_at_t_star"), 1e-8, "slip");
+        close(4.0 * u, 3.0 * v, 1e-9, "direction");
+        let over = driver.model().arclength(&run).unwrap();
+        let s = over.s_at(rest.t).unwrap();
+        close(s, (1.0 + GRAVITY) * rest.t, 1e-8, "arclength");
+        let impulses = over.impulses_until(s).unwrap();
+        let lost = impulses[1].hypot(impulses[2]);
+        close(lost, 0.3 * impulses[0], 1e-8, "friction");
+        close(run.events().last().unwrap().t, of("t_stop"), 1e-8, "stop");
     }
 }

@@ -1,7 +1,6 @@
 //! Sticking and slipping contacts against the reference of friction and sliding: event times, modes
 //! and states of blocks, rods and ladders.
 
-use saltation::event_driven::{Stretch, StretchKind, Timeline, TimelineRun};
 use saltation::impact::{AnitescuPotra, Contacting};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{RockingBlock, SlidingRod};
@@ -34,9 +33,8 @@ pub(crate) fn value(case: &str, quantity: &str, i: &str, j: &str) -> f64 {
         .3
 }
 
-/// What a driver made of a start.
+/// What the driver made of a start.
 struct Found {
-    driver: &'static str,
     /// The contact modes in which time is spent, with the times from which they hold.
     modes: Vec<(f64, String)>,
     /// `(q, v)` at the beginning of each.
@@ -56,44 +54,15 @@ pub(crate) fn letter(of: Contacting) -> char {
     }
 }
 
-/// A run with time as a state, and one of the event-driven driver.
-fn both<S>(system: &S, (q, v): (&[f64], &[f64]), tf: f64) -> [Found; 2]
+fn of_start<S>(system: &S, (q, v): (&[f64], &[f64]), tf: f64) -> Found
 where
     S: MechanicalSystem + UnilateralConstraints,
 {
     let start = Start::at(0.0).q(q).v(v);
-    let timeline = Timeline::new(ContactModel::with_law(system, AnitescuPotra::new())).unwrap();
-    let timeline = timeline.rtol(1e-12).atol(1e-13);
-    let run = timeline.integrate(&start, tf).unwrap();
-    assert_eq!(run.breakdown(), None);
-    let by_timeline = of_timeline(run);
     let model = ContactModel::with_law(system, AnitescuPotra::new());
     let mut driver = EventDriven::new(model).unwrap().rtol(1e-12).atol(1e-13);
     let run = driver.integrate(&start, tf).unwrap().completed().unwrap();
-    [by_timeline, of_events(driver.model(), run)]
-}
-
-fn of_timeline(run: TimelineRun) -> Found {
-    let smooth = run.stretches().iter().filter(|of| of.t[1] > of.t[0]);
-    let word = |kind: &StretchKind, contacts: usize| match kind {
-        StretchKind::Contact(modes) => modes.iter().map(|&mode| letter(mode)).collect(),
-        _ => "o".repeat(contacts),
-    };
-    let modes = smooth.clone();
-    let modes = modes.map(|of| (of.t[0], word(&of.kind, of.impulses.len())));
-    let state = |of: &Stretch| DVector::from_vec([&of.q[0][..], &of.v[0]].concat());
-    let is_impact = |of: &&Stretch| matches!(of.kind, StretchKind::Impact { .. });
-    let impacts = run.stretches().iter().filter(is_impact);
-    Found {
-        driver: "Timeline",
-        modes: modes.collect(),
-        begins: smooth.map(state).collect(),
-        impacts: impacts
-            .map(|of| (of.t[0], [of.impulses.clone(), of.tangential.clone()]))
-            .collect(),
-        state: run.state(),
-        at: Box::new(move |t| run.at(t).unwrap()),
-    }
+    of_events(driver.model(), run)
 }
 
 fn of_events<S>(model: &ContactModel<S>, run: Run) -> Found
@@ -123,7 +92,6 @@ where
         impacts.push((event.t, all));
     }
     Found {
-        driver: "EventDriven",
         begins: begins.collect(),
         modes,
         impacts,
@@ -140,37 +108,35 @@ where
     let rows = rows(case);
     let end = rows.iter().find(|row| row.0 == "q_T");
     let end: f64 = end.unwrap().2.parse().unwrap();
-    for found in both(system, start, end) {
-        let case = format!("{case} {}", found.driver);
-        let events: Vec<_> = rows.iter().filter(|row| row.0 == "event_time").collect();
-        let word = |note: &'static str| {
-            let after = note.split("-> ").nth(1).unwrap();
-            after.split([';', '"']).next().unwrap().trim()
+    let found = of_start(system, start, end);
+    let events: Vec<_> = rows.iter().filter(|row| row.0 == "event_time").collect();
+    let word = |note: &'static str| {
+        let after = note.split("-> ").nth(1).unwrap();
+        after.split([';', '"']).next().unwrap().trim()
+    };
+    let expected: Vec<_> = events.iter().map(|row| (row.3, word(row.4))).collect();
+    expect_modes(&found, &expected);
+    for &(quantity, i, j, expected, _) in &rows {
+        let number = |text: &str| text.parse::<usize>().unwrap();
+        let size = start.0.len();
+        let impulse = |part: usize| {
+            let t = found.modes[number(i)].0;
+            let impact = found.impacts.iter().find(|impact| impact.0 == t);
+            impact.unwrap().1[part][number(j)]
         };
-        let expected: Vec<_> = events.iter().map(|row| (row.3, word(row.4))).collect();
-        expect_modes(&found, &expected);
-        for &(quantity, i, j, expected, _) in &rows {
-            let number = |text: &str| text.parse::<usize>().unwrap();
-            let size = start.0.len();
-            let impulse = |part: usize| {
-                let t = found.modes[number(i)].0;
-                let impact = found.impacts.iter().find(|impact| impact.0 == t);
-                impact.unwrap().1[part][number(j)]
-            };
-            let value = match quantity {
-                "q" => found.begins[number(i)][number(j)],
-                "v" => found.begins[number(i)][size + number(j)],
-                "q_T" => found.state[number(i)],
-                "v_T" => found.state[size + number(i)],
-                "impulse_n" => impulse(0),
-                "impulse_t" => impulse(1),
-                _ => continue,
-            };
-            assert!(
-                (value - expected).abs() < 1e-8,
-                "{case} {quantity} {i} {j}: {value} {expected}"
-            );
-        }
+        let value = match quantity {
+            "q" => found.begins[number(i)][number(j)],
+            "v" => found.begins[number(i)][size + number(j)],
+            "q_T" => found.state[number(i)],
+            "v_T" => found.state[size + number(i)],
+            "impulse_n" => impulse(0),
+            "impulse_t" => impulse(1),
+            _ => continue,
+        };
+        assert!(
+            (value - expected).abs() < 1e-8,
+            "{case} {quantity} {i} {j}: {value} {expected}"
+        );
     }
 }
 
@@ -323,10 +289,10 @@ impl<F> UnilateralConstraints for Forced<F> {
 fn expect_modes(found: &Found, expected: &[(f64, &str)]) {
     let words: Vec<&str> = found.modes.iter().map(|(_, word)| word.as_str()).collect();
     let wanted: Vec<&str> = expected.iter().map(|(_, word)| *word).collect();
-    assert_eq!(words, wanted, "{} {:?}", found.driver, found.modes);
+    assert_eq!(words, wanted, "{:?}", found.modes);
     for ((t, _), (expected, word)) in found.modes.iter().zip(expected) {
         let close = (t - expected).abs() < 1e-9;
-        assert!(close, "{} {word}: {t} {expected}", found.driver);
+        assert!(close, "{word}: {t} {expected}");
     }
 }
 
@@ -342,14 +308,13 @@ fn a_body_on_a_tilting_plane_and_a_pushed_one_stick_and_slip() {
     };
     let [slip, stick, again] =
         ["slip_time", "stick_time", "next_slip_time"].map(|of| value(case, of, "", ""));
-    for found in both(&tilting, (&[0.0; 2], &[0.0; 2]), 2.0) {
-        expect_modes(
-            &found,
-            &[(0.0, "s"), (slip, "+"), (stick, "s"), (again, "-")],
-        );
-        let moved = (found.at)(0.5 * (stick + again))[0];
-        assert!((moved - value(case, "distance", "", "")).abs() < 1e-9);
-    }
+    let found = of_start(&tilting, (&[0.0; 2], &[0.0; 2]), 2.0);
+    expect_modes(
+        &found,
+        &[(0.0, "s"), (slip, "+"), (stick, "s"), (again, "-")],
+    );
+    let moved = (found.at)(0.5 * (stick + again))[0];
+    assert!((moved - value(case, "distance", "", "")).abs() < 1e-9);
     let case = "forced_block";
     let forced = Forced {
         friction: 0.4,
@@ -357,14 +322,13 @@ fn a_body_on_a_tilting_plane_and_a_pushed_one_stick_and_slip() {
     };
     let [slip, stop, again] =
         ["slip_time", "stop_time", "next_slip_time"].map(|of| value(case, of, "", ""));
-    for found in both(&forced, (&[0.0; 2], &[0.0; 2]), 1.4) {
-        expect_modes(
-            &found,
-            &[(0.0, "s"), (slip, "+"), (stop, "s"), (again, "-")],
-        );
-        let moved = (found.at)(0.5 * (stop + again))[0];
-        assert!((moved - value(case, "x_stop", "", "")).abs() < 1e-9);
-    }
+    let found = of_start(&forced, (&[0.0; 2], &[0.0; 2]), 1.4);
+    expect_modes(
+        &found,
+        &[(0.0, "s"), (slip, "+"), (stop, "s"), (again, "-")],
+    );
+    let moved = (found.at)(0.5 * (stop + again))[0];
+    assert!((moved - value(case, "x_stop", "", "")).abs() < 1e-9);
 }
 
 /// Thrown up an incline: it stops after v²/(2 (g sin α + μ g cos α)), and comes back or stays.
@@ -388,19 +352,19 @@ fn a_body_thrown_up_an_incline_stops_and_slides_back_or_stays() {
             0.0
         };
         let expected = height - 0.5 * falling * (tf - stop) * (tf - stop);
-        for found in both(&body, (&[0.0; 2], &[speed, 0.0]), tf) {
-            expect_modes(&found, &[(0.0, "+"), (stop, after)]);
-            assert!(((found.at)(stop)[0] - height).abs() < 1e-9);
-            assert!((found.state[0] - expected).abs() < 1e-8);
-        }
+        let found = of_start(&body, (&[0.0; 2], &[speed, 0.0]), tf);
+        expect_modes(&found, &[(0.0, "+"), (stop, after)]);
+        assert!(((found.at)(stop)[0] - height).abs() < 1e-9);
+        assert!((found.state[0] - expected).abs() < 1e-8);
         // The arclength counts the weight on the plane.
         let model = ContactModel::with_law(&body, AnitescuPotra::new());
-        let timeline = Timeline::new(model).unwrap().rtol(1e-12).atol(1e-13);
+        let mut driver = EventDriven::new(model).unwrap().rtol(1e-12).atol(1e-13);
         let v = [speed, 0.0];
         let start = Start::at(0.0).q(&[0.0; 2]).v(&v);
-        let run = timeline.integrate(&start, tf).unwrap();
+        let run = driver.integrate(&start, tf).unwrap();
         let expected = (1.0 + GRAVITY * cosine) * tf;
-        assert!((run.s() - expected).abs() < 1e-9);
+        let over = driver.model().arclength(&run).unwrap();
+        assert!((over.s() - expected).abs() < 1e-9);
     }
 }
 
@@ -456,25 +420,23 @@ fn of_a_stack_the_upper_or_the_lower_body_slips_first() {
     let case = "two_block_stack";
     let start = (&[0.0, 0.0, 0.0, 1.0][..], &[0.0; 4][..]);
     let slip = value(case, "t_interface_slip", "0.5", "");
-    for found in both(&Stack { between: 0.5 }, start, 4.0) {
-        expect_modes(&found, &[(0.0, "ss"), (slip, "s+")]);
-        let state = &found.state;
-        assert!((state[6] - value(case, "v_top_T", "0.5", "4.0")).abs() < 1e-8);
-        assert!((state[2] - value(case, "x_top_T", "0.5", "4.0")).abs() < 1e-8);
-    }
+    let found = of_start(&Stack { between: 0.5 }, start, 4.0);
+    expect_modes(&found, &[(0.0, "ss"), (slip, "s+")]);
+    let state = &found.state;
+    assert!((state[6] - value(case, "v_top_T", "0.5", "4.0")).abs() < 1e-8);
+    assert!((state[2] - value(case, "x_top_T", "0.5", "4.0")).abs() < 1e-8);
     let [floor, between] =
         ["t_floor_slip", "t_interface_slip"].map(|of| value(case, of, "0.8", ""));
-    for found in both(&Stack { between: 0.8 }, start, 6.0) {
-        expect_modes(&found, &[(0.0, "ss"), (floor, "+s"), (between, "++")]);
-        for (i, of) in [
-            (0, "x_bottom_T"),
-            (2, "x_top_T"),
-            (4, "v_bottom_T"),
-            (6, "v_top_T"),
-        ] {
-            let expected = value(case, of, "0.8", "6.0");
-            assert!((found.state[i] - expected).abs() < 1e-8, "{of}");
-        }
+    let found = of_start(&Stack { between: 0.8 }, start, 6.0);
+    expect_modes(&found, &[(0.0, "ss"), (floor, "+s"), (between, "++")]);
+    for (i, of) in [
+        (0, "x_bottom_T"),
+        (2, "x_top_T"),
+        (4, "v_bottom_T"),
+        (6, "v_top_T"),
+    ] {
+        let expected = value(case, of, "0.8", "6.0");
+        assert!((found.state[i] - expected).abs() < 1e-8, "{of}");
     }
 }
 
@@ -529,12 +491,11 @@ impl UnilateralConstraints for Turning {
 fn a_block_on_a_turning_plane_holds_until_no_forces_hold_it() {
     let case = "block_on_turning_plane";
     let slip = value(case, "t_slip", "", "");
-    for found in both(&Turning, (&[0.0, 0.5, 0.0], &[0.0; 3]), slip + 1.0) {
-        let words: Vec<&str> = found.modes.iter().map(|(_, word)| word.as_str()).collect();
-        assert_eq!(words, ["ss", "++"], "{} {:?}", found.driver, found.modes);
-        let t = found.modes[1].0;
-        assert!((t - slip).abs() < 1e-7, "{} {t} {slip}", found.driver);
-        let speed = value(case, "v_1s_after", "", "");
-        assert!((found.state[3] - speed).abs() < 1e-7);
-    }
+    let found = of_start(&Turning, (&[0.0, 0.5, 0.0], &[0.0; 3]), slip + 1.0);
+    let words: Vec<&str> = found.modes.iter().map(|(_, word)| word.as_str()).collect();
+    assert_eq!(words, ["ss", "++"], "{:?}", found.modes);
+    let t = found.modes[1].0;
+    assert!((t - slip).abs() < 1e-7, "{t} {slip}");
+    let speed = value(case, "v_1s_after", "", "");
+    assert!((found.state[3] - speed).abs() < 1e-7);
 }

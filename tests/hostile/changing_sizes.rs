@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use saltation::derivative::{Sensitivities, check_derivatives, flow_jacobian, saltation_product};
-use saltation::event_driven::Timeline;
+use saltation::event_driven::Zeno;
 use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
@@ -248,14 +248,18 @@ const BLOCKS: [Task<Block>; 9] = [
                 .map(|report| report.orders),
         )
     }),
-    ("timeline", |block| {
+    ("arclength", |block| {
         let model = ContactModel::with_law(block, Routh::new());
         block.0.driver_is_made();
         let (t, q, v) = START;
-        said(Timeline::new(model).map(|timeline| {
-            timeline
-                .integrate(&Start::at(t).q(&q).v(&v), 0.3)
-                .map(|run| run.state())
+        said(EventDriven::new(model).map(|driver| {
+            let mut driver = driver.zeno(Zeno::Absorb).zeno_tolerance(1e-9);
+            let run = driver.integrate(&Start::at(t).q(&q).v(&v), 0.3);
+            run.map(|run| {
+                let over = driver.model().arclength(&run);
+                let late = driver.model().lateness(&run, run.t());
+                (over.and_then(|over| over.at(0.5 * over.s())), late)
+            })
         }))
     }),
     ("variational", |block| {

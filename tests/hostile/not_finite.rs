@@ -2,7 +2,6 @@
 
 use saltation::bodies::Shape;
 use saltation::compliant::CompliantFailure;
-use saltation::event_driven::{Breakdown, Timeline};
 use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
     ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints, check_mechanics,
@@ -53,7 +52,7 @@ impl UnilateralConstraints for Sticking {
 }
 
 #[test]
-fn rows_that_are_no_numbers_or_overflow_end_a_timeline_where_they_begin() {
+fn rows_that_are_no_numbers_or_overflow_end_a_run_where_they_begin() {
     let wrong = [f64::NAN, f64::INFINITY, 1e200];
     let rows = wrong
         .map(|x| (x, 1.0))
@@ -61,12 +60,12 @@ fn rows_that_are_no_numbers_or_overflow_end_a_timeline_where_they_begin() {
         .chain(wrong.map(|x| (1.0, x)));
     for (normal, tangent) in rows {
         let model = ContactModel::with_law(Sticking { normal, tangent }, Routh::new());
-        let run = Timeline::new(model)
+        let run = EventDriven::new(model)
             .unwrap()
             .integrate(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0, 0.0, 1.0]), 1.0);
         let run = run.unwrap();
         assert!(
-            run.breakdown().is_some() && (run.t() - 0.1).abs() < 1e-3,
+            run.status().stop().is_some() && (run.t() - 0.1).abs() < 1e-3,
             "{normal} {tangent}: {}",
             run.t()
         );
@@ -133,12 +132,9 @@ fn a_start_whose_projection_is_not_finite_is_refused_by_every_driver() {
             .unwrap()
             .integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
         assert!(matches!(simulated, Err(InputError::NotFinite { .. })));
-        let timed = Timeline::new(ContactModel::with_law(model(), Routh::new())).unwrap();
-        let timed = timed.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
-        assert!(matches!(
-            timed,
-            Err(Breakdown::Input(InputError::NotFinite { .. }))
-        ));
+        let rough = EventDriven::new(ContactModel::with_law(model(), Routh::new()));
+        let rough = rough.unwrap().integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
+        assert!(matches!(rough, Err(InputError::NotFinite { .. })));
         let mut stepper = Compliant::new(model()).unwrap();
         let stepped = stepper.start(&Start::at(0.0).q(&q).v(&v));
         assert!(

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use saltation::compliant::Scheme;
 use saltation::derivative::Sensitivities;
-use saltation::event_driven::Timeline;
+use saltation::event_driven::Zeno;
 use saltation::impact::Routh;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector, Matrix};
@@ -132,14 +132,12 @@ fn panics_of_a_model_pass_through_and_drivers_run_again() {
         let run = simulation.integrate(&Start::at(0.0).q(&q).v(&v), 0.5);
         format!("{:?}", end(run))
     });
-    let timeline = Timeline::new(ContactModel::with_law(model, Routh::new())).unwrap();
-    hold("timeline", model, || {
-        format!(
-            "{:?}",
-            timeline
-                .integrate(&Start::at(0.0).q(&q).v(&v), 0.5)
-                .map(|run| run.state())
-        )
+    let rough = EventDriven::new(ContactModel::with_law(model, Routh::new())).unwrap();
+    let mut rough = rough.zeno(Zeno::Absorb).zeno_tolerance(1e-9);
+    hold("arclength", model, || {
+        let run = rough.integrate(&Start::at(0.0).q(&q).v(&v), 0.5);
+        let over = run.map(|run| rough.model().arclength(&run).map(|over| over.s()));
+        format!("{over:?}")
     });
     let mut variational = Variational::new(ContactModel::new(model))
         .unwrap()

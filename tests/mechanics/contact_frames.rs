@@ -1,7 +1,6 @@
 //! Friction of a gap that is no distance: normals and tangents of contacts with friction are of one
 //! length and orthogonal, where that is seen.
 
-use saltation::event_driven::{Breakdown, Timeline, TimelineRun};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
 use saltation::{ContactModel, EventDriven, InputError, Start, Variational};
@@ -87,14 +86,11 @@ impl UnilateralConstraints for OnSlope {
 /// What the driver with friction says at its door.
 fn refusal(slope: OnSlope) -> Option<InputError> {
     let (q, v) = (vec![0.0; slope.dof()], vec![0.0; slope.dof()]);
-    let timeline = Timeline::new(ContactModel::with_law(slope, AnitescuPotra::new())).unwrap();
-    let run = timeline.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
-    let by_timeline = match run.and_then(TimelineRun::completed) {
-        Err(Breakdown::Input(error)) => Some(error),
-        Err(error) => panic!("{error}"),
-        Ok(_) => None,
-    };
-    // Impacts with friction in the other one are refused likewise, and not without friction.
+    let mut resting =
+        EventDriven::new(ContactModel::with_law(slope, AnitescuPotra::new())).unwrap();
+    let run = resting.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
+    let at_rest = run.map(|run| run.completed().unwrap()).err();
+    // In flight they are refused likewise, and not without friction.
     let mut flying = q;
     flying[1] = 1.0;
     let simulate = |model: ContactModel<OnSlope>| {
@@ -106,7 +102,7 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
     };
     assert_eq!(
         simulate(ContactModel::with_law(slope, AnitescuPotra::new())),
-        by_timeline
+        at_rest
     );
     assert_eq!(simulate(ContactModel::new(slope).frictionless()), None);
     // The door of the variational driver, on the slope and off it.
@@ -119,13 +115,13 @@ fn refusal(slope: OnSlope) -> Option<InputError> {
                 .err()
         };
         let rough = Variational::new(ContactModel::with_law(slope, AnitescuPotra::new())).unwrap();
-        assert_eq!(step(rough), by_timeline);
+        assert_eq!(step(rough), at_rest);
         let rough = Variational::new(ContactModel::new(slope)).unwrap();
-        assert_eq!(step(rough.frictionless_impacts()), by_timeline);
+        assert_eq!(step(rough.frictionless_impacts()), at_rest);
         let smooth = Variational::new(ContactModel::new(slope).frictionless()).unwrap();
         assert_eq!(step(smooth), None);
     }
-    by_timeline
+    at_rest
 }
 
 #[test]
@@ -278,9 +274,9 @@ fn a_contact_whose_tangents_are_zeros_slides_freely() {
         ..RIGHT
     };
     for height in [0.0, 0.3] {
-        let timeline = Timeline::new(ContactModel::with_law(smooth, AnitescuPotra::new()));
-        let timeline = timeline.unwrap().rtol(1e-9).atol(1e-11);
-        let run = timeline.integrate(&Start::at(0.0).q(&[0.0, height]).v(&[0.0; 2]), 0.5);
+        let driver = EventDriven::new(ContactModel::with_law(smooth, AnitescuPotra::new()));
+        let mut driver = driver.unwrap().rtol(1e-9).atol(1e-11);
+        let run = driver.integrate(&Start::at(0.0).q(&[0.0, height]).v(&[0.0; 2]), 0.5);
         let run = run.unwrap().completed().unwrap();
         let pull = 0.6 * 9.81;
         let (way, speed) = (0.6 * height - 0.5 * pull * 0.25, -0.5 * pull);
@@ -358,7 +354,7 @@ impl UnilateralConstraints for TwoDiscs {
 #[test]
 fn two_bodies_of_one_mass_are_not_one_that_shifts() {
     let model = ContactModel::with_law(TwoDiscs, AnitescuPotra::new());
-    let run = Timeline::new(model)
+    let run = EventDriven::new(model)
         .unwrap()
         .integrate(
             &Start::at(0.0)

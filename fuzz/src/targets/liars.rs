@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use saltation::derivative::{Sensitivities, check_derivatives_until};
-use saltation::event_driven::Timeline;
+use saltation::event_driven::Zeno;
 use saltation::mechanics::{
     ContactSet, ContactSource, Contacts, UnilateralConstraints, Wanted, check_mechanics_until,
 };
@@ -158,14 +158,19 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
             });
         }
         3 => {
-            let Some(timeline) = trial.door("timeline", Timeline::new(touching(draw))) else {
+            let Some(driver) = trial.door("rubbing", EventDriven::new(touching(draw))) else {
                 return;
             };
-            let timeline = timeline.max_steps(150).max_events(30);
+            let driver = driver.zeno(Zeno::Absorb).zeno_tolerance(1e-6);
+            let mut driver = driver.max_steps(150).max_events(30);
             twice(trial, &liar, |trial| {
-                let run = timeline.integrate(&Start::at(0.0).q(&q).v(&v), tf);
+                let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), tf);
+                if let Ok(run) = &run {
+                    let over = driver.model().arclength(run);
+                    trial.result("arclength", over.map(|over| over.s()));
+                }
                 let run = run.map(|run| run.state().as_slice().to_vec());
-                trial.numbers("timeline", run);
+                trial.numbers("run", run);
             });
         }
         4 => {

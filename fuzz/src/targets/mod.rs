@@ -1,5 +1,6 @@
 //! What is fuzzed: one file for each room of the library.
 
+mod arclengths;
 mod bodies;
 mod compliant;
 mod derivative;
@@ -19,7 +20,6 @@ mod scenes;
 mod smooth;
 mod steps;
 mod terms;
-mod timelines;
 mod values;
 mod variational;
 
@@ -75,9 +75,9 @@ pub static TARGETS: [Target; 20] = [
         runs::run,
     ),
     target(
-        "timelines",
-        "runs with friction in the plane and time as a state",
-        timelines::run,
+        "arclengths",
+        "runs with friction in the plane, accumulations, and time as a state",
+        arclengths::run,
     ),
     target(
         "impact",

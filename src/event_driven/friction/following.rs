@@ -9,6 +9,7 @@ use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::Known;
 use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::dot;
+use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
@@ -127,6 +128,59 @@ impl Model<'_> {
         })
     }
 
+    /// Stops contacts some of which rebound too low to be resolved: friction of those that slip goes with
+    /// the impulses that hold them.
+    fn hold_low(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        contacts: &[usize],
+        sticks: impl Fn(usize) -> bool,
+    ) -> Result<Vec<f64>, Breakdown> {
+        self.stop_in_modes(t, q, v, contacts, |frame, v, i| {
+            if sticks(i) {
+                Slip::NONE
+            } else {
+                Slip::near(frame.slip_velocity(i, v))
+            }
+        })
+    }
+
+    /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
+    /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
+    /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Gives the
+    /// impulses of the rows, normal ones first: of contacts that depend on each other the least.
+    pub(crate) fn stop_in_modes(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        contacts: &[usize],
+        of: impl Fn(&Frame<'_>, &[f64], usize) -> Slip,
+    ) -> Result<Vec<f64>, Breakdown> {
+        with_zeros(Frame::size(self, contacts.len()), |scratch| {
+            let mut frame = Frame::new(self, State { t, q, v }, contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            let rows = 0..frame.r;
+            let before: Vec<f64> = rows.map(|i| dot(frame.row(i), v)).collect();
+            let mut mode = self.mode(&[]);
+            for (i, &j) in contacts.iter().enumerate() {
+                self.set_contacting(&mut mode, j, Some(of(&frame, v, i)));
+            }
+            self.stop(&mut frame, &mode, v);
+            // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
+            let (r, mut p) = (frame.r, before);
+            for (i, p) in p.iter_mut().enumerate() {
+                *p = dot(frame.row(i), v) - *p;
+            }
+            with_zeros(least_norm_size(r), |space| {
+                least_norm(frame.gram, r, &mut p, space);
+            });
+            Ok(p)
+        })
+    }
+
     /// Those of `touching` that do not part, with the signs of their slips; brings their rates to
     /// zero, and slips that count as zero. `left` is what is known of each of `touching`; contacts
     /// that are closed in `before` and rebound lower than gaps resolve do not part.
@@ -181,7 +235,18 @@ impl Model<'_> {
                 if pass > 0 && rows.len() == held {
                     break;
                 }
-                hold_rows(&frame, &rows, v, 0.0, |row, p| impulses[row] += p);
+                if !any_low {
+                    hold_rows(&frame, &rows, v, 0.0, |_, _| {});
+                    continue;
+                }
+                let sticks = |n: usize| k == 0 || rows.contains(&tangents(rows[n]).start);
+                let pushed = self.hold_low(t, q, v, &found.contacts, sticks)?;
+                for (n, &i) in rows[..normals].iter().enumerate() {
+                    impulses[i] += pushed[n];
+                    for (row, p) in tangents(i).zip(&pushed[normals + n * k..]) {
+                        impulses[row] += p;
+                    }
+                }
             }
             for (known, &i) in found.known.iter_mut().zip(&rows) {
                 let slips = rubs(i) && !rows.contains(&tangents(i).start);

@@ -234,7 +234,7 @@ impl Model<'_> {
         }
         frame.free.copy_from_slice(v);
         self.with_forces(Dependent::Ignored, |impulses| {
-            self.balance(frame, mode, &[], v, impulses);
+            self.balance(frame, mode, frame.free, v, impulses);
         });
     }
 }

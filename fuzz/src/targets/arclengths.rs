@@ -1,10 +1,11 @@
-//! Runs of random bodies with friction in the plane, with time as a state.
+//! Runs of random bodies with friction in the plane, the accumulations of their impacts, and time as a
+//! state.
 
-use saltation::ContactModel;
-use saltation::event_driven::{Stretch, StretchKind, Timeline, TimelineRun};
-use saltation::mechanics::MechanicalSystem;
+use saltation::event_driven::{Arclength, Zeno};
+use saltation::impact::Remark;
+use saltation::mechanics::{MechanicalSystem, Painleve};
 use saltation::models::{RockingBlock, SlidingRod};
-use saltation::{Interrupt, Start};
+use saltation::{ContactModel, EventDriven, Interrupt, Start};
 
 use super::bodies::{driven, time};
 use crate::draw::Draw;
@@ -51,56 +52,57 @@ fn go<S>(draw: &mut Draw, trial: &mut Trial, model: ContactModel<S>, (q, v): (&[
 where
     S: MechanicalSystem + saltation::mechanics::UnilateralConstraints,
 {
-    let Some(mut timeline) = trial.door("timeline", Timeline::new(model)) else {
+    let model = if draw.chance(0.5) {
+        model.painleve(Painleve::Impact)
+    } else {
+        model
+    };
+    let Some(driver) = trial.door("driver", EventDriven::new(model)) else {
         return;
     };
+    let mut driver = driver.zeno(Zeno::Absorb);
     if draw.chance(0.5) {
         let rtol: f64 = *draw.pick(&[1e-3, 1e-6, 1e-9, 0.0]);
-        timeline = timeline.rtol(rtol).atol(0.01 * rtol);
+        driver = driver.rtol(rtol).atol(0.01 * rtol);
     }
-    if draw.chance(0.2) {
-        timeline = timeline.zeno_tolerance(1e-9 * draw.positive());
+    if draw.chance(0.7) {
+        let tolerance: f64 = *draw.pick(&[1e-1, 1e-3, 1e-6, 1e-9]);
+        driver = driver.zeno_tolerance(tolerance * draw.positive());
     }
     if draw.chance(0.1) {
-        timeline = timeline.max_step(draw.positive());
+        let step = draw.positive();
+        driver = driver.configure(|integrator| integrator.max_step(step));
     }
     let interrupt = Interrupt::new();
     if draw.chance(0.02) {
         interrupt.set();
     }
-    timeline = timeline
+    driver = driver
         .max_steps(1500)
         .max_events(200)
         .max_memory(1 << 24)
         .interrupt(&interrupt);
     let (t0, tf) = time(draw);
     trial.note("start", &(t0, q, v, tf));
-    let made = timeline.integrate(&Start::at(t0).q(q).v(v), tf);
-    let run: Option<TimelineRun> = trial.result("run", made);
-    let Some(run) = run else { return };
-    for pair in run.stretches().windows(2) {
-        let joined = pair[0].t[1] == pair[1].t[0]
-            && pair[0].s[1] == pair[1].s[0]
-            && pair[0].v[1] == pair[1].v[0];
-        trial.expect(joined, || "stretches do not join".to_owned());
+    let made = driver.integrate(&Start::at(t0).q(q).v(v), tf);
+    let Some(run) = trial.result("run", made) else {
+        return;
+    };
+    for event in run.events() {
+        for remark in &event.remarks {
+            if let Remark::Accumulation { ratio, bound } = *remark {
+                trial.finite("accumulation", &[ratio, bound]);
+                trial.expect(bound >= 0.0, || format!("bound {bound:e}"));
+            }
+        }
+        trial.result("late", driver.model().lateness(&run, event.t));
     }
-    for stretch in run.stretches() {
-        let stretch: &Stretch = stretch;
-        let kind: &StretchKind = &stretch.kind;
-        trial.note("kind", kind);
-        trial.finite("time", &stretch.t);
-        trial.finite("arclength", &stretch.s);
-        trial.finite("velocity", &stretch.v[1]);
-        trial.finite("impulses", &stretch.impulses);
-        trial.expect(stretch.t[1] >= stretch.t[0], || "time falls".to_owned());
-        trial.note("impulse", &stretch.normal_impulse());
-        trial.note("path", &stretch.path().map(|path| path.t()));
-    }
+    let over: Option<Arclength<'_>> = trial.result("arclength", driver.model().arclength(&run));
+    let Some(over) = over else { return };
     let part = draw.part();
-    trial.result("at a time", run.at(t0 + part * (run.t() - t0)));
-    trial.result("at an arclength", run.at_arclength(part * run.s()));
-    trial.finite("end", run.state().as_slice());
-    trial.note("model", &timeline.model().law().name());
-    trial.note("breakdown", &run.breakdown());
-    trial.result("completed", run.completed().map(|_| ()));
+    trial.result("at a time", over.s_at(t0 + part * (run.t() - t0)));
+    trial.result("at an arclength", over.at(part * over.s()));
+    trial.result("impulses", over.impulses_until(part * over.s()));
+    trial.finite("end", &[over.s()]);
+    trial.note("status", run.status());
 }
