@@ -36,7 +36,8 @@ impl Legged {
         let count = 1 + draw.next() % 4;
         let first = draw.between(0.0, 6.3);
         let legs = (0..count).map(|j| {
-            let angle = first + 6.283 * (j as f64 + draw.between(-0.2, 0.2)) / count as f64;
+            let angle =
+                first + std::f64::consts::TAU * (j as f64 + draw.between(-0.2, 0.2)) / count as f64;
             [size * angle.cos(), size * angle.sin()]
         });
         let legs: Vec<_> = if count == 1 {
@@ -201,7 +202,7 @@ fn fault_at(body: &Legged, run: &Run, t: f64) -> Option<(&'static str, f64)> {
     let matrix = DMatrix::from_fn(6, columns.len(), |k, c| columns[c][k] / scale(k));
     let right = DVector::from_fn(6, |k, _| left[k] / scale(k));
     let (residual, forces, rank) = if columns.is_empty() {
-        (right.clone(), DVector::zeros(0), 0)
+        (right, DVector::zeros(0), 0)
     } else {
         let svd = matrix.clone().svd(true, true);
         let forces = svd.solve(&right, 1e-7).ok()?;
@@ -244,7 +245,7 @@ fn energy_fault(body: &Legged, model: &ContactModel<Legged>, run: &Run) -> f64 {
         body.effort(t, q, v, &mut f);
         f[2] = 0.0;
         let work: f64 = f.iter().zip(v).map(|(f, v)| f * v).sum();
-        let pushes = model.multipliers(t, x.as_slice(), &mode);
+        let pushes = model.multipliers(t, x.as_slice(), mode);
         let friction: f64 = (0..body.legs.len())
             .map(|j| {
                 let rows = body.rows(j, q);
