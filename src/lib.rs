@@ -106,7 +106,7 @@
 //!   wrote.
 //! * [`mechanics`]: bodies that touch: masses, forces, gaps, and the [`ContactModel`].
 //! * [`event_driven`]: bodies carried through impacts and rest, from event to event
-//!   ([`EventDriven`]), with friction in the plane; time as a state
+//!   ([`EventDriven`]), with friction in the plane and in space; time as a state
 //!   ([`event_driven::Arclength`]).
 //! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
 //!   inside the steps ([`Variational`]).

@@ -21,7 +21,7 @@
 //!   mode of a start, for runs by the core; [`Multipliers`]: contact forces at a state.
 //! * [`Arclength`]: time as a state, a view of a run ([`ContactModel::arclength`](crate::ContactModel::arclength)).
 //!
-//! # Friction in the plane
+//! # Friction
 //!
 //! Contacts with a coefficient of friction stick and slip with Coulomb's law while they are closed, in
 //! the plane and in space, and rebound by a law that honours it ([`Moreau`](crate::impact::Moreau)

@@ -31,7 +31,8 @@
 // `outcome`, `selection`, `rule` (law and selection of a run, and the check of what they give), `failure`,
 // `velocity` (from contact speeds back to velocities); `laws`;
 // `inclusion` (outcomes of an inelastic impact with friction, by samples); `planar` (all of them in
-// the plane); `orders` (all outcomes of a propagative impact, the minimal ones, bounds of their
+// the plane), `space` (one by one, with round cones), `multipliers` (those of one mode: impulses or
+// forces); `orders` (all outcomes of a propagative impact, the minimal ones, bounds of their
 // number).
 
 mod failure;

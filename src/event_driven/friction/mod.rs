@@ -1,4 +1,4 @@
-//! Contacts with friction in the plane that stay closed.
+//! Contacts with friction that stay closed, in the plane and in space.
 //!
 //! ```text
 //!     M v̇ = f + c v + Σ_j (N_jᵀ λ_nj + T_jᵀ λ_tj)

@@ -1,9 +1,10 @@
-//! Contacts with friction in the plane while they are closed: forces, accelerations, and what ends
-//! their modes (Pfeiffer & Glocker, "Multibody Dynamics with Unilateral Contacts", 1996).
+//! Contacts with friction while they are closed: forces, accelerations, and what ends their modes
+//! (Pfeiffer & Glocker, "Multibody Dynamics with Unilateral Contacts", 1996).
 //!
 //! ```text
 //!     M v̇ = f + c v + Σ_j (N_jᵀ λ_nj + T_jᵀ λ_tj)
 //!     stick: N v̇ + κ_n = 0, T v̇ + κ_t = 0          slip of sign σ: N v̇ + κ_n = 0, λ_t = −μ σ λ_n
+//!     in space: slip of direction d = u/|u|: λ_t = −μ λ_n d; one that begins: d ∥ T v̇ + κ_t
 //! ```
 //!
 //! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
