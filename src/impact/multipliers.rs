@@ -12,8 +12,7 @@
 //!
 //! A slip that begins has the direction in which it begins, `ẏ_t = k d`: an equation for `d`, which
 //! Newton's method solves. Where contacts depend on each other multipliers are not unique: those of
-//! least size in the cones of friction are taken, and the distance of the loads from the cones says
-//! whether there are any.
+//! least norm are taken, and `cones` says whether some in the cones of friction balance the loads.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -21,22 +20,8 @@ use crate::linalg::decompose::svd;
 use crate::linalg::dot;
 use crate::linalg::least_norm as semidefinite;
 use crate::linalg::lu::{self, SINGULAR};
-use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_list, with_zeros};
 
-/// Weight of the size of multipliers beside the equations they fulfil: its square is the error.
-const SMALL: f64 = 1e-5;
-/// Edges of a cone in space that a search starts with.
-const EDGES: u32 = 8;
-/// Rounds in which edges are added where the distance falls most.
-const ROUNDS: usize = 40;
-/// Rounds that lower the distance by less than this part of it, after which it has settled.
-const FALLS: f64 = 1e-3;
-const STALLED: u32 = 3;
-/// Edges closer than this are one (rad): the distance is off by its square.
-const SAME: f64 = 1e-6;
-/// Distances below this part of the loads are none.
-const NONE: f64 = 1e-13;
 /// Steps of Newton's method for the directions of slips that begin.
 const STEPS: usize = 40;
 /// Directions that turn by less have settled: friction is off by the square of it.
@@ -63,7 +48,7 @@ pub(crate) enum Hold {
 }
 
 /// A combination of the rows of a contact: parts along its normal and its tangents.
-type Parts = [f64; 3];
+pub(super) type Parts = [f64; 3];
 const NORMAL: Parts = [1.0, 0.0, 0.0];
 
 /// A quarter turn of a direction in space.
@@ -79,7 +64,7 @@ pub(crate) fn unit([x, y]: [f64; 2]) -> Option<[f64; 2]> {
 
 impl Hold {
     /// The multiplier along the normal with the friction that it carries.
-    fn pushes(self, mu: f64) -> Option<Parts> {
+    pub(super) fn pushes(self, mu: f64) -> Option<Parts> {
         match self {
             Self::Open => None,
             Self::Stick => Some(NORMAL),
@@ -133,7 +118,11 @@ impl ContactRates<'_> {
     }
 
     /// The entries of `of` that a combination takes.
-    fn taken<'p>(&'p self, i: usize, parts: &'p Parts) -> impl Iterator<Item = (usize, f64)> + 'p {
+    pub(super) fn taken<'p>(
+        &'p self,
+        i: usize,
+        parts: &'p Parts,
+    ) -> impl Iterator<Item = (usize, f64)> + 'p {
         let parts = parts.iter().take(1 + self.tangents).enumerate();
         let there = parts.filter(|(_, part)| **part != 0.0);
         there.map(move |(along, part)| (self.row(i, along), *part))
@@ -152,7 +141,10 @@ impl ContactRates<'_> {
         normals.chain(along.flat_map(|(i, hold)| hold.along(self.tangents).map(move |p| (i, p))))
     }
 
-    fn prescribed<'p>(&'p self, holds: &'p [Hold]) -> impl Iterator<Item = (usize, Parts)> + 'p {
+    pub(super) fn prescribed<'p>(
+        &'p self,
+        holds: &'p [Hold],
+    ) -> impl Iterator<Item = (usize, Parts)> + 'p {
         self.each(holds, |_, hold| (hold != Hold::Open).then_some(NORMAL))
     }
 
@@ -265,26 +257,16 @@ impl ContactRates<'_> {
         with_list(holds.len(), |near: &mut [Hold]| {
             near.copy_from_slice(holds);
             let begun = self.begin_beyond_cones(holds, multipliers);
-            let begun = begun.or_else(|| self.begin(near, multipliers));
+            let begun = begun.or_else(|| {
+                // From the tangents that the slips are near to.
+                holds.copy_from_slice(near);
+                self.begin(holds, multipliers)
+            });
             begun.unwrap_or_else(|| {
                 multipliers.fill(f64::NAN);
                 true
             })
         })
-    }
-
-    /// Replaces multipliers that are not unique by those of least size in the cones, where they are
-    /// outside and the motion depends on them, since slipping contacts carry friction along.
-    pub(crate) fn bring_into_cones(&self, holds: &[Hold], multipliers: &mut [f64]) -> bool {
-        let slips = |(i, hold): (usize, &Hold)| {
-            self.friction[i] != 0.0 && matches!(hold, Hold::Slip(_) | Hold::Onset { .. })
-        };
-        let depends = self.tangents > 1 && holds.iter().enumerate().any(slips);
-        let moves = depends && !self.are_in_cones(holds, multipliers);
-        if moves {
-            self.least_in_cones(holds, multipliers);
-        }
-        moves
     }
 
     /// The rate along a row with these multipliers.
@@ -364,205 +346,9 @@ impl ContactRates<'_> {
         None
     }
 
-    /// The distance of the loads from the cones of a mode, in units of rows, as a part of the loads. At
-    /// most 40 rounds with two edges more for each sticking contact in space. The multipliers of
-    /// [`solve`](Self::solve) are where it starts.
-    #[cold]
-    pub(crate) fn distance_from_cones(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
-        if self.are_in_cones(holds, multipliers) {
-            return 0.0;
-        }
-        let mut search = ConeSearch::new(self, holds, 0.0);
-        for (i, _) in holds
-            .iter()
-            .enumerate()
-            .filter(|(_, hold)| **hold == Hold::Stick)
-        {
-            let along = unit(self.along(i, |row| multipliers[row]));
-            search
-                .edges
-                .extend(along.filter(|_| self.tangents > 1).map(|[x, y]| {
-                    let mu = self.friction[i];
-                    (i, [1.0, mu * x, mu * y])
-                }));
-        }
-        let size = dot(&search.point, &search.point).sqrt();
-        if size == 0.0 {
-            return 0.0;
-        }
-        search.run(self, holds) / size
-    }
-
-    /// True when no multiplier pulls, and those of sticking contacts are in their cones.
-    pub(crate) fn are_in_cones(&self, holds: &[Hold], multipliers: &[f64]) -> bool {
-        holds.iter().enumerate().all(|(i, hold)| {
-            let (push, mu) = (multipliers[i], self.friction[i]);
-            let [x, y] = self.along(i, |row| multipliers[row]);
-            push >= 0.0 && (*hold != Hold::Stick || mu * push >= x.hypot(y))
-        })
-    }
-
-    /// Writes the multipliers of least size in the cones of a mode that balance the loads best. Likewise
-    /// at most 40 rounds.
-    #[cold]
-    pub(crate) fn least_in_cones(&self, holds: &[Hold], multipliers: &mut [f64]) {
-        // The distance with the multipliers themselves in it, which shall be small.
-        let mut search = ConeSearch::new(self, holds, SMALL);
-        search.run(self, holds);
-        multipliers.fill(0.0);
-        for (ray, weight) in search.nearest.coefficients() {
-            let Some((i, parts)) = ray.checked_sub(1).and_then(|ray| search.edges.get(ray)) else {
-                continue;
-            };
-            for (k, part) in self.taken(*i, parts) {
-                multipliers[k] += part * weight;
-            }
-        }
-    }
-
     /// `G_kk`.
-    fn own(&self, row: usize) -> f64 {
+    pub(super) fn own(&self, row: usize) -> f64 {
         self.gram[row * self.rows() + row]
-    }
-
-    /// The edges of the cones of closed contacts.
-    fn edges(&self, holds: &[Hold]) -> Vec<(usize, Parts)> {
-        let mut edges = Vec::new();
-        for (i, hold) in holds.iter().enumerate() {
-            let mu = self.friction[i];
-            match (hold, self.tangents) {
-                (Hold::Stick, 1) => edges.extend([1.0, -1.0].map(|to| (i, [1.0, mu * to, 0.0]))),
-                (Hold::Stick, 2) => edges.extend((0..EDGES).map(|k| {
-                    let (sin, cos) =
-                        (std::f64::consts::TAU * f64::from(k) / f64::from(EDGES)).sin_cos();
-                    (i, [1.0, mu * cos, mu * sin])
-                })),
-                _ => edges.extend(hold.pushes(mu).map(|parts| (i, parts))),
-            }
-        }
-        edges
-    }
-}
-
-/// A search for the point of the cones of a mode that is nearest to its loads.
-struct ConeSearch {
-    /// The prescribed rates, and the units of their rows.
-    rows: Vec<(usize, Parts)>,
-    roots: Vec<f64>,
-    /// The loads, in units of rows.
-    point: Vec<f64>,
-    edges: Vec<(usize, Parts)>,
-    /// Weight of the multipliers themselves.
-    weight: f64,
-    nearest: Nearest,
-}
-
-impl ConeSearch {
-    fn new(contacts: &ContactRates<'_>, holds: &[Hold], weight: f64) -> Self {
-        let rows: Vec<(usize, Parts)> = contacts.prescribed(holds).collect();
-        let root = |(i, parts): &(usize, Parts)| {
-            let taken = contacts.taken(*i, parts);
-            let own: f64 = taken.map(|(k, part)| part * part * contacts.own(k)).sum();
-            if own > 0.0 { own.sqrt() } else { 1.0 }
-        };
-        let roots: Vec<f64> = rows.iter().map(root).collect();
-        let load = |((i, parts), root): (&(usize, Parts), &f64)| {
-            let taken = contacts.taken(*i, parts);
-            let load: f64 = taken.map(|(k, part)| -part * contacts.free[k]).sum();
-            load / root
-        };
-        let mut point: Vec<f64> = rows.iter().zip(&roots).map(load).collect();
-        if weight > 0.0 {
-            point.resize(rows.len() + contacts.rows(), 0.0);
-        }
-        Self {
-            edges: contacts.edges(holds),
-            nearest: Nearest::default(),
-            rows,
-            roots,
-            point,
-            weight,
-        }
-    }
-
-    /// The distance. Round cones get edges, in the directions of the multipliers found and where it
-    /// falls most, until it falls no more.
-    fn run(&mut self, contacts: &ContactRates<'_>, holds: &[Hold]) -> f64 {
-        let size = dot(&self.point, &self.point).sqrt();
-        let mut generators = vec![vec![0.0; 1 + self.point.len()]];
-        generators[0][0] = 1.0;
-        let (mut least, mut stalled) = (f64::INFINITY, 0);
-        for _ in 0..ROUNDS {
-            for edge in &self.edges[generators.len() - 1..] {
-                generators.push(self.ray(contacts, edge));
-            }
-            let rays = generators.iter().map(Vec::as_slice);
-            let found = self.nearest.distance(rays, &self.point, NONE * size);
-            if found >= (1.0 - FALLS) * least {
-                stalled += 1;
-            }
-            least = least.min(found);
-            let is_settled = stalled >= STALLED || found <= NONE * size;
-            if is_settled || !self.add_edges(contacts, holds) {
-                break;
-            }
-        }
-        least
-    }
-
-    /// Adds edges to round cones; false where there are none that are not there already.
-    fn add_edges(&mut self, contacts: &ContactRates<'_>, holds: &[Hold]) -> bool {
-        let before = self.edges.len();
-        for (i, hold) in holds.iter().enumerate() {
-            if *hold != Hold::Stick || contacts.tangents < 2 {
-                continue;
-            }
-            let mut found = [0.0; 2];
-            for (ray, weight) in self.nearest.coefficients() {
-                let edge = ray.checked_sub(1).and_then(|ray| self.edges.get(ray));
-                if let Some((_, parts)) = edge.filter(|(j, _)| *j == i) {
-                    found = [found[0] + weight * parts[1], found[1] + weight * parts[2]];
-                }
-            }
-            let fall = |parts: Parts| {
-                let ray = self.ray(contacts, &(i, parts));
-                -dot(&ray[1..], self.nearest.gap())
-            };
-            let steepest = unit([fall([0.0, 1.0, 0.0]), fall([0.0, 0.0, 1.0])]);
-            let mu = contacts.friction[i];
-            for [x, y] in unit(found).into_iter().chain(steepest) {
-                let mut own = self.edges.iter().filter(|(j, _)| *j == i);
-                let is_there = |(_, [_, a, b]): &(usize, Parts)| {
-                    (x * b - y * a).abs() <= SAME * mu && x * a + y * b > 0.0
-                };
-                if !own.any(is_there) {
-                    self.edges.push((i, [1.0, mu * x, mu * y]));
-                }
-            }
-        }
-        self.edges.len() > before
-    }
-
-    /// A ray of the search: the rates that a multiplier makes, in units of rows, and with its weight
-    /// the multiplier itself.
-    fn ray(&self, contacts: &ContactRates<'_>, (i, parts): &(usize, Parts)) -> Vec<f64> {
-        let r = contacts.rows();
-        let mut ray = vec![0.0];
-        for ((at, across), root) in self.rows.iter().zip(&self.roots) {
-            let taken = contacts.taken(*at, across).map(|(k, a)| {
-                let row = &contacts.gram[k * r..(k + 1) * r];
-                let of_parts = contacts.taken(*i, parts).map(|(l, b)| b * row[l]);
-                a * of_parts.sum::<f64>()
-            });
-            ray.push(taken.sum::<f64>() / root);
-        }
-        ray.resize(1 + self.point.len(), 0.0);
-        if self.weight > 0.0 {
-            for (k, part) in contacts.taken(*i, parts) {
-                ray[1 + self.rows.len() + k] = self.weight * part * contacts.own(k).sqrt();
-            }
-        }
-        ray
     }
 }
 

@@ -165,7 +165,7 @@ fn fault_at(body: &Legged, run: &Run, t: f64) -> Option<(&'static str, f64)> {
     // The columns of forces: normals with friction where a contact slips, all three where it sticks.
     let mut columns: Vec<[f64; 6]> = Vec::new();
     let mut of = Vec::new();
-    let (mut worst, mut sticking) = (("", 0.0), 0);
+    let mut worst = ("", 0.0);
     let mut note = |name: &'static str, size: f64| {
         if size > worst.1 {
             worst = (name, size);
@@ -192,7 +192,6 @@ fn fault_at(body: &Legged, run: &Run, t: f64) -> Option<(&'static str, f64)> {
             // About to stop, or beginning: its direction turns too fast for differences.
             return None;
         } else {
-            sticking += 1;
             columns.extend(rows);
             of.push((j, true));
         }
@@ -225,7 +224,6 @@ fn fault_at(body: &Legged, run: &Run, t: f64) -> Option<(&'static str, f64)> {
             place += if sticks { 3 } else { 1 };
         }
     }
-    let _ = sticking;
     (worst.1 > 0.0).then_some(worst)
 }
 
