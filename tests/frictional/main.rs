@@ -29,6 +29,8 @@ mod extremes;
 mod fixtures;
 mod impact_inclusion;
 mod lcp_steps;
+#[path = "../common/legged.rs"]
+mod legged;
 #[path = "../common/mode_checker.rs"]
 mod mode_checker;
 mod models;

@@ -10,134 +10,51 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
+use crate::legged::{GRAVITY, Legged};
 use crate::random_bits::SplitMix64;
 
-const GRAVITY: f64 = 9.81;
-
-/// A body on legs over a plane: `q` holds its centre, the angle about the vertical and two small
-/// tilts.
-#[derive(Clone, Debug)]
-struct Legged {
-    mass: [f64; 6],
-    legs: Vec<[f64; 2]>,
-    friction: Vec<f64>,
-    restitution: f64,
-    height: f64,
-    /// A pull along `x` and `y` (N) and a torque (N m): constant parts, and oscillating ones.
-    pull: [[f64; 3]; 2],
-    frequency: f64,
-}
-
-impl Legged {
-    fn of(draw: &mut SplitMix64) -> Self {
-        let mass = draw.between(0.5, 2.0);
-        let size = draw.between(0.2, 0.6);
-        let inertia = mass * size * size * draw.between(0.2, 0.6);
-        let count = 1 + draw.next() % 4;
-        let first = draw.between(0.0, 6.3);
-        let legs = (0..count).map(|j| {
-            let angle =
-                first + std::f64::consts::TAU * (j as f64 + draw.between(-0.2, 0.2)) / count as f64;
-            [size * angle.cos(), size * angle.sin()]
-        });
-        let legs: Vec<_> = if count == 1 {
-            vec![[0.0; 2]]
+fn random(draw: &mut SplitMix64) -> Legged {
+    let mass = draw.between(0.5, 2.0);
+    let size = draw.between(0.2, 0.6);
+    let inertia = mass * size * size * draw.between(0.2, 0.6);
+    let count = 1 + draw.next() % 4;
+    let first = draw.between(0.0, 6.3);
+    let legs = (0..count).map(|j| {
+        let angle =
+            first + std::f64::consts::TAU * (j as f64 + draw.between(-0.2, 0.2)) / count as f64;
+        [size * angle.cos(), size * angle.sin()]
+    });
+    let legs: Vec<_> = if count == 1 {
+        vec![[0.0; 2]]
+    } else {
+        legs.collect()
+    };
+    let alike = draw.unit() < 0.5;
+    let mu = draw.between(0.05, 0.9);
+    let friction = legs
+        .iter()
+        .map(|_| if alike { mu } else { draw.between(0.05, 0.9) });
+    let friction = friction.collect();
+    let strength = mass * GRAVITY * draw.between(0.0, 0.8);
+    let mut pull = |part: f64| {
+        [0, 1, 2].map(|k| {
+            let arm = if k == 2 { size } else { 1.0 };
+            part * arm * strength * draw.between(-1.0, 1.0)
+        })
+    };
+    let pull = [pull(0.6), pull(0.6), [0.0; 3]];
+    Legged {
+        mass: [mass, mass, mass, inertia, inertia * 0.6, inertia * 0.7],
+        legs,
+        friction,
+        pull,
+        restitution: if draw.unit() < 0.3 {
+            draw.between(0.0, 0.6)
         } else {
-            legs.collect()
-        };
-        let alike = draw.unit() < 0.5;
-        let mu = draw.between(0.05, 0.9);
-        let friction = legs
-            .iter()
-            .map(|_| if alike { mu } else { draw.between(0.05, 0.9) });
-        let friction = friction.collect();
-        let strength = mass * GRAVITY * draw.between(0.0, 0.8);
-        let mut pull = |part: f64| {
-            [0, 1, 2].map(|k| {
-                let arm = if k == 2 { size } else { 1.0 };
-                part * arm * strength * draw.between(-1.0, 1.0)
-            })
-        };
-        let pull = [pull(0.6), pull(0.6)];
-        Self {
-            mass: [mass, mass, mass, inertia, inertia * 0.6, inertia * 0.7],
-            legs,
-            friction,
-            pull,
-            restitution: if draw.unit() < 0.3 {
-                draw.between(0.0, 0.6)
-            } else {
-                0.0
-            },
-            height: size * draw.between(0.0, 0.9),
-            frequency: draw.between(1.0, 8.0),
-        }
-    }
-
-    fn leg(&self, j: usize, phi: f64) -> [f64; 2] {
-        let ([x, y], (sin, cos)) = (self.legs[j], phi.sin_cos());
-        [x * cos - y * sin, x * sin + y * cos]
-    }
-
-    /// Rows of normal and tangents of a contact.
-    fn rows(&self, j: usize, q: &[f64]) -> [[f64; 6]; 3] {
-        let [x, y] = self.leg(j, q[3]);
-        let by_angle = x * q[4] + y * q[5];
-        [
-            [0.0, 0.0, 1.0, by_angle, y, -x],
-            [1.0, 0.0, 0.0, -y, 0.0, -self.height],
-            [0.0, 1.0, 0.0, x, self.height, 0.0],
-        ]
-    }
-}
-
-impl MechanicalSystem for Legged {
-    fn dof(&self) -> usize {
-        6
-    }
-    fn mass(&self, _q: &[f64], m: &mut [f64]) {
-        self.mass
-            .iter()
-            .enumerate()
-            .for_each(|(k, of)| m[7 * k] = *of);
-    }
-    fn constant_mass(&self) -> bool {
-        true
-    }
-    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
-        f.fill(0.0);
-        let part = (self.frequency * t).sin();
-        let pull = |k: usize| self.pull[0][k] + part * self.pull[1][k];
-        (f[0], f[1], f[3]) = (pull(0), pull(1), pull(2));
-        f[2] = -self.mass[2] * GRAVITY;
-    }
-}
-
-impl UnilateralConstraints for Legged {
-    fn contacts(&self) -> usize {
-        self.legs.len()
-    }
-    fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        let [x, y] = self.leg(j, q[3]);
-        q[2] + y * q[4] - x * q[5]
-    }
-    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
-        row.copy_from_slice(&self.rows(j, q)[0]);
-        true
-    }
-    fn friction(&self, j: usize) -> f64 {
-        self.friction[j]
-    }
-    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
-        self.restitution
-    }
-    fn tangents(&self, _j: usize) -> usize {
-        2
-    }
-    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-        let [_, x, y] = self.rows(j, q);
-        rows[..6].copy_from_slice(&x);
-        rows[6..].copy_from_slice(&y);
+            0.0
+        },
+        height: size * draw.between(0.0, 0.9),
+        frequency: draw.between(1.0, 8.0),
     }
 }
 
@@ -284,7 +201,7 @@ fn campaign(seeds: Range<u64>) -> Counts {
     let mut counts = Counts::default();
     for seed in seeds {
         let mut draw = SplitMix64(seed.wrapping_mul(0x9E6C_63D0_876A_68DE));
-        let body = Legged::of(&mut draw);
+        let body = random(&mut draw);
         let mut q = [0.0; 6];
         q[3] = draw.between(-1.0, 1.0);
         let mut v = [0.0; 6];

@@ -2,13 +2,12 @@
 //! spheres, legged discs and tables.
 
 use crate::arclength::rests;
+use crate::legged::{GRAVITY, Legged};
 use crate::stick_slip::value;
 use saltation::event_driven::Zeno;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
 use saltation::{ContactModel, EventDriven, Run, Start};
-
-const GRAVITY: f64 = 9.81;
 
 fn run<S: MechanicalSystem + UnilateralConstraints>(
     system: S,
@@ -144,57 +143,20 @@ fn a_sphere_slips_until_it_rolls() {
     close(end[0], x[0] + (1.0 - rolls.t) * x[6], 1e-9, "rolls on");
 }
 
-/// A disc on three legs, whose centre of mass is at the height of the ground: `q` holds the
-/// centre, the angle about the vertical and two tilts.
-#[derive(Clone, Copy)]
-struct LeggedDisc;
-
-impl LeggedDisc {
-    fn leg(j: usize, phi: f64) -> [f64; 2] {
-        let (sin, cos) = (phi + j as f64 * std::f64::consts::TAU / 3.0).sin_cos();
+/// A disc on three legs, whose centre of mass is at the height of the ground.
+fn disc() -> Legged {
+    let leg = |j: u32| {
+        let (sin, cos) = (f64::from(j) * std::f64::consts::TAU / 3.0).sin_cos();
         [cos, sin]
-    }
-}
-
-impl MechanicalSystem for LeggedDisc {
-    fn dof(&self) -> usize {
-        6
-    }
-    fn mass(&self, _q: &[f64], m: &mut [f64]) {
-        let inertia = [1.0, 1.0, 1.0, 0.5, 0.25, 0.25];
-        inertia
-            .iter()
-            .enumerate()
-            .for_each(|(k, of)| m[7 * k] = *of);
-    }
-    fn constant_mass(&self) -> bool {
-        true
-    }
-    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
-        f.fill(0.0);
-        f[2] = -GRAVITY;
-    }
-}
-
-impl UnilateralConstraints for LeggedDisc {
-    fn contacts(&self) -> usize {
-        3
-    }
-    fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        let [x, y] = Self::leg(j, q[3]);
-        q[2] + x * q[4] + y * q[5]
-    }
-    fn friction(&self, _j: usize) -> f64 {
-        0.3
-    }
-    fn tangents(&self, _j: usize) -> usize {
-        2
-    }
-    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-        let [x, y] = Self::leg(j, q[3]);
-        rows.fill(0.0);
-        (rows[0], rows[3]) = (1.0, -y);
-        (rows[7], rows[9]) = (1.0, x);
+    };
+    Legged {
+        mass: [1.0, 1.0, 1.0, 0.5, 0.25, 0.25],
+        legs: (0..3).map(leg).collect(),
+        friction: vec![0.3; 3],
+        restitution: 0.0,
+        height: 0.0,
+        pull: [[0.0; 3]; 3],
+        frequency: 0.0,
     }
 }
 
@@ -203,7 +165,7 @@ impl UnilateralConstraints for LeggedDisc {
 fn a_disc_on_three_legs_pivots_about_the_one_that_sticks_first() {
     let of = |quantity: &str, i: &str| value("three_legged_disc", quantity, i, "");
     let v = [2.0, 0.0, 0.0, 3.0, 0.0, 0.0];
-    let run = run(LeggedDisc, 1e-10, (&[0.0; 6], &v), 1.0);
+    let run = run(disc(), 1e-10, (&[0.0; 6], &v), 1.0);
     let early = run.state_at(0.3).unwrap();
     for (k, quantity) in [
         (0, "x"),
@@ -244,7 +206,7 @@ fn a_disc_on_three_legs_pivots_about_the_one_that_sticks_first() {
 fn a_disc_on_three_legs_stops_with_all_of_them() {
     let of = |quantity: &str| value("three_legged_disc_small_spin", quantity, "", "");
     let v = [1.0, 0.0, 0.0, 0.2, 0.0, 0.0];
-    let run = run(LeggedDisc, 1e-10, (&[0.0; 6], &v), 0.5);
+    let run = run(disc(), 1e-10, (&[0.0; 6], &v), 0.5);
     let [stops] = run.events() else {
         panic!("{} {:?}", run.status(), run.events())
     };
@@ -362,95 +324,39 @@ fn a_pulled_block_begins_to_slip_and_turns() {
     }
 }
 
-/// A table on four legs, pulled at its centre of mass: `q` holds the centre, the angle about the
-/// vertical and two small tilts.
-#[derive(Clone, Copy)]
-struct Table {
-    /// Rate of the pull (N/s) and its angle (rad).
-    pull: f64,
-    angle: f64,
-}
-
-impl Table {
-    const MASS: f64 = 2.0;
-    const FRICTION: f64 = 0.4;
-    /// Height of the centre of mass.
-    const HEIGHT: f64 = 0.6;
-
-    fn leg(j: usize, phi: f64) -> [f64; 2] {
-        let x = if j.is_multiple_of(2) { 0.5 } else { -0.5 };
-        let y = if j < 2 { 0.3 } else { -0.3 };
-        [x * phi.cos() - y * phi.sin(), x * phi.sin() + y * phi.cos()]
-    }
-}
-
-impl MechanicalSystem for Table {
-    fn dof(&self) -> usize {
-        6
-    }
-    fn mass(&self, _q: &[f64], m: &mut [f64]) {
-        let inertia = [2.0, 2.0, 2.0, 0.3, 0.2, 0.25];
-        inertia
-            .iter()
-            .enumerate()
-            .for_each(|(k, of)| m[7 * k] = *of);
-    }
-    fn constant_mass(&self) -> bool {
-        true
-    }
-    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
-        f.fill(0.0);
-        let pull = self.pull * t;
-        (f[0], f[1]) = (pull * self.angle.cos(), pull * self.angle.sin());
-        f[2] = -Self::MASS * GRAVITY;
-    }
-}
-
-impl UnilateralConstraints for Table {
-    fn contacts(&self) -> usize {
-        4
-    }
-    fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        let [x, y] = Self::leg(j, q[3]);
-        q[2] + y * q[4] - x * q[5]
-    }
-    fn friction(&self, _j: usize) -> f64 {
-        Self::FRICTION
-    }
-    fn tangents(&self, _j: usize) -> usize {
-        2
-    }
-    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
-        let [x, y] = Self::leg(j, q[3]);
-        rows.fill(0.0);
-        (rows[0], rows[3], rows[5]) = (1.0, -y, -Self::HEIGHT);
-        (rows[7], rows[9], rows[10]) = (1.0, x, Self::HEIGHT);
-    }
-}
-
 /// Twelve forces hold six freedoms: the legs stick as long as some of them in the cones do so, and
 /// slip all at once.
 #[test]
 fn a_table_on_four_legs_stands_until_no_forces_in_the_cones_hold_it() {
-    let table = Table {
-        pull: 2.0,
-        angle: 0.5,
+    let (mass, friction, pull, angle) = (2.0, 0.4, 2.0, 0.5_f64);
+    let table = Legged {
+        mass: [mass, mass, mass, 0.3, 0.2, 0.25],
+        legs: vec![[0.5, 0.3], [-0.5, 0.3], [0.5, -0.3], [-0.5, -0.3]],
+        friction: vec![friction; 4],
+        restitution: 0.0,
+        height: 0.6,
+        pull: [
+            [0.0; 3],
+            [0.0; 3],
+            [pull * angle.cos(), pull * angle.sin(), 0.0],
+        ],
+        frequency: 0.0,
     };
     let run = run(table, 1e-9, (&[0.0; 6], &[0.0; 6]), 5.0);
     let [slips] = run.events() else {
         panic!("{} {:?}", run.status(), run.events())
     };
     assert_eq!(slips.slipped, [0, 1, 2, 3]);
-    let begins = Table::FRICTION * Table::MASS * GRAVITY / table.pull;
+    let begins = friction * mass * GRAVITY / pull;
     // It is seen where loads are outside of the cones by 2e-8 of them: late by five times that here.
     let late = slips.t / begins - 1.0;
     assert!(late > 0.0 && late < 1.1e-7, "{late:e}");
     // m ẍ = F − μ m g
     let since = 5.0 - begins;
-    let way = table.pull / Table::MASS * since.powi(3) / 6.0;
+    let way = pull / mass * since.powi(3) / 6.0;
     let x = run.state();
-    close(x[0], way * table.angle.cos(), 1e-7, "x");
-    close(x[1], way * table.angle.sin(), 1e-7, "y");
+    close(x[0], way * angle.cos(), 1e-7, "x");
+    close(x[1], way * angle.sin(), 1e-7, "y");
     for k in [2, 3, 4, 5] {
         close(x[k], 0.0, 1e-9, "upright");
     }
