@@ -32,8 +32,8 @@
 // `velocity` (from contact speeds back to velocities); `laws`;
 // `inclusion` (outcomes of an inelastic impact with friction, by samples); `planar` (all of them in
 // the plane), `space` (one by one, with round cones), `multipliers` (those of one mode: impulses or
-// forces) and `cones` (of those that are not unique); `orders` (all outcomes of a propagative impact, the minimal ones, bounds of their
-// number).
+// forces) and `cones` (of those that are not unique); `orders` (all outcomes of a propagative
+// impact, the minimal ones, bounds of their number).
 
 mod cones;
 mod failure;

@@ -27,7 +27,7 @@ const MERGED: f64 = 1e-8;
 /// Directions in which slips are started: that in which the cone is left, and those turned by parts of
 /// a turn from the one in which contacts would slip without friction.
 const STARTS: u32 = 8;
-/// The same where many contacts make many modes.
+/// Turned ones where many contacts make many modes.
 const FEW_STARTS: u32 = 2;
 
 /// Facts of a contact that are given before its mode is looked for.

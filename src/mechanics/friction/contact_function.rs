@@ -56,7 +56,7 @@ impl Slip {
         }
     }
 
-    /// That of a contact in the plane; none while it is open.
+    /// The slip of a contact in the plane; none while it is open.
     pub(crate) fn of(contacting: Contacting) -> Option<Self> {
         let sign = match contacting {
             Contacting::Open => return None,

@@ -34,11 +34,11 @@ pub(crate) struct Forces<'a> {
     /// The distance of the loads from the cone of forces, as a part of them, where forces are not
     /// unique.
     pub(crate) distance: Option<f64>,
-    /// What is evaluated then.
+    /// Evaluated then, beside accelerations.
     dependent: Dependent,
 }
 
-/// What is evaluated where forces are not unique, beside accelerations.
+/// Quantities that are evaluated where forces are not unique, beside accelerations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dependent {
     /// Nothing.

@@ -135,7 +135,7 @@ impl Model<'_> {
         }
     }
 
-    /// What is measured of the slip of a contact: its speed along the tangent it is near to, how near
+    /// A quantity of the slip of a contact: its speed along the tangent it is near to, how near
     /// it is, or by how much it is too slow to have a direction.
     fn of_slip(
         &self,
