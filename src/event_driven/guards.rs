@@ -103,10 +103,8 @@ impl EventFunction for Model<'_> {
         Watch::FALLING
     }
 
-    fn min_rate(&self, k: usize) -> Option<f64> {
-        // The distance of the loads, a part of them, follows its own rate.
-        let is_distance = self.slides() && k + 1 == self.functions().count();
-        (!is_distance).then_some(self.rate_tolerance)
+    fn min_rate(&self, _k: usize) -> Option<f64> {
+        Some(self.rate_tolerance)
     }
 
     fn event_tolerance(&self, k: usize) -> f64 {

@@ -118,7 +118,7 @@ impl Model<'_> {
                     *to = if raises { push + raised } else { *push };
                 }
             }
-            forces.distance.is_none()
+            forces.margin.is_none()
         })
     }
 

@@ -1,5 +1,5 @@
-//! The cones of friction of contacts that depend on each other: how far loads are from them, and the
-//! multipliers of least size in them (Pfeiffer & Glocker, hyperstatic contacts).
+//! The cones of friction of contacts that depend on each other: the multipliers of least size in them
+//! (Pfeiffer & Glocker, hyperstatic contacts).
 //!
 //! In the plane a cone has two edges. In space it is round: edges are added where the distance falls
 //! most along them, and in the directions of the multipliers found, until it falls no more.
@@ -32,35 +32,6 @@ impl ContactRates<'_> {
         if depends && !self.are_in_cones(holds, multipliers) {
             self.least_in_cones(holds, multipliers);
         }
-    }
-
-    /// The distance of the loads from the cones of a mode, in units of rows, as a part of the loads. At
-    /// most 40 rounds with two edges more for each sticking contact in space. The multipliers of
-    /// [`solve`](Self::solve) are where it starts.
-    #[cold]
-    pub(crate) fn distance_from_cones(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
-        if self.are_in_cones(holds, multipliers) {
-            return 0.0;
-        }
-        let mut search = ConeSearch::new(self, holds, 0.0);
-        for (i, _) in holds
-            .iter()
-            .enumerate()
-            .filter(|(_, hold)| **hold == Hold::Stick)
-        {
-            let along = unit(self.along(i, |row| multipliers[row]));
-            search
-                .edges
-                .extend(along.filter(|_| self.tangents > 1).map(|[x, y]| {
-                    let mu = self.friction[i];
-                    (i, [1.0, mu * x, mu * y])
-                }));
-        }
-        let size = dot(&search.point, &search.point).sqrt();
-        if size == 0.0 {
-            return 0.0;
-        }
-        search.run(self, holds) / size
     }
 
     /// True when no multiplier pulls, and those of sticking contacts are in their cones.

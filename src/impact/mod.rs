@@ -40,6 +40,7 @@ mod failure;
 pub(crate) mod inclusion;
 mod law;
 mod laws;
+mod margin;
 pub(crate) mod multipliers;
 mod normal_space;
 mod orders;

@@ -148,7 +148,10 @@ impl ContactRates<'_> {
         self.each(holds, |_, hold| (hold != Hold::Open).then_some(NORMAL))
     }
 
-    fn unknowns<'p>(&'p self, holds: &'p [Hold]) -> impl Iterator<Item = (usize, Parts)> + 'p {
+    pub(super) fn unknowns<'p>(
+        &'p self,
+        holds: &'p [Hold],
+    ) -> impl Iterator<Item = (usize, Parts)> + 'p {
         self.each(holds, |i, hold| hold.pushes(self.friction[i]))
     }
 
@@ -413,16 +416,16 @@ mod tests {
             let mut multipliers = vec![0.0; r];
             let found = contacts.begin_beyond_cones(&mut holds, &mut multipliers);
             assert_eq!(found, Some(false), "{over:e}");
-            // The distance is in units of rows, and a fifth of the excess here.
-            let sticks = [Hold::Stick; 4];
-            let mut held = vec![0.0; r];
-            contacts.solve(&sticks, &mut held);
-            let distance = contacts.distance_from_cones(&sticks, &held);
-            let excess = 0.2028 * over;
+            // The legs share the excess, as forces over √(1 + μ²), in units of rows and of the loads.
+            let margin = contacts.margin_in_cones(&[Hold::Stick; 4]);
+            let root = |row: usize| gram[row * r + row].sqrt();
+            let size = (0..r).fold(0.0f64, |size, row| size.hypot(free[row] / root(row)));
+            let excess = 0.4 * 2.0 * 9.81 * over / 4.0 / 1.16f64.sqrt() * root(0) / size;
             assert!(
-                (distance - excess).abs() < 4e-9 + 0.01 * over || over > 0.1,
-                "{over:e} {distance:e}"
+                (margin + excess).abs() < 2e-12 + 1e-9 * over || over > 0.1,
+                "{over:e} {margin:e} {excess:e}"
             );
+            assert!(contacts.margin_in_cones(&[Hold::Stick; 4]).to_bits() == margin.to_bits());
             let rates = contacts.along(0, |row| contacts.rate(row, &multipliers));
             let expected = over * 0.4 * 9.81;
             let error = rates[0].hypot(rates[1]) - expected;

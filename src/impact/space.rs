@@ -21,7 +21,7 @@ pub(crate) const MOST_CONTACTS: usize = 5;
 /// Signs are checked to this.
 const TOLERANCE: f64 = 1e-10;
 /// Loads of contacts that depend on each other lie in the cones of a mode up to this part.
-const IN_CONES: f64 = 1e-8;
+const IN_CONES: f64 = 1e-9;
 /// Rates closer than this are one.
 const MERGED: f64 = 1e-8;
 /// Directions in which slips are started: that in which the cone is left, and those turned by parts of
@@ -252,7 +252,7 @@ impl Search<'_> {
         let is_in_cones = if is_unique {
             self.is_in_cones(holds, multipliers)
         } else {
-            contacts.distance_from_cones(holds, multipliers) <= IN_CONES
+            contacts.margin_in_cones(holds) >= -IN_CONES
         };
         if !is_in_cones {
             return;

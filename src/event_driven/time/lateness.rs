@@ -4,10 +4,10 @@ use crate::event_driven::Model;
 use crate::mechanics::State;
 use crate::{EventFunction, Flow, InputError, Run, validate};
 
-/// Distance of the loads from the cones of forces, as a part of them, that is no rounding.
-const OUTSIDE: f64 = 1e-13;
-/// Where the distance grows with the square of time, it took 0.7 % of that to be seen.
-const SEEN: f64 = 1.01;
+/// How far loads are outside of the cones of forces, as a part of them, where that is no rounding.
+const OUTSIDE: f64 = 2e-12;
+/// Where that grows with the square of time, it took 3 % of the time of a mode's end to be seen.
+const SEEN: f64 = 1.04;
 
 impl Model<'_> {
     /// See [`lateness`](crate::ContactModel::lateness).
@@ -34,8 +34,8 @@ impl Model<'_> {
         }
         let is_outside = |t: f64, x: &[f64]| {
             let (q, v) = self.parts(x);
-            let distance = self.beyond(State { t, q, v }, mode);
-            distance.is_some_and(|distance| distance > OUTSIDE)
+            let margin = self.margin_of_loads(State { t, q, v }, mode);
+            margin.is_some_and(|margin| margin < -OUTSIDE)
         };
         let is_outside_at = |t: f64| run.state_at(t).is_ok_and(|x| is_outside(t, x.as_slice()));
         let begin = run.modes()[..entered]

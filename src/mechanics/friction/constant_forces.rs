@@ -101,7 +101,7 @@ impl ConstantForces {
                         pushes[i] = found.push[j];
                         along[k * i..k * (i + 1)].copy_from_slice(&found.along[k * j..k * (j + 1)]);
                     }
-                    found.distance.is_none()
+                    found.margin.is_none()
                 });
                 if !is_unique {
                     return false;

@@ -19,7 +19,7 @@
 //! slip, whose velocity is too small to have a direction.
 //!
 //! All fall through zero. The last function is one for all contacts: where the forces of sticking
-//! contacts are not unique, the distance of the loads from the cones of friction stands for force
+//! contacts are not unique, the margin of the loads in the cones of friction stands for force
 //! and margins (Pfeiffer & Glocker).
 
 use crate::Mode;
@@ -270,6 +270,6 @@ pub(crate) enum ContactFunction {
     Turn(usize),
     /// In space: how much slower than one that has a direction a slip is that begins.
     Onset(usize),
-    /// The distance of the loads from the cones of all contacts.
+    /// The margin of the loads in the cones of all contacts.
     Loads,
 }

@@ -4,7 +4,7 @@
 //! Closed contacts do not accelerate along their normals, sticking ones not along their tangents
 //! either; a slipping one has the force `λ_t = −μ σ λ_n`. The system of these forces is not
 //! symmetric. Where sticking contacts depend on each other forces are not unique: accelerations are
-//! those of the forces of least size, and the distance of the loads from the cones of friction says
+//! those of the forces of least size, and the margin of the loads in the cones of friction says
 //! whether some admissible forces balance them.
 
 use super::contact_function::Slip;
@@ -31,9 +31,8 @@ pub(crate) struct Forces<'a> {
     /// By how much forces and margins are raised: the rounding of the loads, so that a contact
     /// without a load stays closed.
     pub(crate) raised: &'a mut [f64],
-    /// The distance of the loads from the cone of forces, as a part of them, where forces are not
-    /// unique.
-    pub(crate) distance: Option<f64>,
+    /// The margin of the loads in the cones of forces, as a part of them, where forces are not unique.
+    pub(crate) margin: Option<f64>,
     /// Evaluated then, beside accelerations.
     dependent: Dependent,
 }
@@ -43,8 +42,8 @@ pub(crate) struct Forces<'a> {
 pub(crate) enum Dependent {
     /// Nothing.
     Ignored,
-    /// The distance of the loads from the cones.
-    Distance,
+    /// The margin of the loads in the cones.
+    Margin,
     /// That, and the forces of least size in the cones.
     Forces,
 }
@@ -134,7 +133,7 @@ impl Model<'_> {
                 push,
                 along,
                 raised,
-                distance: None,
+                margin: None,
                 dependent,
             })
         })
@@ -195,9 +194,9 @@ impl Model<'_> {
             with_list(m, |holds| {
                 self.holds(frame, mode, v, holds);
                 if !rates.solve_mode(holds, multipliers) {
-                    forces.distance = Some(match forces.dependent {
+                    forces.margin = Some(match forces.dependent {
                         Dependent::Ignored => 0.0,
-                        _ => rates.distance_from_cones(holds, multipliers),
+                        _ => rates.margin_in_cones(holds),
                     });
                     rates.bring_into_cones(holds, multipliers);
                     if forces.dependent == Dependent::Forces {
@@ -214,7 +213,7 @@ impl Model<'_> {
             for (i, &p) in multipliers.iter().enumerate() {
                 frame.push(i, p, acceleration);
             }
-            if forces.distance.is_none() {
+            if forces.margin.is_none() {
                 forces.write(frame, multipliers);
             }
         });

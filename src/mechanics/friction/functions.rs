@@ -8,10 +8,9 @@ use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
 
-/// Distance of the loads from the cone of forces, as a part of them, at which a mode ends: more
-/// than the mode problem tolerates. In space round cones make the distance less exact.
+/// How far loads are outside of the cones of forces, as a part of them, where a mode ends: more than
+/// the mode problem tolerates.
 const BEYOND: f64 = 2e-9;
-const BEYOND_IN_SPACE: f64 = 2e-8;
 
 /// A slip in space that begins has a direction from this speed on (m/s).
 const ONSET: f64 = 1e-6;
@@ -47,7 +46,7 @@ impl Model<'_> {
             }
             _ => {
                 let dependent = match function {
-                    ContactFunction::Loads => Dependent::Distance,
+                    ContactFunction::Loads => Dependent::Margin,
                     _ => Dependent::Ignored,
                 };
                 self.with_forces(dependent, |forces| {
@@ -70,7 +69,7 @@ impl Model<'_> {
         if self.layout().closed(mode).next().is_none() {
             return;
         }
-        self.with_forces(Dependent::Distance, |forces| {
+        self.with_forces(Dependent::Margin, |forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
             let mut write = |function: ContactFunction| {
                 h[functions.index(function)] = self.margin(function, forces);
@@ -103,23 +102,19 @@ impl Model<'_> {
         }
     }
 
-    /// How far the loads lie outside of the cones of forces, as a part of them; none where forces are
-    /// unique.
-    pub(crate) fn beyond(&self, state: State<'_>, mode: &Mode) -> Option<f64> {
-        self.with_forces(Dependent::Distance, |forces| {
+    /// The margin of the loads in the cones of forces, as a part of them; none where forces are unique.
+    pub(crate) fn margin_of_loads(&self, state: State<'_>, mode: &Mode) -> Option<f64> {
+        self.with_forces(Dependent::Margin, |forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
-            forces.distance
+            forces.margin
         })
     }
 
     /// A force or a margin of the cone of a closed contact. Where forces are not unique the loads
     /// stand for all of them.
     fn margin(&self, function: ContactFunction, forces: &Forces<'_>) -> f64 {
-        match (function, forces.distance) {
-            (ContactFunction::Loads, Some(distance)) if self.functions().tangents > 1 => {
-                BEYOND_IN_SPACE - distance
-            }
-            (ContactFunction::Loads, Some(distance)) => BEYOND - distance,
+        match (function, forces.margin) {
+            (ContactFunction::Loads, Some(margin)) => BEYOND + margin,
             (ContactFunction::Force(j), None) => forces.push[j] + forces.raised[j],
             (ContactFunction::Cone { contact, slip }, None) => {
                 let mu = self.friction(contact);

@@ -1,0 +1,378 @@
+//! How well contacts that depend on each other hold their loads: the margin of the friction cones
+//! (friction of redundant contacts; Pfeiffer & Glocker, hyperstatic contacts).
+//!
+//! ```text
+//!     ρ = max { σ : ẏ = b + G λ as the mode prescribes, μ λ_n − |λ_t| ≥ σ √(1 + μ²) }
+//! ```
+//!
+//! in units of rows and of the loads. While `ρ > 0` some admissible multipliers hold the loads; a mode
+//! ends where it falls through zero. It is positive inside, so that a search sees it fall: the distance
+//! of the loads from the cones is zero there, and says nothing before they are outside.
+//!
+//! The multipliers of the loads are a point and the null space of the rows. In these coordinates `y`
+//! the problem is a small cone program, which Newton's method solves along its central path (Boyd &
+//! Vandenberghe, chapter 11): minimise
+//! `−τ σ − Σ log(s² − |t|²) − log(1 − σ) − log(R² − |y|²)` for `τ` that rises tenfold, where
+//! `s = μ λ_n − σ √(1 + μ²)` and `t = λ_t`. Where contacts slip, the equations may be off by a little.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::multipliers::{ContactRates, Hold, Parts};
+use crate::linalg::cholesky::{factor, solve};
+use crate::linalg::decompose::svd;
+use crate::linalg::dot;
+use crate::linalg::lu::SINGULAR;
+
+/// What the margin is short of its value at most, near zero and away from it; in between both are
+/// blended, so that it has no kinks of its own.
+const FINE: f64 = 1e-12;
+const COARSE: f64 = 1e-4;
+/// Margins up to this are near zero, and beyond twice this away from it.
+const NEAR: f64 = 1e-2;
+/// Multipliers that only squeeze count up to this many loads.
+const SQUEEZE: f64 = 1e4;
+/// Newton steps for one `τ`, whose number doubles the digits once it is below one.
+const STEPS: usize = 60;
+/// Squares of Newton decrements: below the first a step is whole, below the second it is the last for
+/// this `τ`; for the last `τ` the method goes on until it gains nothing, so that margins have no noise.
+const WHOLE: f64 = 0.06;
+const CENTRED: f64 = 1e-2;
+
+/// Part of the loads by which equations may be off where contacts slip: in space slips in slightly
+/// different directions make equations regular that are not, with multipliers beyond all bounds. What
+/// margins gain by it is the square of this.
+const OFF: f64 = 1e-5;
+/// Rounding of the Hessian, as a part of its diagonal.
+const ROUNDING: f64 = 1e-13;
+
+/// The quantities of a contact as functions of `(y, 1)`: `μ λ_n`, or `λ_n` of one that slips, and the
+/// multipliers along its tangents; over `√(1 + μ²)`.
+type Cone = Vec<DVector<f64>>;
+
+impl ContactRates<'_> {
+    /// The margin `ρ` of the loads in the cones of a mode, between −∞ and 1; NaN where rates are not
+    /// finite. At most 60 steps of Newton's method for each of 14 values of `τ`.
+    #[cold]
+    pub(crate) fn margin_in_cones(&self, holds: &[Hold]) -> f64 {
+        let settle = |hold: &Hold| match *hold {
+            // A direction that was found is as good as one that is given.
+            Hold::Onset { direction, .. } => Hold::Slip(direction),
+            hold => hold,
+        };
+        let holds: Vec<Hold> = holds.iter().map(settle).collect();
+        let Some(loads) = self.loads(&holds) else {
+            return f64::NAN;
+        };
+        let Some(mut path) = CentralPath::new(&loads) else {
+            return 1.0;
+        };
+        let coarse = path.follow(COARSE);
+        let far = ((coarse - NEAR) / NEAR).clamp(0.0, 1.0);
+        if far >= 1.0 {
+            return coarse;
+        }
+        let part = far * far * (3.0 - 2.0 * far);
+        part * coarse + (1.0 - part) * path.follow(FINE)
+    }
+
+    /// The multipliers that hold the loads of a mode, in units of rows and of the loads; none where there
+    /// is no decomposition.
+    fn loads(&self, holds: &[Hold]) -> Option<Loads> {
+        let (r, own) = (self.rows(), |row: usize| self.own(row).sqrt());
+        let rows: Vec<(usize, Parts)> = self.prescribed(holds).collect();
+        let unknowns: Vec<(usize, Parts)> = self.unknowns(holds).collect();
+        // A row or a multiplier has the unit of the row that it is nearest to.
+        let unit = |(i, parts): &(usize, Parts)| {
+            let along = parts.iter().position(|part| *part != 0.0);
+            let root = own(self.row(*i, along.unwrap_or(0)));
+            if root > 0.0 { root } else { 1.0 }
+        };
+        let (above, beside): (Vec<f64>, Vec<f64>) = (
+            rows.iter().map(unit).collect(),
+            unknowns.iter().map(unit).collect(),
+        );
+        let entry = |a: usize, b: usize| {
+            let ((i, across), (j, along)) = (&rows[a], &unknowns[b]);
+            let each = self.taken(*i, across).map(|(k, part)| {
+                let row = &self.gram[k * r..(k + 1) * r];
+                let pushed = self.taken(*j, along).map(|(l, by)| by * row[l]);
+                part * pushed.sum::<f64>()
+            });
+            each.sum::<f64>() / (above[a] * beside[b])
+        };
+        let load = |((i, parts), unit): (&(usize, Parts), &f64)| {
+            let each = self.taken(*i, parts).map(|(k, part)| -part * self.free[k]);
+            each.sum::<f64>() / unit
+        };
+        let mut loads: Vec<f64> = rows.iter().zip(&above).map(load).collect();
+        let size = dot(&loads, &loads).sqrt();
+        if size > 0.0 {
+            for load in &mut loads {
+                *load /= size;
+            }
+        }
+        let matrix = DMatrix::from_fn(rows.len(), unknowns.len(), entry);
+        let found = svd(matrix, true, true)?;
+        let least = SINGULAR * found.singular_values.max();
+        let start = found.solve(&DVector::from_vec(loads), least).ok()?;
+        let value = |k: usize| found.singular_values.get(k).copied().unwrap_or(0.0);
+        let slips =
+            |(i, hold): (usize, &Hold)| self.friction[i] != 0.0 && matches!(hold, Hold::Slip(_));
+        let may_be_off = holds.iter().enumerate().any(slips);
+        let taken: Vec<usize> = (0..unknowns.len())
+            .filter(|&k| may_be_off || value(k) <= least)
+            .collect();
+        let stiffness = |&k: &usize| match value(k) {
+            value if value <= least => 0.0,
+            value => (value / OFF).powi(2),
+        };
+        let stiffness = taken.iter().map(stiffness).collect();
+        let turned = found.v_t.as_ref()?;
+        // A multiplier by (y, 1), times the unit of its contact's normal over its own.
+        let function = |b: usize| {
+            let scale = own(unknowns[b].0) / beside[b];
+            let along = taken.iter().map(|&k| scale * turned[(k, b)]);
+            DVector::from_iterator(taken.len() + 1, along.chain([scale * start[b]]))
+        };
+        let mut cones: Vec<Cone> = Vec::with_capacity(holds.len());
+        for (i, hold) in holds
+            .iter()
+            .enumerate()
+            .filter(|(_, hold)| **hold != Hold::Open)
+        {
+            let mu = self.friction[i];
+            let scale = 1.0 / 1.0f64.hypot(mu);
+            let is_cone = *hold == Hold::Stick && self.tangents > 0;
+            let own = unknowns.iter().enumerate().filter(|(_, (j, _))| *j == i);
+            let of = own.map(|(b, (_, parts))| match (is_cone, parts[0] == 0.0) {
+                (true, true) => function(b) * scale,
+                (true, false) => function(b) * (mu * scale),
+                (false, _) => function(b),
+            });
+            cones.push(of.collect());
+        }
+        Some(Loads { cones, stiffness })
+    }
+}
+
+/// The multipliers that hold loads, by coordinates `y`.
+struct Loads {
+    cones: Vec<Cone>,
+    /// What it takes to leave the equations along each coordinate; zero for those that move nothing.
+    stiffness: Vec<f64>,
+}
+
+/// A point of the central path: `y`, then `σ`.
+struct CentralPath<'a> {
+    loads: &'a Loads,
+    point: Vec<f64>,
+    /// Weight of `σ`.
+    tau: f64,
+    gradient: Vec<f64>,
+    hessian: Vec<f64>,
+    /// The gradient of one quantity.
+    row: Vec<f64>,
+}
+
+impl<'a> CentralPath<'a> {
+    /// From the multipliers of least norm; none without contacts.
+    fn new(loads: &'a Loads) -> Option<Self> {
+        let cones = &loads.cones;
+        let size = cones.first()?.first()?.len();
+        let margin = |cone: &Cone| {
+            let value = |of: &DVector<f64>| of[size - 1];
+            let tail: f64 = cone.iter().skip(1).map(|t| value(t) * value(t)).sum();
+            value(&cone[0]) - tail.sqrt()
+        };
+        let least = cones.iter().map(margin).fold(0.0, f64::min);
+        let mut point = vec![0.0; size];
+        point[size - 1] = least - 1.0;
+        Some(Self {
+            loads,
+            point,
+            tau: 1.0,
+            gradient: vec![0.0; size],
+            hessian: vec![0.0; size * size],
+            row: vec![0.0; size],
+        })
+    }
+
+    /// Goes on until `σ` is short of its maximum by no more than this; gives it.
+    fn follow(&mut self, gap: f64) -> f64 {
+        // Each cone, each bound counts twice or once: the gap on the path is their sum over τ.
+        let parts = 2.0 * self.loads.cones.len() as f64 + 2.0;
+        loop {
+            let is_last = parts <= gap * self.tau;
+            self.centre(is_last);
+            if is_last {
+                return self.point[self.point.len() - 1];
+            }
+            self.tau *= 10.0;
+        }
+    }
+
+    /// Newton's method for the minimum at this `τ`. A damped step stays inside: the barrier is
+    /// self-concordant.
+    fn centre(&mut self, is_last: bool) {
+        let n = self.point.len();
+        let mut before = CENTRED;
+        for _ in 0..STEPS {
+            self.differentiate();
+            // Along the edges of cones the barrier is flat beside them, where `σ` does not change.
+            for i in 0..n {
+                self.hessian[i * (n + 1)] *= 1.0 + ROUNDING;
+            }
+            if factor(&mut self.hessian, n).is_none() {
+                return;
+            }
+            self.row.copy_from_slice(&self.gradient);
+            solve(&self.hessian, n, &mut self.row);
+            let decrement = dot(&self.row, &self.gradient);
+            if decrement.is_nan() {
+                return;
+            }
+            let by = if decrement > WHOLE {
+                1.0 / (1.0 + decrement.sqrt())
+            } else {
+                1.0
+            };
+            for (x, step) in self.point.iter_mut().zip(&self.row) {
+                *x -= by * step;
+            }
+            if decrement <= CENTRED {
+                if !is_last || decrement >= 0.5 * before {
+                    return;
+                }
+                before = decrement;
+            }
+        }
+    }
+
+    /// Writes gradient and Hessian at the point.
+    fn differentiate(&mut self) {
+        let n = self.point.len();
+        let last = n - 1;
+        self.gradient.fill(0.0);
+        self.hessian.fill(0.0);
+        let (y, sigma) = (&self.point[..last], self.point[last]);
+        let wall = 1.0 / (1.0 - sigma);
+        (self.gradient[last], self.hessian[n * n - 1]) = (wall - self.tau, wall * wall);
+        let room = SQUEEZE * SQUEEZE - dot(y, y);
+        for i in 0..last {
+            self.gradient[i] = 2.0 * y[i] / room;
+            for k in 0..last {
+                self.hessian[i * n + k] = 4.0 * y[i] * y[k] / (room * room);
+            }
+            let stiff = self.tau * self.loads.stiffness[i];
+            self.gradient[i] += stiff * y[i];
+            self.hessian[i * n + i] += 2.0 / room + stiff;
+        }
+        for cone in &self.loads.cones {
+            // −log D with D = s² − |t|²: its parts by s and t.
+            let value = |of: &DVector<f64>| dot(&of.as_slice()[..last], y) + of[last];
+            let s = value(&cone[0]) - sigma;
+            let tails = cone.iter().skip(1).map(value);
+            let across: f64 = tails.map(|t| t * t).sum();
+            let room = s * s - across;
+            // With w = (s, −t): gradient −2 w/D, Hessian 4 w wᵀ/D² + 2 diag(−1, 1, 1)/D.
+            self.row.fill(0.0);
+            for (k, of) in cone.iter().enumerate() {
+                let weight = if k == 0 { s } else { -value(of) };
+                for (to, part) in self.row.iter_mut().zip(&of.as_slice()[..last]) {
+                    *to += weight * part;
+                }
+                let sign = if k == 0 { -2.0 } else { 2.0 } / room;
+                add_square(
+                    &mut self.hessian,
+                    sign,
+                    |i| match i {
+                        i if i < last => of[i],
+                        _ if k == 0 => -1.0,
+                        _ => 0.0,
+                    },
+                    n,
+                );
+            }
+            self.row[last] = -s;
+            let row = &self.row;
+            add_square(&mut self.hessian, 4.0 / (room * room), |i| row[i], n);
+            for (to, part) in self.gradient.iter_mut().zip(row) {
+                *to -= 2.0 * part / room;
+            }
+        }
+    }
+}
+
+/// Adds `weight x xᵀ` to a matrix of `n` rows.
+fn add_square(matrix: &mut [f64], weight: f64, x: impl Fn(usize) -> f64, n: usize) {
+    for i in 0..n {
+        for k in 0..n {
+            matrix[i * n + k] += weight * x(i) * x(k);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A unit block of half sides `a` and `b` on two feet, with a force `(x, −z)` on its centre.
+    fn margin_of(mu: f64, [a, b]: [f64; 2], [x, z]: [f64; 2]) -> f64 {
+        let rows = [[0.0, 1.0, a], [0.0, 1.0, -a], [1.0, 0.0, b], [1.0, 0.0, b]];
+        let inverse = [1.0, 1.0, 3.0 / (a * a + b * b)];
+        let mut gram = [0.0; 16];
+        for (i, p) in rows.iter().enumerate() {
+            for (k, q) in rows.iter().enumerate() {
+                gram[4 * i + k] = (0..3).map(|c| p[c] * inverse[c] * q[c]).sum();
+            }
+        }
+        let free = rows.map(|row| row[0] * x - row[1] * z);
+        let friction = [mu; 2];
+        let contacts = ContactRates {
+            contacts: 2,
+            tangents: 1,
+            gram: &gram,
+            free: &free,
+            friction: &friction,
+        };
+        let margin = contacts.margin_in_cones(&[Hold::Stick; 2]);
+        // In forces.
+        let roots = [0, 1, 2, 3].map(|i| gram[5 * i].sqrt());
+        let size = (0..4).fold(0.0f64, |size, i| size.hypot(free[i] / roots[i]));
+        margin * size / roots[0] * 1.0f64.hypot(mu)
+    }
+
+    #[test]
+    fn of_a_block_on_two_feet_it_is_what_the_worse_foot_is_short_of() {
+        for (mu, half) in [(0.3, [1.0, 0.5]), (0.8, [0.4, 1.0]), (1.5, [0.2, 0.7])] {
+            let [a, b] = half;
+            for x in [-2.0, -0.7, -0.1, 0.0, 0.3, 0.5, 1.1, 3.0] {
+                // The normal forces are given; friction is shared as the feet can best bear it.
+                let [near, far] = [1.0, -1.0].map(|side| 0.5 * (1.0 - side * x * b / a));
+                let shared = 0.5 * (mu * (near + far) - f64::abs(x));
+                let most = shared.min(mu * near).min(mu * far);
+                let found = margin_of(mu, half, [x, 1.0]);
+                // Away from zero it is known to 1e-4 of the loads.
+                let tolerance = if most < 0.01 { 1e-11 } else { 3e-4 };
+                assert!(
+                    (found - most).abs() < tolerance * (1.0 + x.abs()),
+                    "{mu} {half:?} {x}: {found} {most}"
+                );
+                assert!(found <= most + 1e-12 * (1.0 + x.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn it_does_not_depend_on_units_and_has_no_kinks_where_it_is_blended() {
+        let at = |x: f64| margin_of(0.5, [1.0, 0.5], [x, 1.0]);
+        let big = margin_of(0.5, [1.0, 0.5], [0.3e9, 1e9]);
+        assert!((big * 1e-9 - at(0.3)).abs() < 1e-10);
+        let mut last = at(0.4);
+        for k in 1..400 {
+            let here = at(0.4 + 0.0005 * f64::from(k));
+            assert!(here < last && last - here < 4e-4, "{k}: {last} {here}");
+            last = here;
+        }
+    }
+}
