@@ -211,6 +211,17 @@ pub enum InputError {
     )]
     CoriolisUnwritten,
 
+    /// Some velocities are driven, and the driver has all of them moved by forces.
+    #[error(
+        "velocity {first} is driven (MechanicalSystem::driven): {driver} has no surfaces that move by themselves; take EventDriven"
+    )]
+    DrivenVelocities {
+        /// The driver.
+        driver: &'static str,
+        /// The first of them.
+        first: usize,
+    },
+
     /// Velocities are not the rates of the coordinates, and the driver needs `q̇ = v`.
     #[error(
         "the velocities are not the rates of the coordinates (configuration_rate is written): this driver needs coordinates with q' = v"

@@ -40,4 +40,16 @@ pub enum MatrixFault {
         /// The offending value.
         value: f64,
     },
+    /// An entry of velocities that are driven is not that of an identity.
+    #[error(
+        "has {value} at ({row}, {column}): a driven velocity has a mass of 1 and is coupled with none"
+    )]
+    Driven {
+        /// Row.
+        row: usize,
+        /// Column.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
 }

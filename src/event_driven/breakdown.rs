@@ -3,7 +3,7 @@
 
 use super::Model;
 use crate::linalg::scratch::with_zeros;
-use crate::linalg::symmetric::square_fault;
+use crate::linalg::symmetric::{driven_fault, square_fault};
 use crate::mechanics::configuration::{self, check_configuration, check_input};
 use crate::mechanics::contact::frames::check_all_frames;
 use crate::mechanics::contact::source::common_tangents;
@@ -381,7 +381,9 @@ impl Model<'_> {
     }
 
     pub(crate) fn check_mass(&self, at: &mut ContactsAt, q: &[f64]) -> Result<(), Breakdown> {
-        let fault = square_fault(self.bodies.mass_at(at, q), self.system().dof());
+        let (mass, d) = (self.bodies.mass_at(at, q), self.system().dof());
+        let driven = self.system().driven();
+        let fault = square_fault(mass, d).or_else(|| driven_fault(mass, d, driven));
         if let Some(fault) = fault {
             let state = q.to_vec();
             return Err(Breakdown::MassMatrix { fault, state });

@@ -1,6 +1,9 @@
 //! Symmetric matrices: what keeps one from being symmetric with a positive diagonal, scales that
 //! make it a unit diagonal, and eigenvalues in order.
 
+use std::cmp::Ordering::Equal;
+use std::ops::Range;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::decompose::symmetric_eigen;
@@ -26,6 +29,20 @@ pub(crate) fn matrix_fault(matrix: &DMatrix<f64>) -> Option<MatrixFault> {
         return Some(MatrixFault::NotSquare { rows, columns });
     }
     square_fault(matrix.as_slice(), rows)
+}
+
+/// The first entry of velocities that are driven that is not that of an identity, in a matrix of `n`
+/// rows.
+pub(crate) fn driven_fault(mass: &[f64], n: usize, driven: Range<usize>) -> Option<MatrixFault> {
+    driven.into_iter().find_map(|column| {
+        let unit = |row: usize| if row == column { 1.0 } else { 0.0 };
+        let entries = mass.iter().skip(column * n).take(n).enumerate();
+        // NaN is wrong too.
+        let mut wrong =
+            entries.filter(|&(row, value)| value.partial_cmp(&unit(row)) != Some(Equal));
+        let (row, &value) = wrong.next()?;
+        Some(MatrixFault::Driven { row, column, value })
+    })
 }
 
 /// [`matrix_fault`] of `matrix` (`n × n`, by columns).

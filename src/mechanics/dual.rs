@@ -101,6 +101,11 @@ pub trait SmoothMechanics {
         0..self.dof()
     }
 
+    /// As [`MechanicalSystem::driven`].
+    fn driven(&self) -> Range<usize> {
+        0..0
+    }
+
     /// As [`MechanicalSystem::mass`]: every entry, whatever it held before.
     fn mass<T: RealField + Copy>(&self, q: &[T], mass: &mut [T]);
 

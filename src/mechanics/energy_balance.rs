@@ -36,8 +36,9 @@ pub struct EnergyBalance {
     pub efforts: f64,
     /// Change of kinetic energy at impacts: wherever the run has two nodes at one time.
     pub impacts: f64,
-    /// The remainder: work of contacts between impacts, negative for friction and dissipation. Work
-    /// of the efforts of a controller ([`Live`](crate::Live)), which are not the model's, is in it too. The
+    /// The remainder: work of contacts between impacts, negative for friction and dissipation; surfaces
+    /// that move by themselves ([`MechanicalSystem::driven`]) give or take with it. Work of the
+    /// efforts of a controller ([`Live`](crate::Live)), which are not the model's, is in it too. The
     /// errors of the steps are in it, and of runs in steps of one length those of the straight lines
     /// between nodes, along which efforts work.
     pub contacts: f64,
@@ -88,7 +89,7 @@ impl EnergyBalance {
 fn work_of_efforts<S: MechanicalSystem + ?Sized>(system: &S, run: &Run) -> Result<f64, InputError> {
     let nq = system.coordinates();
     let (mut effort, mut closed) = (vec![0.0; system.dof()], Vec::new());
-    let mut work = 0.0;
+    let (mut work, driven) = (0.0, system.driven());
     for ends in run.times().windows(2) {
         let length = ends[1] - ends[0];
         if length <= 0.0 {
@@ -103,7 +104,9 @@ fn work_of_efforts<S: MechanicalSystem + ?Sized>(system: &S, run: &Run) -> Resul
             system.effort(t, q, v, &mut effort);
             system.contact_effort(State { t, q, v }, &closed, &mut effort);
             // f · v at a point of Gauss's rule; contact forces are not in it.
-            let power: f64 = effort.iter().zip(v).map(|(f, v)| f * v).sum();
+            let each = effort.iter().zip(v).enumerate();
+            let free = each.filter(|(k, _)| !driven.contains(k));
+            let power: f64 = free.map(|(_, (f, v))| f * v).sum();
             work += weight * length * power;
         }
     }

@@ -14,6 +14,7 @@ macro_rules! mechanical_methods {
         coordinates() -> usize;
         trees() -> usize;
         tree(i: usize) -> std::ops::Range<usize>;
+        driven() -> std::ops::Range<usize>;
     }};
     (@effort $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
         effort(t: f64, q: &[f64], v: &[f64], effort: &mut [f64]);

@@ -17,6 +17,8 @@ pub(crate) struct Sizes {
     dof: usize,
     coordinates: usize,
     trees: Vec<Range<usize>>,
+    /// See [`MechanicalSystem::driven`].
+    pub(crate) driven: Range<usize>,
     /// The number of tangents of each contact.
     pub(crate) tangents: Vec<usize>,
     /// The reason for which they are refused.
@@ -56,10 +58,15 @@ impl Sizes {
             .iter()
             .map(|tree| tree.len().saturating_mul(tree.len()));
         validate::entries(MASS, 1, squares.fold(0, usize::saturating_add))?;
+        let driven = system.driven();
+        let is_within = driven.start <= driven.end && driven.end <= dof;
+        let rule = "driven velocities are a part of all, in rising order";
+        validate::unless(is_within, "driven", driven.end as f64, rule)?;
         Ok(Self {
             dof,
             coordinates,
             trees,
+            driven,
             ..Self::default()
         })
     }
@@ -77,6 +84,15 @@ impl Sizes {
             validate::length(name, system.tree(i).len(), tree.len())?;
         }
         Ok(())
+    }
+
+    /// Refuses a system some of whose velocities are driven, for a driver that has all moved by forces.
+    pub(crate) fn check_free(&self, driver: &'static str) -> Result<(), InputError> {
+        let first = self.driven.start;
+        if self.driven.is_empty() {
+            return Ok(());
+        }
+        Err(InputError::DrivenVelocities { driver, first })
     }
 
     /// Refuses a system whose sizes make no sense.
@@ -167,6 +183,10 @@ impl<S: MechanicalSystem + ?Sized> MechanicalSystem for Measured<S> {
 
     fn tree(&self, i: usize) -> Range<usize> {
         self.sizes.trees.get(i).cloned().unwrap_or(0..0)
+    }
+
+    fn driven(&self) -> Range<usize> {
+        self.sizes.driven.clone()
     }
 }
 

@@ -59,10 +59,62 @@ pub trait MechanicalSystem {
         false
     }
 
+    /// The velocities that are driven: forces of contacts do not change them, and
+    /// [`effort`](Self::effort) writes their accelerations. So surfaces move: a belt, a shaken table, a
+    /// turntable, each a coordinate (or some) of its own, of which gaps and tangents depend as on all
+    /// others. They come into the rates and accelerations of gaps and slips, into impacts and into
+    /// derivatives as all velocities do. The mass matrix has the entries of an identity there, which
+    /// weigh nothing: kinetic energies leave them out. Provided: none.
+    ///
+    /// Time itself may be one: a coordinate with velocity 1 and acceleration 0 makes a gap depend on time
+    /// as the user writes it, exactly.
+    ///
+    /// ```
+    /// use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+    /// use saltation::{ContactModel, EventDriven, Start};
+    /// /// A block of 1 kg on a belt: its place and height, and the place of the belt.
+    /// struct Belt;
+    /// impl MechanicalSystem for Belt {
+    ///     fn dof(&self) -> usize { 3 }
+    ///     fn driven(&self) -> std::ops::Range<usize> { 2..3 }
+    ///     fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+    ///         mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    ///     }
+    ///     fn constant_mass(&self) -> bool { true }
+    ///     fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+    ///         effort.copy_from_slice(&[0.0, -9.81, 0.0]); // the belt has a constant speed
+    ///     }
+    /// }
+    /// impl UnilateralConstraints for Belt {
+    ///     fn contacts(&self) -> usize { 1 }
+    ///     fn gap(&self, _j: usize, q: &[f64]) -> f64 { q[1] }
+    ///     fn friction(&self, _j: usize) -> f64 { 0.3 }
+    ///     fn tangents(&self, _j: usize) -> usize { 1 }
+    ///     fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+    ///         rows.copy_from_slice(&[1.0, 0.0, -1.0]); // the slip is that on the belt
+    ///     }
+    /// }
+    /// // It is put on the belt at rest, is dragged along, and sticks at 2/(0.3 g).
+    /// let start = Start::at(0.0).q(&[0.0; 3]).v(&[0.0, 0.0, 2.0]);
+    /// let run = EventDriven::new(ContactModel::new(Belt))?.integrate(&start, 1.0)?.completed()?;
+    /// assert!((run.events()[0].t - 2.0 / (0.3 * 9.81)).abs() < 1e-6);
+    /// assert!((run.state()[3] - 2.0).abs() < 1e-9 && run.state()[5] == 2.0);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// Read once, when a driver is made. [`Variational`](crate::Variational) and
+    /// [`Compliant`](crate::Compliant) refuse a system that has some
+    /// ([`InputError::DrivenVelocities`](crate::InputError::DrivenVelocities)). No contact is between
+    /// two surfaces that are driven both.
+    fn driven(&self) -> Range<usize> {
+        0..0
+    }
+
     /// Writes the mass matrix `M(q)`, symmetric and positive definite.
     fn mass(&self, q: &[f64], mass: &mut [f64]);
 
-    /// Writes the effort `f(t, q, v)`: all forces but those of contacts and the Coriolis force.
+    /// Writes the effort `f(t, q, v)`: all forces but those of contacts and the Coriolis force; of
+    /// velocities that are [driven](Self::driven) the accelerations.
     fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]);
 
     /// Writes derivatives of the effort, `D_q f · dq + D_v f · dv`, and returns `true`:

@@ -76,6 +76,7 @@ where
     pub fn new(model: ContactModel<S>) -> Result<Self, InputError> {
         let system = &model.bodies.system;
         system.sizes.check()?;
+        system.sizes.check_free("Variational")?;
         super::midpoint::Stepper::new(system)?;
         Ok(Self {
             settings: Settings::of(&model),

@@ -378,7 +378,7 @@ impl Held {
         // `velocity` leaves the factor of the mass matrix.
         let mut gram = DMatrix::zeros(m, m);
         let mut response = vec![0.0; m * d];
-        let mass = Mass::Factor(&terms.mass);
+        let mass = Mass::of_factor(&terms.mass);
         let out = gram.as_mut_slice();
         delassus(&mass, d, &self.rows, &mut response, out);
         // Speeds J(q₁) M⁻¹ p₁ before y⁺; here G is J M⁻¹ Jᵀ, without K.

@@ -249,7 +249,7 @@ impl Runner<'_> {
         }
         let mut response = vec![0.0; contacts.rows() * v.len()];
         let momentum = dot(p, &v).max(0.0).sqrt();
-        let mass = Mass::Factor(&self.on.stepper.newton.terms.mass);
+        let mass = Mass::of_factor(&self.on.stepper.newton.terms.mass);
         // Contact space: G = J M⁻¹ Jᵀ, u⁻ = J v⁻, coefficients; ‖p‖ = √(p·v) is the scale of speeds.
         let mut problem = ImpactProblem::empty();
         let problem = fill_impact(&mut problem, &contacts, &mass, &v, momentum, &mut response)

@@ -259,7 +259,8 @@ where
         let mut mass = DMatrix::zeros(dof, dof);
         system.mass(q, mass.as_mut_slice());
         // ⟨u_a, u_b⟩ = Dφ_a M⁻¹ Dφ_bᵀ (eq. 5a) is an entry of the Delassus matrix, C_ab its cosine.
-        let problem = ImpactProblem::from_contacts(&contacts, &mass, &DVector::zeros(dof));
+        let (v, driven) = (DVector::zeros(dof), system.driven());
+        let problem = ImpactProblem::of_driven(&contacts, &mass, &v, driven);
         let posture = State { t: 0.0, q, v: &[] };
         let problem = problem.map_err(|reason| refused(reason, posture, &self.contacts))?;
         let gap = |i: usize| contacts.parameters(i).map_or(f64::NAN, |of| of.gap);

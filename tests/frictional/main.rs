@@ -35,6 +35,7 @@ mod legged;
 mod mode_checker;
 mod models;
 mod modes;
+mod moving_surfaces;
 #[path = "../common/extremes.rs"]
 mod numbers;
 mod properties;
@@ -50,6 +51,8 @@ mod routh;
 mod sampler;
 #[path = "../common/scenes.rs"]
 mod scenes;
+#[path = "../common/shaken.rs"]
+mod shaken;
 mod slips_in_space;
 mod statistics;
 mod steps_in_space;

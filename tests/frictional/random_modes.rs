@@ -15,12 +15,12 @@ use crate::scenes::{Body, Face, Push, Scene, Touch};
 
 /// A system, where it starts, and when it ends.
 #[derive(Clone, Debug)]
-struct Trial {
-    name: &'static str,
-    scene: Scene,
-    q: Vec<f64>,
-    v: Vec<f64>,
-    tf: f64,
+pub(crate) struct Trial {
+    pub(crate) name: &'static str,
+    pub(crate) scene: Scene,
+    pub(crate) q: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+    pub(crate) tf: f64,
 }
 
 const NAMES: [&str; 9] = [
@@ -75,7 +75,7 @@ fn touch(body: usize, point: [f64; 2], face: Face) -> Touch {
 }
 
 impl Trial {
-    fn of(seed: u64) -> Self {
+    pub(crate) fn of(seed: u64) -> Self {
         let mut draw = SplitMix64(seed.wrapping_mul(0x5851_F42D_4C95_7F2D));
         let draw = &mut draw;
         let kind = (seed % 9) as usize;

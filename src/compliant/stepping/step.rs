@@ -187,6 +187,7 @@ impl Core {
     ) -> Result<(), InputError> {
         self.t = f64::NAN;
         self.sizes = Arc::new(Sizes::by_trees(system)?);
+        self.sizes.check_free("Compliant")?;
         let system = &Measured::with(system, &self.sizes);
         check_trees(system, system.dof())?;
         check_input(system.coordinates(), system.dof(), t, q, v)?;

@@ -6,7 +6,7 @@ use super::{Point, mixed, scale};
 use crate::derivative::{DerivativeReport, Partial};
 use crate::linalg::decompose::{svd, symmetric_eigen};
 use crate::linalg::dot;
-use crate::linalg::symmetric::matrix_fault;
+use crate::linalg::symmetric::{driven_fault, matrix_fault};
 use crate::mechanics::configuration::{self, is_identity};
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -27,6 +27,10 @@ where
     pub(super) fn check_mass(&self) -> Result<(), Stop> {
         let (mass, name) = (self.mass(self.q), "mass");
         if let Some(fault) = matrix_fault(&mass) {
+            return Err(Stop::Input(InputError::BadMatrix { name, fault }));
+        }
+        let d = self.system.dof();
+        if let Some(fault) = driven_fault(mass.as_slice(), d, self.system.driven()) {
             return Err(Stop::Input(InputError::BadMatrix { name, fault }));
         }
         let value = symmetric_eigen(mass).map_or(f64::NAN, |found| found.eigenvalues.min());

@@ -3,6 +3,8 @@
 //! Without tangents `G = Da M⁻¹ Daᵀ` is the matrix whose inverse stands in equations 2 and 4 of Pace
 //! & Burden, and the metric (5a) of Seghete & Murphey between normals.
 
+use std::ops::Range;
+
 use nalgebra::{DMatrix, DVector};
 
 use crate::impact::{ImpactFailure, ImpactProblem};
@@ -13,23 +15,47 @@ use crate::linalg::symmetric::check_symmetric;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::{InputError, MatrixFault, validate};
 
-/// The inverse of a mass matrix.
+/// A mass matrix as it is inverted.
 #[derive(Debug)]
-pub(crate) enum Mass<'a> {
+pub(crate) enum Inertia<'a> {
     Inverse(&'a [f64]),
     /// Cholesky factor.
     Factor(&'a [f64]),
 }
 
-impl Mass<'_> {
-    /// `out = M⁻¹ force`.
+/// The inverse of a mass matrix, which is an identity for velocities that are driven.
+#[derive(Debug)]
+pub(crate) struct Mass<'a> {
+    pub(crate) inertia: Inertia<'a>,
+    /// See [`MechanicalSystem::driven`].
+    pub(crate) driven: Range<usize>,
+}
+
+impl<'a> Mass<'a> {
+    /// From a Cholesky factor, without velocities that are driven.
+    pub(crate) fn of_factor(l: &'a [f64]) -> Self {
+        Self {
+            inertia: Inertia::Factor(l),
+            driven: 0..0,
+        }
+    }
+
+    /// `out = M⁻¹ force`, where the force on velocities that are driven is their acceleration.
     pub(crate) fn solve(&self, force: &[f64], out: &mut [f64]) {
-        match self {
-            Self::Factor(l) => {
+        match self.inertia {
+            Inertia::Factor(l) => {
                 out.copy_from_slice(force);
                 solve(l, force.len(), out);
             }
-            Self::Inverse(inverse) => columns_times(inverse, force, out),
+            Inertia::Inverse(inverse) => columns_times(inverse, force, out),
+        }
+    }
+
+    /// `out = M⁻¹ row`, the velocities by a unit impulse of a contact: those that are driven have none.
+    pub(crate) fn respond(&self, row: &[f64], out: &mut [f64]) {
+        self.solve(row, out);
+        if let Some(driven) = out.get_mut(self.driven.clone()) {
+            driven.fill(0.0);
         }
     }
 }
@@ -45,7 +71,7 @@ pub(crate) fn delassus(
     let each = rows.chunks_exact(d.max(1));
     // Column i of M⁻¹ Jᵀ: the velocities by a unit impulse on row i.
     for (row, response) in each.zip(response.chunks_exact_mut(d.max(1))) {
-        mass.solve(row, response);
+        mass.respond(row, response);
     }
     fill_gram(d, rows, response, gram);
 }
@@ -150,6 +176,16 @@ impl ImpactProblem {
         mass: &DMatrix<f64>,
         velocity: &DVector<f64>,
     ) -> Result<Self, ImpactFailure> {
+        Self::of_driven(contacts, mass, velocity, 0..0)
+    }
+
+    /// As [`from_contacts`](Self::from_contacts), with velocities that are driven.
+    pub(crate) fn of_driven(
+        contacts: &Contacts,
+        mass: &DMatrix<f64>,
+        velocity: &DVector<f64>,
+        driven: Range<usize>,
+    ) -> Result<Self, ImpactFailure> {
         if mass.is_empty() {
             return Err(ImpactFailure::Input(InputError::EmptySystem));
         }
@@ -167,7 +203,8 @@ impl ImpactProblem {
             return Err(ImpactFailure::Input(InputError::BadMatrix { name, fault }));
         }
         let mut response = DMatrix::zeros(d, contacts.rows());
-        let (factored, out) = (Mass::Factor(&l), response.as_mut_slice());
+        let inertia = Inertia::Factor(&l);
+        let (factored, out) = (Mass { inertia, driven }, response.as_mut_slice());
         let mut problem = Self::empty();
         fill_impact(&mut problem, contacts, &factored, v, momentum, out)?;
         Ok(problem.with_response(v, response, mass))
@@ -217,6 +254,7 @@ impl ImpactProblem {
         system.fill(q, set, wanted, &mut contacts)?;
         let mut mass = DMatrix::zeros(dof, dof);
         system.mass(q, mass.as_mut_slice());
-        Self::from_contacts(&contacts, &mass, &DVector::from_column_slice(v))
+        let velocity = DVector::from_column_slice(v);
+        Self::of_driven(&contacts, &mass, &velocity, system.driven())
     }
 }

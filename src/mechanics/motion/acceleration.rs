@@ -13,7 +13,7 @@ use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::mechanics::configuration;
 use crate::mechanics::contact::contacts::ContactRows;
-use crate::mechanics::contact::delassus::{Mass, delassus};
+use crate::mechanics::contact::delassus::{Inertia, Mass, delassus};
 use crate::mechanics::contact::gaps::curvature;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::motion::kinetic::coriolis;
@@ -134,7 +134,8 @@ impl Fixed {
     fn of<S: MechanicalSystem>(system: &Measured<S>) -> Self {
         let (d, nq) = (system.dof(), system.coordinates());
         let origin = vec![0.0; nq];
-        let inverse = system.constant_mass().then(|| {
+        let has_sizes = system.sizes.check().is_ok();
+        let inverse = (has_sizes && system.constant_mass()).then(|| {
             let mut mass = vec![0.0; d * d];
             system.mass(&origin, &mut mass);
             factor(&mut mass, d).map(|_| inverse(&mass, d))
@@ -201,11 +202,18 @@ impl Fixed {
         space: &'a mut [f64],
     ) -> Result<Mass<'a>, Trouble> {
         if let Some(inverse) = &self.inverse {
-            return Ok(Mass::Inverse(inverse));
+            return Ok(self.inverse(Inertia::Inverse(inverse)));
         }
         system.mass(q, space);
         factor(space, d).ok_or(Trouble::Mass)?;
-        Ok(Mass::Factor(space))
+        Ok(self.inverse(Inertia::Factor(space)))
+    }
+
+    /// The inverse of a mass matrix, with what is driven.
+    #[inline]
+    pub(super) fn inverse<'a>(&self, inertia: Inertia<'a>) -> Mass<'a> {
+        let driven = self.sizes.driven.clone();
+        Mass { inertia, driven }
     }
 
     /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
@@ -422,7 +430,7 @@ impl<'a> Frame<'a> {
     /// the mass is not constant; the Gram matrix must be factorised. `half` has one entry a
     /// contact.
     pub(crate) fn held_inverse(&mut self, half: &mut [f64], out: &mut [f64]) -> bool {
-        let Mass::Inverse(inverse) = self.mass else {
+        let Inertia::Inverse(inverse) = self.mass.inertia else {
             return false;
         };
         let (d, m) = (self.d, self.rows.contacts.len());

@@ -83,7 +83,10 @@ impl ConstantContacts {
         self.are_independent = false;
         self.contacts.clear();
         self.contacts.extend_from_slice(closed);
-        let is_constant = fixed.identity && system.constant_mass();
+        // A driven velocity has an acceleration, of which no contact has a part: the matrices are not
+        // symmetric then.
+        let none_is_driven = fixed.sizes.driven.is_empty();
+        let is_constant = fixed.identity && system.constant_mass() && none_is_driven;
         if !is_constant || !closed.iter().all(|&j| system.constant_row(j)) {
             return;
         }

@@ -7,7 +7,7 @@ use crate::linalg::cholesky::factor;
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::mechanics::contact::contacts::ContactRows;
-use crate::mechanics::contact::delassus::{Mass, fill_gram};
+use crate::mechanics::contact::delassus::{Inertia, Mass, fill_gram};
 use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
 use crate::mechanics::motion::acceleration::{Bodies, Fixed, Frame, Trouble};
 use crate::mechanics::{ContactParameters, ContactSet, ContactSource, Contacts, Wanted};
@@ -252,7 +252,7 @@ where
             let mass = mass_of(at, &self.fixed);
             let rows = at.rows[done..].chunks_exact(d.max(1));
             for (row, lift) in rows.zip(lift[done..].chunks_exact_mut(d.max(1))) {
-                mass.solve(row, lift);
+                mass.respond(row, lift);
             }
             at.lift = lift;
         }
@@ -276,8 +276,8 @@ where
 }
 
 fn mass_of<'a>(at: &'a ContactsAt, fixed: &'a Fixed) -> Mass<'a> {
-    match fixed.constant_inverse() {
-        Some(inverse) => Mass::Inverse(inverse),
-        None => Mass::Factor(&at.factor),
-    }
+    fixed.inverse(match fixed.constant_inverse() {
+        Some(inverse) => Inertia::Inverse(inverse),
+        None => Inertia::Factor(&at.factor),
+    })
 }

@@ -27,7 +27,7 @@ pub(crate) fn energy<S: MechanicalSystem + ?Sized>(
     Some(kinetic(system, q, v, &mut mass) + system.potential(q)?)
 }
 
-/// Kinetic energy (J); `mass` is space for the mass matrix.
+/// Kinetic energy (J), that of driven velocities left out; `mass` is space for the mass matrix.
 pub(crate) fn kinetic<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],
@@ -35,10 +35,11 @@ pub(crate) fn kinetic<S: MechanicalSystem + ?Sized>(
     mass: &mut [f64],
 ) -> f64 {
     system.mass(q, mass);
-    let columns = mass.chunks_exact(v.len().max(1));
+    let columns = mass.chunks_exact(v.len().max(1)).zip(v).enumerate();
+    let driven = system.driven();
     columns
-        .zip(v)
-        .map(|(column, v_k)| 0.5 * v_k * dot(column, v))
+        .filter(|(k, _)| !driven.contains(k))
+        .map(|(_, (column, v_k))| 0.5 * v_k * dot(column, v))
         .sum()
 }
 

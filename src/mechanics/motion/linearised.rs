@@ -14,6 +14,8 @@
 //! of what the user did not write. Where masses and rows are constant `δr` is the derivative of the
 //! effort, `δs` is zero, and one matrix takes the efforts of all directions to accelerations.
 
+use std::ops::Range;
+
 use crate::linalg::cholesky::{columns_times, solve};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_zeros};
@@ -79,6 +81,7 @@ where
                 closed,
                 acceleration,
                 forces,
+                driven: &fixed.sizes.driven,
                 has_coriolis: frame.has_coriolis,
                 coarse: coarseness(system, q, v, closed, residuals.work),
             };
@@ -128,6 +131,8 @@ struct Base<'a> {
     acceleration: &'a [f64],
     /// `λ`.
     forces: &'a [f64],
+    /// Velocities that contacts do not change.
+    driven: &'a Range<usize>,
     /// There is a Coriolis force.
     has_coriolis: bool,
     /// See [`coarseness`].
@@ -260,7 +265,7 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
             continue;
         }
         gap_row(system, j, q, row, work);
-        for k in 0..d {
+        for k in (0..d).filter(|k| !base.driven.contains(k)) {
             // Daᵀ λ, with the multipliers of the base.
             r[k] += base.forces[i] * row[k];
         }
