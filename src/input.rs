@@ -205,6 +205,17 @@ pub enum InputError {
         restitution: f64,
     },
 
+    /// Friction of a contact depends on its slip or its place, and the driver has one coefficient.
+    #[error(
+        "contact {contact} has a law of friction (UnilateralConstraints::friction_at), and {driver} takes one coefficient; take EventDriven"
+    )]
+    FrictionLaw {
+        /// The driver.
+        driver: &'static str,
+        /// The contact.
+        contact: usize,
+    },
+
     /// Velocities are not the rates of the coordinates, and the Coriolis force is not written.
     #[error(
         "the velocities are not the rates of the coordinates (configuration_rate is written): the mass matrix alone does not tell the Coriolis force; write MechanicalSystem::coriolis"

@@ -5,7 +5,7 @@ use super::{Arclength, Breakdown, DecouplingReport, Multipliers, SettledStart};
 use crate::event_driven::Model;
 use crate::mechanics::ContactModel;
 use crate::mechanics::forward::{constraint_methods, mechanical_methods};
-use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use crate::mechanics::{Friction, MechanicalSystem, State, UnilateralConstraints};
 use crate::model::forward::{event_methods, flow_methods};
 use crate::{EventFunction, Flow, InputError, Mode, Run, Start};
 
@@ -116,5 +116,11 @@ impl<S: MechanicalSystem + UnilateralConstraints> UnilateralConstraints for Cont
     /// Zero where the model was said to be [`frictionless`](Self::frictionless).
     fn friction(&self, j: usize) -> f64 {
         self.friction(j)
+    }
+
+    /// None where the model was said to be [`frictionless`](Self::frictionless).
+    fn friction_at(&self, j: usize, q: &[f64], speed: f64) -> Option<Friction> {
+        let law = || self.bodies.system.friction_at(j, q, speed);
+        (!self.is_frictionless()).then(law).flatten()
     }
 }

@@ -66,18 +66,12 @@ impl Model<'_> {
         })
     }
 
-    /// Refuses coefficients of friction that are none, and efforts that depend on closed contacts
-    /// where these have friction.
+    /// Refuses efforts that depend on closed contacts where these have friction.
     pub(crate) fn check_sliding(&self, state: State<'_>) -> Result<(), InputError> {
         let mut effort = vec![0.0; state.v.len()];
         let depends = self.system().contact_effort(state, &[], &mut effort);
         let rule = "must not depend on closed contacts where these have friction";
-        validate::unless(!depends, "contact_effort", 1.0, rule)?;
-        for j in 0..self.system().contacts() {
-            validate::not_negative("coefficient of friction", &[self.friction(j)])
-                .map_err(validate::counted_from(j))?;
-        }
-        Ok(())
+        validate::unless(!depends, "contact_effort", 1.0, rule)
     }
 
     fn start_by(
@@ -92,6 +86,7 @@ impl Model<'_> {
         let (q, v) = (&self.parts(&state).0.to_vec()[..], v);
         let mut at = ContactsAt::default();
         self.check_mass(&mut at, q)?;
+        self.check_coefficients(State { t, q, v })?;
         if self.slides() {
             self.check_sliding(State { t, q, v })?;
         }

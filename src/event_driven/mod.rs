@@ -50,9 +50,18 @@
 //!
 //! Where contacts depend on each other (two corners of a block that stick) forces are not unique:
 //! a mode lasts as long as some forces within the cones hold it, found to two parts in a thousand
-//! million. A load that leaves those cones for less than the
-//! [`time_scale`](crate::mechanics::MechanicalSystem::time_scale) of the model, a hundredth of the run
-//! unless stated, may be missed. Derivatives take differences of the motion where contacts rub; they are checked against
+//! million of the loads. Their margin is an event function like all others: what it does in less than
+//! the [`time_scale`](crate::mechanics::MechanicalSystem::time_scale) of the model, a hundredth of the
+//! run unless stated, may be missed.
+//!
+//! Surfaces that move by themselves are velocities that are
+//! [driven](crate::mechanics::MechanicalSystem::driven): belts, shaken tables, turntables. Static
+//! friction above kinetic, and friction that depends on speed or place, is a law of the contact
+//! ([`friction_at`](crate::mechanics::UnilateralConstraints::friction_at)): a contact at rest sticks if
+//! static friction can hold it. Rolling and spinning friction are not there, and impacts have one
+//! coefficient.
+//!
+//! Derivatives take differences of the motion where contacts rub; they are checked against
 //! the return map of the woodpecker toy (`tests/frictional/woodpecker.rs`).
 //!
 //! Which impact law when: [`impact`](crate::impact). Which driver when: the

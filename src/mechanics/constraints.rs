@@ -1,6 +1,8 @@
 //! `UnilateralConstraints`: gaps and what happens when they close, `a_j(q) ≥ 0` (Pace & Burden,
 //! section 2).
 
+use super::Friction;
+
 /// Gaps `a_j(q) ≥ 0` and what happens when they close; one description for all drivers and impact
 /// laws. [`contacts`](Self::contacts) and [`tangents`](Self::tangents) are read once, when a driver is
 /// made; rigid drivers take 10,000 contacts at most, since their Delassus matrix is dense.
@@ -9,9 +11,8 @@ pub trait UnilateralConstraints {
     fn contacts(&self) -> usize;
 
     /// Gap `a_j(q)`, twice differentiable; negative beyond the surface; with friction a distance (see
-    /// [`tangent_rows`](Self::tangent_rows)). It does not depend on time:
-    /// on a table that moves by itself, take `q` in the frame of the table and add the inertial
-    /// force to the effort, or make the table a heavy body of its own.
+    /// [`tangent_rows`](Self::tangent_rows)). Where the surface moves by itself, its place is a
+    /// coordinate that is [driven](super::MechanicalSystem::driven).
     fn gap(&self, j: usize, q: &[f64]) -> f64;
 
     /// Writes the row `Da_j(q)` that acts on velocities, `ȧ_j = Da_j v`, and returns `true`; the
@@ -66,6 +67,20 @@ pub trait UnilateralConstraints {
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
         0.0
+    }
+
+    /// The coefficients of friction of contact `j` at `q` while it slips with `speed` (m/s, ≥ 0), where
+    /// they are not the one of [`friction`](Self::friction): static friction above kinetic, friction
+    /// that depends on speed (Stribeck) or place. Smooth in both but for what the search of events can
+    /// see. Provided: none.
+    ///
+    /// [`EventDriven`](crate::EventDriven) takes it while contacts are closed: a contact that is at rest
+    /// sticks if static friction can hold it, one that slips has kinetic friction. Impacts take
+    /// [`friction`](Self::friction), which must not be zero then. The other drivers refuse it
+    /// ([`InputError::FrictionLaw`](crate::InputError::FrictionLaw)).
+    fn friction_at(&self, j: usize, q: &[f64], speed: f64) -> Option<Friction> {
+        let _ = (j, q, speed);
+        None
     }
 
     /// Number of tangential directions of contact `j`: 0 without friction, 1 in the plane, 2 in

@@ -44,8 +44,8 @@ use crate::{InputError, Interrupt, Mode, Run};
 /// how much they are slower than a micrometre a second, and one for the loads. Flag `3 n + j` is on
 /// where the tangent is the second, flag `4 n + j` while a slip begins.
 ///
-/// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative
-/// to it, with its acceleration in the effort, which may depend on time.
+/// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`, as a coordinate that is
+/// [driven](MechanicalSystem::driven).
 ///
 /// ```
 /// use saltation::models::SoftTrot;

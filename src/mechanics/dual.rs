@@ -8,7 +8,7 @@ use num_dual::{Dual2_64, Dual64};
 
 use super::configuration::{is_identity, rate};
 use super::forward::{constraint_methods, mechanical_methods};
-use super::{MechanicalSystem, State, UnilateralConstraints};
+use super::{Friction, MechanicalSystem, State, UnilateralConstraints};
 use crate::Dual;
 use crate::derivative::on_scratch;
 use crate::linalg::scratch::with_zeros;
@@ -196,6 +196,12 @@ pub trait SmoothConstraints {
     fn friction(&self, j: usize) -> f64 {
         let _ = j;
         0.0
+    }
+
+    /// As [`UnilateralConstraints::friction_at`].
+    fn friction_at(&self, j: usize, q: &[f64], speed: f64) -> Option<Friction> {
+        let _ = (j, q, speed);
+        None
     }
 
     /// As [`UnilateralConstraints::tangents`].

@@ -57,6 +57,7 @@ macro_rules! constraint_methods {
     }};
     (@friction $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
         friction(j: usize) -> f64;
+        friction_at(j: usize, q: &[f64], speed: f64) -> Option<$crate::mechanics::Friction>;
     }};
     (@derived $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
         gap_row(j: usize, q: &[f64], row: &mut [f64]) -> bool;

@@ -74,6 +74,7 @@ pub use contact_model::ContactModel;
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};
 pub use energy_balance::EnergyBalance;
+pub use friction::Friction;
 pub(crate) use measured::Measured;
 pub(crate) use motion::mechanism::Mechanism;
 pub use motion::{Painleve, Redundant};

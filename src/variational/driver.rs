@@ -310,6 +310,12 @@ impl Runner<'_> {
         self.settings.check(self.system)?;
         if self.settings.friction {
             check_all_frames(self.system, q)?;
+            let mut contacts = 0..self.system.contacts();
+            if let Some(contact) = contacts.find(|&j| self.system.friction_at(j, q, 0.0).is_some())
+            {
+                let driver = "Variational";
+                return Err(InputError::FrictionLaw { driver, contact });
+            }
         }
         for j in 0..self.system.contacts() {
             let restitution = self.system.restitution(j, q, v);

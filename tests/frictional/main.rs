@@ -28,6 +28,7 @@ mod exact_planar_rational;
 mod extremes;
 mod fixtures;
 mod impact_inclusion;
+mod laws_of_friction;
 mod lcp_steps;
 #[path = "../common/legged.rs"]
 mod legged;

@@ -83,18 +83,58 @@ impl Model<'_> {
                 t: occasion.t,
             });
         }
-        let found = if self.row_tangents() > 1 {
-            self.next_in_space(occasion, state, candidates)?
-        } else {
-            self.next_in_plane(occasion, state, candidates)?
-        };
-        let Some(found) = found else {
+        let Some(found) = self.next_with_laws(occasion, state, candidates)? else {
             return Ok(None);
         };
         for (&j, slip) in contacts.iter().zip(found) {
             of_all[j] = slip;
         }
         Ok(Some(of_all))
+    }
+
+    /// The slips of the candidates. Those at rest stick if static friction can hold them: where it does
+    /// not, they slip with kinetic friction, and it is asked again whether the others stick. Each time
+    /// at least one contact more slips.
+    fn next_with_laws(
+        &self,
+        occasion: Occasion,
+        state: &[f64],
+        candidates: &Candidates,
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let (q, _) = self.parts(state);
+        let contacts = &candidates.contacts;
+        let mut candidates = Candidates {
+            contacts: contacts.clone(),
+            known: candidates.known.clone(),
+            slips: candidates.slips.clone(),
+            holds: Vec::new(),
+        };
+        for _ in 0..=contacts.len() {
+            let each = contacts.iter().zip(&candidates.known);
+            let laws = each.zip(&candidates.slips).map(|((&j, known), [x, y])| {
+                let law = self.coefficients(j, q, x.hypot(*y));
+                if known.slip == 0 { law.stick } else { law.slip }
+            });
+            let friction: Vec<f64> = laws.collect();
+            let found = if self.row_tangents() > 1 {
+                self.next_in_space(occasion, state, &candidates, &friction)?
+            } else {
+                self.next_in_plane(occasion, state, &candidates, &friction)?
+            };
+            let mut is_settled = true;
+            let slips = found.iter().flatten().zip(&mut candidates.known);
+            for ((slip, known), (&j, mu)) in slips.zip(contacts.iter().zip(&friction)) {
+                let begins = slip.is_some_and(|slip| slip != Slip::NONE) && known.slip == 0;
+                if begins && self.coefficients(j, q, 0.0).slip < *mu {
+                    known.slip = slip.map_or(0, |slip| slip.sign);
+                    is_settled = false;
+                }
+            }
+            if is_settled {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// In the plane: all modes, by [`Modes`].
@@ -105,9 +145,10 @@ impl Model<'_> {
         Candidates {
             contacts, known, ..
         }: &Candidates,
+        friction: &[f64],
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
         let failed = |reason| failed_with(occasion.t, state, contacts, reason);
-        let problem = self.problem_of_accelerations(occasion.t, state, contacts)?;
+        let problem = self.problem_of_accelerations(occasion.t, state, contacts, friction)?;
         let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
         Modes::refuse(&problem).map_err(failed)?;
         let mut modes = Modes::new(&problem);
@@ -133,6 +174,7 @@ impl Model<'_> {
         occasion: Occasion,
         state: &[f64],
         candidates: &Candidates,
+        friction: &[f64],
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
         let (contacts, t) = (&candidates.contacts, occasion.t);
         let failed = |reason| failed_with(t, state, contacts, reason);
@@ -144,18 +186,17 @@ impl Model<'_> {
             stays: known.stays,
         });
         let given: Vec<Given> = given.collect();
-        let friction: Vec<f64> = contacts.iter().map(|&j| self.friction(j)).collect();
         let found = with_zeros(Frame::size(self, contacts.len()), |scratch| {
             let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
             // A few milliseconds at most, which no interrupt cuts.
-            space::solutions(&frame.rates(&friction), &given, None).map_err(failed)
+            space::solutions(&frame.rates(friction), &given, None).map_err(failed)
         })?;
         let place = match found.len() {
             0 => return Ok(None),
             1 => 0,
             _ => {
-                let problem = self.problem_of_accelerations(t, state, contacts)?;
+                let problem = self.problem_of_accelerations(t, state, contacts, friction)?;
                 let problem = problem.map_err(failed)?;
                 let outcomes = space::outcomes(&found, &problem).map_err(failed)?;
                 self.selection.choose(&outcomes, occasion).map_err(failed)?
@@ -180,6 +221,7 @@ impl Model<'_> {
         t: f64,
         state: &[f64],
         candidates: &[usize],
+        friction: &[f64],
     ) -> Result<Result<ImpactProblem, ImpactFailure>, Breakdown> {
         let (q, v) = self.parts(state);
         with_zeros(Frame::size(self, candidates.len()), |scratch| {
@@ -187,10 +229,14 @@ impl Model<'_> {
                 .map_err(|trouble| explain(trouble, q, candidates))?;
             let gram = DMatrix::from_column_slice(frame.r, frame.r, frame.gram);
             let bends = DVector::from_column_slice(frame.bends);
-            let friction = candidates.iter().map(|&j| self.friction(j)).collect();
             let size = (0..frame.r).map(|i| frame.bends[i].abs() / frame.root(i));
             let size = size.fold(0.0, f64::max);
-            Ok(ImpactProblem::of_motion(gram, bends, friction, size))
+            Ok(ImpactProblem::of_motion(
+                gram,
+                bends,
+                friction.to_vec(),
+                size,
+            ))
         })
     }
 
@@ -214,7 +260,7 @@ impl Model<'_> {
             let frame = Frame::new(self, State { t, q, v }, candidates, scratch)
                 .map_err(|trouble| explain(trouble, q, candidates))?;
             let presses = |i: &usize| {
-                let mu = self.friction(candidates[*i]);
+                let mu = frame.slip[*i];
                 let coupling =
                     |tangent: usize| frame.gram[(m + i * frame.tangents() + tangent) * frame.r + i];
                 let direction = match frame.tangents() {

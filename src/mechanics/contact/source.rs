@@ -222,6 +222,13 @@ where
     let mut parameters = ContactParameters::new(j, system.gap(j, q));
     if wanted.friction {
         parameters.friction = system.friction(j);
+        // Of contacts with compliance the compliant driver asks.
+        if wanted.compliance && system.friction_at(j, q, 0.0).is_some() {
+            return Err(InputError::FrictionLaw {
+                driver: "Compliant",
+                contact: j,
+            });
+        }
     }
     if let Some(v) = wanted.restitution_at {
         parameters.restitution = system.restitution(j, q, v);

@@ -46,7 +46,10 @@ impl ConstantForces {
         self.contacts.clear();
         self.contacts.extend_from_slice(closed);
         let (system, d, m) = (model.system(), state.v.len(), closed.len());
-        let is_constant = |&j: &usize| system.constant_row(j) && system.constant_tangents(j);
+        let is_constant = |&j: &usize| {
+            let has_constant_rows = system.constant_row(j) && system.constant_tangents(j);
+            has_constant_rows && model.has_constant_friction(j, state.q)
+        };
         let has_constant_mass = model.bodies.fixed.identity && system.constant_mass();
         if !has_constant_mass || !closed.iter().all(is_constant) {
             return;

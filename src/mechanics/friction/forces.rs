@@ -187,8 +187,13 @@ impl Model<'_> {
         acceleration.copy_from_slice(frame.free);
         with_zeros(m + frame.r, |scratch| {
             let (friction, multipliers) = scratch.split_at_mut(m);
-            for (to, &j) in friction.iter_mut().zip(frame.contacts) {
-                *to = self.friction(j);
+            for (i, (to, &j)) in friction.iter_mut().zip(frame.contacts).enumerate() {
+                let sticks = self.functions().slip(mode, j) == Slip::NONE;
+                *to = if sticks {
+                    frame.stick[i]
+                } else {
+                    frame.slip[i]
+                };
             }
             let rates = frame.rates(friction);
             with_list(m, |holds| {

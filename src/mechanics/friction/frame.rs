@@ -31,6 +31,9 @@ pub(crate) struct Frame<'a> {
     /// The accelerations of rows without contact forces: `J v̇ + κ`.
     pub(crate) bends: &'a mut [f64],
     mass: Mass<'a>,
+    /// Coefficients of friction of each contact at the slip that it has.
+    pub(crate) stick: &'a mut [f64],
+    pub(crate) slip: &'a mut [f64],
     /// The normal rows are written, not differences.
     pub(crate) are_rows_written: bool,
     /// Space for a force.
@@ -44,7 +47,7 @@ impl<'a> Frame<'a> {
         let r = m * (1 + model.row_tangents());
         let tangents = model.row_tangents() * d;
         let work = (d * d + d).max(work_size(nq, d)).max(2 * nq + tangents);
-        d * d + 2 * r * d + r * r + 2 * d + r + work
+        d * d + 2 * r * d + r * r + 2 * d + r + 2 * m + work
     }
 
     /// Evaluates at a state; scratch of [`size`](Self::size) zeros.
@@ -61,6 +64,7 @@ impl<'a> Frame<'a> {
         let mass = model.bodies.mass(q, cut.take(d * d))?;
         let (rows, response, gram) = (cut.take(r * d), cut.take(r * d), cut.take(r * r));
         let (free, force, bends) = (cut.take(d), cut.take(d), cut.take(r));
+        let (stick, slip) = (cut.take(m), cut.take(m));
         let work = cut.0;
         let mut are_rows_written = true;
         for (i, &j) in contacts.iter().enumerate() {
@@ -90,7 +94,7 @@ impl<'a> Frame<'a> {
                 bends[at] = dot(&rows[at * d..(at + 1) * d], free) + curvature;
             }
         }
-        Ok(Self {
+        let frame = Self {
             contacts,
             d,
             r,
@@ -100,9 +104,22 @@ impl<'a> Frame<'a> {
             free,
             bends,
             mass,
+            stick,
+            slip,
             are_rows_written,
             force,
-        })
+        };
+        for (i, &j) in contacts.iter().enumerate() {
+            let speed = if model.has_constant_friction(j, q) {
+                0.0
+            } else {
+                let [x, y] = frame.slip_velocity(i, v);
+                x.hypot(y)
+            };
+            let of = model.coefficients(j, q, speed);
+            (frame.stick[i], frame.slip[i]) = (of.stick, of.slip);
+        }
+        Ok(frame)
     }
 
     /// The accelerations of another force on a system at rest, in place of those that are there.

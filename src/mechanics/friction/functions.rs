@@ -51,7 +51,7 @@ impl Model<'_> {
                 };
                 self.with_forces(dependent, |forces| {
                     self.motion_with_friction(state, mode, None, Some(&mut *forces));
-                    self.margin(function, forces)
+                    self.margin(function, state.q, forces)
                 })
             }
         }
@@ -72,7 +72,7 @@ impl Model<'_> {
         self.with_forces(Dependent::Margin, |forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
             let mut write = |function: ContactFunction| {
-                h[functions.index(function)] = self.margin(function, forces);
+                h[functions.index(function)] = self.margin(function, state.q, forces);
             };
             write(ContactFunction::Loads);
             for j in self.layout().closed(mode) {
@@ -112,12 +112,13 @@ impl Model<'_> {
 
     /// A force or a margin of the cone of a closed contact. Where forces are not unique the loads
     /// stand for all of them.
-    fn margin(&self, function: ContactFunction, forces: &Forces<'_>) -> f64 {
+    fn margin(&self, function: ContactFunction, q: &[f64], forces: &Forces<'_>) -> f64 {
         match (function, forces.margin) {
             (ContactFunction::Loads, Some(margin)) => BEYOND + margin,
             (ContactFunction::Force(j), None) => forces.push[j] + forces.raised[j],
             (ContactFunction::Cone { contact, slip }, None) => {
-                let mu = self.friction(contact);
+                // One that slips no more has the speed zero.
+                let mu = self.coefficients(contact, q, 0.0).stick;
                 let raised = (1.0 + mu) * forces.raised[contact];
                 let [x, y] = forces.along(contact);
                 let along = match slip {

@@ -8,14 +8,17 @@
 //! ```
 //!
 //! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
+//! * `coefficients`: laws of friction beside Coulomb's.
 //! * `forces`: accelerations and forces in a mode; `constant_forces`: as matrices, where rows and
 //!   masses are constant.
 //! * `contact_function`: how event functions and flags are numbered; `functions`: their values.
 
+mod coefficients;
 mod constant_forces;
 pub(crate) mod contact_function;
 pub(crate) mod forces;
 pub(crate) mod frame;
 mod functions;
 
+pub use coefficients::Friction;
 pub(crate) use constant_forces::ConstantForces;

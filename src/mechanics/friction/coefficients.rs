@@ -1,0 +1,62 @@
+//! Coefficients of friction that depend on the slip and the place: static friction above kinetic, and
+//! Stribeck's fall with speed.
+
+use crate::mechanics::contact_model::Model;
+use crate::mechanics::{State, UnilateralConstraints};
+use crate::{InputError, validate};
+
+/// The coefficients of friction of a contact, at a place and with a speed of its slip; see
+/// [`UnilateralConstraints::friction_at`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Friction {
+    /// Static friction: a contact that does not slip sticks up to `|λ_t| = stick · λ_n`.
+    pub stick: f64,
+    /// Kinetic friction: one that slips has `|λ_t| = slip · λ_n` against its slip; at most
+    /// [`stick`](Self::stick) where the speed is zero.
+    pub slip: f64,
+}
+
+impl Friction {
+    /// Coulomb's law: one coefficient.
+    pub const fn constant(mu: f64) -> Self {
+        Self {
+            stick: mu,
+            slip: mu,
+        }
+    }
+}
+
+impl Model<'_> {
+    /// The coefficients of a contact that slips with this speed, as far as they matter.
+    pub(crate) fn coefficients(&self, j: usize, q: &[f64], speed: f64) -> Friction {
+        let constant = self.friction(j);
+        if constant == 0.0 {
+            return Friction::constant(0.0);
+        }
+        let law = self.system().friction_at(j, q, speed);
+        law.unwrap_or(Friction::constant(constant))
+    }
+
+    /// True when the coefficient of a contact depends on neither slip nor place here.
+    pub(crate) fn has_constant_friction(&self, j: usize, q: &[f64]) -> bool {
+        self.system().friction_at(j, q, 0.0).is_none()
+    }
+
+    /// Refuses coefficients of friction that are none, and laws that are at variance with themselves.
+    pub(crate) fn check_coefficients(&self, State { q, .. }: State<'_>) -> Result<(), InputError> {
+        for j in 0..self.system().contacts() {
+            let constant = self.friction(j);
+            let Friction { stick, slip } = self.coefficients(j, q, 0.0);
+            let each = [constant, stick, slip];
+            validate::not_negative("coefficient of friction", &each)
+                .map_err(validate::counted_from(j))?;
+            let is_ignored = constant == 0.0 && !self.is_frictionless();
+            let is_ignored = is_ignored && !self.has_constant_friction(j, q);
+            let rule = "a contact with a law of friction needs a coefficient for impacts";
+            validate::unless(!is_ignored, "coefficient of friction", constant, rule)?;
+            let rule = "static friction must not be below kinetic friction";
+            validate::unless(stick >= slip, "coefficient of friction", stick, rule)?;
+        }
+        Ok(())
+    }
+}
