@@ -23,8 +23,8 @@ use crate::linalg::decompose::svd;
 use crate::linalg::dot;
 use crate::linalg::lu::SINGULAR;
 
-/// What the margin is short of its value at most, near zero and away from it; in between both are
-/// blended, so that it has no kinks of its own.
+/// What a margin that is solved for is short of its value at most, near zero and away from it; in
+/// between both are blended, so that it has no kinks of its own.
 const FINE: f64 = 1e-12;
 const COARSE: f64 = 1e-4;
 /// Margins up to this are near zero, and beyond twice this away from it.
@@ -51,9 +51,14 @@ type Cone = Vec<DVector<f64>>;
 
 impl ContactRates<'_> {
     /// The margin `ρ` of the loads in the cones of a mode, between −∞ and 1; NaN where rates are not
-    /// finite. At most 60 steps of Newton's method for each of 14 values of `τ`.
+    /// finite. Where the multipliers of [`solve`](Self::solve) are well inside, theirs, which is not
+    /// above it. Else at most 60 steps of Newton's method for each of 14 values of `τ`.
     #[cold]
-    pub(crate) fn margin_in_cones(&self, holds: &[Hold]) -> f64 {
+    pub(crate) fn margin_in_cones(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
+        let least = self.margin_of(holds, multipliers);
+        if least >= 2.0 * NEAR {
+            return least.min(1.0);
+        }
         let settle = |hold: &Hold| match *hold {
             // A direction that was found is as good as one that is given.
             Hold::Onset { direction, .. } => Hold::Slip(direction),
@@ -66,13 +71,47 @@ impl ContactRates<'_> {
         let Some(mut path) = CentralPath::new(&loads) else {
             return 1.0;
         };
-        let coarse = path.follow(COARSE);
-        let far = ((coarse - NEAR) / NEAR).clamp(0.0, 1.0);
-        if far >= 1.0 {
-            return coarse;
+        let mut found = path.follow(COARSE);
+        if found < 2.0 * NEAR {
+            let coarse = found;
+            found = blend(coarse, path.follow(FINE), coarse);
         }
-        let part = far * far * (3.0 - 2.0 * far);
-        part * coarse + (1.0 - part) * path.follow(FINE)
+        blend(least, found, least)
+    }
+
+    /// The margin of these multipliers.
+    fn margin_of(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
+        let rows = self.prescribed(holds);
+        let size = rows.fold(0.0f64, |size, row| size.hypot(self.load(&row)));
+        let closed = holds
+            .iter()
+            .enumerate()
+            .filter(|(_, hold)| **hold != Hold::Open);
+        let each = closed.map(|(i, hold)| {
+            let (mu, push) = (self.friction[i], multipliers[i]);
+            let [x, y] = self.along(i, |row| multipliers[row]);
+            let margin = match hold {
+                Hold::Stick if self.tangents > 0 => (mu * push - x.hypot(y)) / 1.0f64.hypot(mu),
+                _ => push,
+            };
+            margin * self.own(i).sqrt() / if size > 0.0 { size } else { 1.0 }
+        });
+        each.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The unit of a row or a multiplier: that of the row it is nearest to.
+    fn unit(&self, (i, parts): &(usize, Parts)) -> f64 {
+        let along = parts.iter().position(|part| *part != 0.0);
+        let root = self.own(self.row(*i, along.unwrap_or(0))).sqrt();
+        if root > 0.0 { root } else { 1.0 }
+    }
+
+    /// The load of a row, in its unit.
+    fn load(&self, row: &(usize, Parts)) -> f64 {
+        let each = self
+            .taken(row.0, &row.1)
+            .map(|(k, part)| -part * self.free[k]);
+        each.sum::<f64>() / self.unit(row)
     }
 
     /// The multipliers that hold the loads of a mode, in units of rows and of the loads; none where there
@@ -81,16 +120,8 @@ impl ContactRates<'_> {
         let (r, own) = (self.rows(), |row: usize| self.own(row).sqrt());
         let rows: Vec<(usize, Parts)> = self.prescribed(holds).collect();
         let unknowns: Vec<(usize, Parts)> = self.unknowns(holds).collect();
-        // A row or a multiplier has the unit of the row that it is nearest to.
-        let unit = |(i, parts): &(usize, Parts)| {
-            let along = parts.iter().position(|part| *part != 0.0);
-            let root = own(self.row(*i, along.unwrap_or(0)));
-            if root > 0.0 { root } else { 1.0 }
-        };
-        let (above, beside): (Vec<f64>, Vec<f64>) = (
-            rows.iter().map(unit).collect(),
-            unknowns.iter().map(unit).collect(),
-        );
+        let above: Vec<f64> = rows.iter().map(|row| self.unit(row)).collect();
+        let beside: Vec<f64> = unknowns.iter().map(|of| self.unit(of)).collect();
         let entry = |a: usize, b: usize| {
             let ((i, across), (j, along)) = (&rows[a], &unknowns[b]);
             let each = self.taken(*i, across).map(|(k, part)| {
@@ -100,11 +131,7 @@ impl ContactRates<'_> {
             });
             each.sum::<f64>() / (above[a] * beside[b])
         };
-        let load = |((i, parts), unit): (&(usize, Parts), &f64)| {
-            let each = self.taken(*i, parts).map(|(k, part)| -part * self.free[k]);
-            each.sum::<f64>() / unit
-        };
-        let mut loads: Vec<f64> = rows.iter().zip(&above).map(load).collect();
+        let mut loads: Vec<f64> = rows.iter().map(|row| self.load(row)).collect();
         let size = dot(&loads, &loads).sqrt();
         if size > 0.0 {
             for load in &mut loads {
@@ -160,6 +187,17 @@ struct Loads {
     cones: Vec<Cone>,
     /// What it takes to leave the equations along each coordinate; zero for those that move nothing.
     stiffness: Vec<f64>,
+}
+
+/// The first of two values where the last is away from zero, the second where it is near, smoothly.
+fn blend(far: f64, near: f64, of: f64) -> f64 {
+    let part = ((of - NEAR) / NEAR).clamp(0.0, 1.0);
+    let part = part * part * (3.0 - 2.0 * part);
+    if part > 0.0 {
+        part * far + (1.0 - part) * near
+    } else {
+        near
+    }
 }
 
 /// A point of the central path: `y`, then `σ`.
@@ -313,6 +351,17 @@ fn add_square(matrix: &mut [f64], weight: f64, x: impl Fn(usize) -> f64, n: usiz
 }
 
 #[cfg(test)]
+impl ContactRates<'_> {
+    /// The margin of so many contacts that stick.
+    pub(super) fn margin_of_sticking(&self, count: usize) -> f64 {
+        let holds = vec![Hold::Stick; count];
+        let mut multipliers = vec![0.0; self.rows()];
+        self.solve(&holds, &mut multipliers);
+        self.margin_in_cones(&holds, &multipliers)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -335,7 +384,7 @@ mod tests {
             free: &free,
             friction: &friction,
         };
-        let margin = contacts.margin_in_cones(&[Hold::Stick; 2]);
+        let margin = contacts.margin_of_sticking(2);
         // In forces.
         let roots = [0, 1, 2, 3].map(|i| gram[5 * i].sqrt());
         let size = (0..4).fold(0.0f64, |size, i| size.hypot(free[i] / roots[i]));
@@ -352,8 +401,8 @@ mod tests {
                 let shared = 0.5 * (mu * (near + far) - f64::abs(x));
                 let most = shared.min(mu * near).min(mu * far);
                 let found = margin_of(mu, half, [x, 1.0]);
-                // Away from zero it is known to 1e-4 of the loads.
-                let tolerance = if most < 0.01 { 1e-11 } else { 3e-4 };
+                // Away from zero it is a bound from below.
+                let tolerance = if most < 0.003 { 1e-11 } else { most };
                 assert!(
                     (found - most).abs() < tolerance * (1.0 + x.abs()),
                     "{mu} {half:?} {x}: {found} {most}"

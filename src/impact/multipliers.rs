@@ -417,7 +417,7 @@ mod tests {
             let found = contacts.begin_beyond_cones(&mut holds, &mut multipliers);
             assert_eq!(found, Some(false), "{over:e}");
             // The legs share the excess, as forces over √(1 + μ²), in units of rows and of the loads.
-            let margin = contacts.margin_in_cones(&[Hold::Stick; 4]);
+            let margin = contacts.margin_of_sticking(4);
             let root = |row: usize| gram[row * r + row].sqrt();
             let size = (0..r).fold(0.0f64, |size, row| size.hypot(free[row] / root(row)));
             let excess = 0.4 * 2.0 * 9.81 * over / 4.0 / 1.16f64.sqrt() * root(0) / size;
@@ -425,7 +425,7 @@ mod tests {
                 (margin + excess).abs() < 2e-12 + 1e-9 * over || over > 0.1,
                 "{over:e} {margin:e} {excess:e}"
             );
-            assert!(contacts.margin_in_cones(&[Hold::Stick; 4]).to_bits() == margin.to_bits());
+            assert!(contacts.margin_of_sticking(4).to_bits() == margin.to_bits());
             let rates = contacts.along(0, |row| contacts.rate(row, &multipliers));
             let expected = over * 0.4 * 9.81;
             let error = rates[0].hypot(rates[1]) - expected;

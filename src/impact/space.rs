@@ -252,7 +252,7 @@ impl Search<'_> {
         let is_in_cones = if is_unique {
             self.is_in_cones(holds, multipliers)
         } else {
-            contacts.margin_in_cones(holds) >= -IN_CONES
+            contacts.margin_in_cones(holds, multipliers) >= -IN_CONES
         };
         if !is_in_cones {
             return;

@@ -201,7 +201,7 @@ impl Model<'_> {
                 if !rates.solve_mode(holds, multipliers) {
                     forces.margin = Some(match forces.dependent {
                         Dependent::Ignored => 0.0,
-                        _ => rates.margin_in_cones(holds),
+                        _ => rates.margin_in_cones(holds, multipliers),
                     });
                     rates.bring_into_cones(holds, multipliers);
                     if forces.dependent == Dependent::Forces {
