@@ -21,6 +21,7 @@ mod contact_cone;
 mod contacts;
 mod dependent_contacts;
 mod dropped_blocks;
+mod eccentric_top;
 mod event_exact;
 mod every_step;
 mod exact_planar;
@@ -60,6 +61,7 @@ mod steps_in_space;
 mod stick_slip;
 mod symmetries_of_blocks;
 mod three_contacts;
+
 mod uneven_rows;
 mod velocity_sets;
 mod where_laws_agree;

@@ -118,15 +118,19 @@ where
         }
         let mut along = vec![0.0; self.q.len()];
         configuration::rate(self.system, self.q, v.as_slice(), &mut along);
+        let mut is_determined = true;
         if !is_identity(self.system, self.q, v.len()) {
             let momentum = self.mass(self.q) * &v;
             for (i, force) in found.iter_mut().enumerate() {
                 self.interrupt.check()?;
-                *force -= momentum.dot(&self.bracket(i, v.as_slice(), &along));
+                match self.bracket(i, v.as_slice(), &along) {
+                    Some(bracket) => *force -= momentum.dot(&bracket),
+                    None => is_determined = false,
+                }
             }
         }
         let scale = scale(&found);
-        for component in 0..d {
+        for component in (0..d).filter(|_| is_determined) {
             let what = Partial::Coriolis { component };
             report.compare(what, given[component], found[component], scale);
         }
@@ -140,8 +144,8 @@ where
     }
 
     /// `Σ_j C^k_ij v_j`: the velocity of the bracket of `N e_i` with `N v`, which is `along` at
-    /// `q`.
-    fn bracket(&self, i: usize, v: &[f64], along: &[f64]) -> DVector<f64> {
+    /// `q`. None where velocities are not determined by the rates of the coordinates.
+    fn bracket(&self, i: usize, v: &[f64], along: &[f64]) -> Option<DVector<f64>> {
         let (nq, d) = (self.q.len(), v.len());
         let mut axis = vec![0.0; d];
         axis[i] = 1.0;
@@ -158,9 +162,13 @@ where
         };
         let bracket = change(v, &self.direction(i)) - change(&axis, along);
         let columns: Vec<f64> = (0..d).flat_map(|k| self.direction(k)).collect();
-        let directions = svd(DMatrix::from_vec(nq, d, columns), true, true);
-        let solved = directions.and_then(|found| found.solve(&bracket, 1e-12).ok());
-        solved.unwrap_or_else(|| DVector::from_element(d, f64::NAN))
+        let found = svd(DMatrix::from_vec(nq, d, columns), true, true)?;
+        let [least, most] = [found.singular_values.min(), found.singular_values.max()];
+        if least <= 1e-10 * most {
+            return None;
+        }
+        let solved = found.solve(&bracket, 1e-12).ok();
+        solved.or_else(|| Some(DVector::from_element(d, f64::NAN)))
     }
 
     /// True when the mass matrix is constant, by what the system says of it or by its entries at two

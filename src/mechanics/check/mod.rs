@@ -18,7 +18,8 @@ use crate::{At, InputError, Interrupt, Mode, Quantity, Stop, validate};
 /// If `q̇ = N(q) v`, derivatives by coordinate `i` are those along `N(q) e_i`, and the Coriolis
 /// force is compared with what brackets of these directions and the mass matrix give. Compared are,
 /// as far as they are written: [`MechanicalSystem::coriolis`] with differences of the
-/// mass matrix, component by component, and its power with what the change of the metric takes,
+/// mass matrix, component by component (not where several velocities give one rate of the coordinates,
+/// as the spin of a body whose coordinates hold its axis alone), and its power with what the change of the metric takes,
 /// `½ vᵀ Ṁ v + vᵀ c v = 0`; [`MechanicalSystem::kinetic_gradient`] with the same differences;
 /// [`MechanicalSystem::trees`], where there are several, with the mass matrix at three
 /// configurations; [`MechanicalSystem::constant_mass`] with the differences of the mass

@@ -1,0 +1,50 @@
+//! An eccentric top in space, whose contact slips, turns and comes to roll, against what friction cannot
+//! change: Jellett's integral, and the energy of rolling.
+
+#[path = "fixtures/top.rs"]
+mod top;
+
+use saltation::mechanics::check_mechanics;
+use saltation::{ContactModel, EventDriven, Start};
+use top::EccentricTop;
+
+#[test]
+fn a_top_keeps_jelletts_integral_while_it_slips_and_its_energy_when_it_rolls() {
+    for (friction, tilt, spin) in [(0.3, 0.1, 155.0), (0.1, 0.5, 155.0), (0.05, 1.2, 60.0)] {
+        let top = EccentricTop {
+            friction,
+            ..EccentricTop::default()
+        };
+        let (q, v) = top.start(tilt, spin);
+        let turning = [0.1, 0.2, 0.0, 30.0, -20.0, 100.0];
+        let report = check_mechanics(&top, 0.0, &q, &turning).unwrap();
+        assert!(report.agrees(1e-6), "{report}");
+        let model = ContactModel::new(top);
+        let mut driver = EventDriven::new(model.clone())
+            .unwrap()
+            .rtol(1e-9)
+            .atol(1e-11);
+        let start = Start::at(0.0).q(&q).v(&v);
+        let run = driver.integrate(&start, 1.5).unwrap();
+        let run = run.completed().unwrap();
+        let first = top.jellett(run.states().column(0).as_slice());
+        let rolls = run.events().first().map_or(f64::INFINITY, |event| {
+            assert_eq!(event.stuck, [0]);
+            event.t
+        });
+        assert!(run.events().len() < 2 && (rolls < 1.0 || friction < 0.1));
+        let rolling = model.energy(run.state().as_slice()).unwrap();
+        let mut energy = f64::INFINITY;
+        for (t, state) in run.times().iter().zip(run.states().column_iter()) {
+            let off = top.jellett(state.as_slice()) / first - 1.0;
+            assert!(off.abs() < 1e-8, "{t}: {off:e}");
+            let now = model.energy(state.as_slice()).unwrap();
+            assert!(now <= energy * (1.0 + 1e-9), "{t}: {now} {energy}");
+            energy = now;
+            if *t > rolls {
+                assert!((now / rolling - 1.0).abs() < 1e-8, "{t}: {now} {rolling}");
+                assert!(top.slip(state.as_slice()) < 1e-10, "{t}");
+            }
+        }
+    }
+}
