@@ -24,6 +24,8 @@ use crate::{EventFunction, Flow, InputError, Mode};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multipliers {
     values: Vec<f64>,
+    /// Along tangents, contact by contact.
+    along: Vec<f64>,
     unique: bool,
 }
 
@@ -32,6 +34,21 @@ impl Multipliers {
     /// gap in metres).
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// Friction on contact `j` along each of its tangents (N); zeros for one that is open or has none,
+    /// empty where no contact has friction.
+    pub fn friction(&self, j: usize) -> &[f64] {
+        let k = self.along.len() / self.values.len().max(1);
+        self.along.get(k * j..k * (j + 1)).unwrap_or(&[])
+    }
+
+    /// The friction that contact `j` uses, `|λ_t|/λ_n`, to be compared with its coefficient; none where
+    /// it does not push.
+    pub fn used_friction(&self, j: usize) -> Option<f64> {
+        let push = self.values.get(j).filter(|push| **push > 0.0)?;
+        let along = self.friction(j).iter();
+        Some(along.fold(0.0f64, |size, part| size.hypot(*part)) / push)
     }
 
     /// False when contacts depend on each other: then these are the multipliers of least norm, one
@@ -54,14 +71,30 @@ impl Model<'_> {
     pub(crate) fn contact_forces(&self, t: f64, state: &[f64], mode: &Mode) -> Multipliers {
         let n = self.system().contacts();
         if state.len() != self.dim() || mode.sizes() != (self.count(), self.flags()) {
-            let values = vec![f64::NAN; n];
-            let unique = false;
-            return Multipliers { values, unique };
+            return Multipliers {
+                values: vec![f64::NAN; n],
+                along: Vec::new(),
+                unique: false,
+            };
         }
         let (q, v) = self.parts(state);
         let mut values = vec![0.0; n];
         let mut acceleration = vec![0.0; v.len()];
         let state = State { t, q, v };
+        let mut along = vec![0.0; n * self.functions().tangents];
+        if self.has_friction_in(mode) {
+            return self.with_forces(Dependent::Forces, |forces| {
+                self.motion_with_friction(state, mode, None, Some(&mut *forces));
+                values.copy_from_slice(forces.push);
+                along.copy_from_slice(forces.along);
+                let unique = forces.margin.is_none();
+                Multipliers {
+                    values,
+                    along,
+                    unique,
+                }
+            });
+        }
         let unique = self.motion(
             state,
             mode,
@@ -69,7 +102,11 @@ impl Model<'_> {
             Some(&mut values),
             Purpose::Motion,
         );
-        Multipliers { values, unique }
+        Multipliers {
+            values,
+            along,
+            unique,
+        }
     }
 
     /// Accelerations and multipliers at a state in `mode`; NaN where there are none.

@@ -64,6 +64,7 @@ mod three_contacts;
 
 mod uneven_rows;
 mod velocity_sets;
+mod walking;
 mod where_laws_agree;
 mod woodpecker;
 
