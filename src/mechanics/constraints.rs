@@ -73,6 +73,7 @@ pub trait UnilateralConstraints {
     /// they are not the one of [`friction`](Self::friction): static friction above kinetic, friction
     /// that depends on speed (Stribeck) or place. Smooth in both but for what the search of events can
     /// see. Provided: none.
+    /// A contact has a law at all places or at none.
     ///
     /// [`EventDriven`](crate::EventDriven) takes it while contacts are closed: a contact that is at rest
     /// sticks if static friction can hold it, one that slips has kinetic friction. Impacts take

@@ -69,6 +69,8 @@ pub struct ContactModel<S: ?Sized> {
     pub(crate) selection: Selection,
     /// Coefficients of friction do not matter.
     frictionless: bool,
+    /// Some contact has a law of friction.
+    pub(crate) has_laws: bool,
     /// How event functions and flags are numbered. Closed contacts stick or slip where some contact
     /// has friction that matters.
     functions: ContactFunctions,
@@ -119,6 +121,16 @@ fn tangents_of_friction<S: UnilateralConstraints>(system: &Measured<S>) -> usize
         .map_or(0, |(_, &tangents)| tangents)
 }
 
+/// True where some contact has a law of friction beside Coulomb's.
+fn has_laws<S: MechanicalSystem + UnilateralConstraints>(bodies: &Bodies<S>) -> bool {
+    let system = &bodies.system;
+    system.sizes.check().is_ok() && {
+        let origin = vec![0.0; bodies.fixed.nq];
+        let mut contacts = 0..system.contacts();
+        contacts.any(|j| system.friction_at(j, &origin, 0.0).is_some())
+    }
+}
+
 impl<S> ContactModel<S>
 where
     S: MechanicalSystem + UnilateralConstraints,
@@ -141,6 +153,7 @@ where
             law: Arc::new(law),
             selection: Selection::default(),
             frictionless: false,
+            has_laws: has_laws(&bodies),
             functions: ContactFunctions {
                 contacts: bodies.system.contacts(),
                 tangents: tangents_of_friction(&bodies.system),

@@ -30,8 +30,8 @@ impl Model<'_> {
     /// The coefficients of a contact that slips with this speed, as far as they matter.
     pub(crate) fn coefficients(&self, j: usize, q: &[f64], speed: f64) -> Friction {
         let constant = self.friction(j);
-        if constant == 0.0 {
-            return Friction::constant(0.0);
+        if constant == 0.0 || !self.has_laws {
+            return Friction::constant(constant);
         }
         let law = self.system().friction_at(j, q, speed);
         law.unwrap_or(Friction::constant(constant))
@@ -39,7 +39,7 @@ impl Model<'_> {
 
     /// True when the coefficient of a contact depends on neither slip nor place here.
     pub(crate) fn has_constant_friction(&self, j: usize, q: &[f64]) -> bool {
-        self.system().friction_at(j, q, 0.0).is_none()
+        !self.has_laws || self.system().friction_at(j, q, 0.0).is_none()
     }
 
     /// Refuses coefficients of friction that are none, and laws that are at variance with themselves.
