@@ -128,9 +128,10 @@ pub enum Breakdown {
         t: f64,
     },
 
-    /// Efforts depend on which contacts are closed, and there are too many to try all sets.
+    /// More contacts touch than modes are looked for: of sets on which efforts depend, and of contacts
+    /// with friction.
     #[error(
-        "{} contacts touch at t = {t} and efforts depend on which are closed: sets are tried up to {limit}", contacts.len()
+        "{} contacts touch at t = {t}, with friction or efforts that depend on which are closed: modes are looked for up to {limit}", contacts.len()
     )]
     TooManyContacts {
         /// The contacts that touch.

@@ -1,7 +1,7 @@
 //! The impact of the contacts that take part in an event (Pace & Burden, eq. 3), and its account.
 
 use super::breakdown::{Breakdown, explain};
-use super::friction::mode_problem::{Push, STAYS};
+use super::friction::mode_problem::{Aside, STAYS};
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
 pub(crate) use crate::impact::rule::ImpactRule;
@@ -189,8 +189,8 @@ pub(crate) struct Touching<'a> {
     pub(crate) known: &'a [Known],
     /// How many events of the run there were until now.
     pub(crate) number: usize,
-    /// Impulses that the mode that follows asks for.
-    pub(crate) pushes: &'a mut Vec<Push>,
+    /// What the mode that follows says beside itself.
+    pub(crate) aside: &'a mut Aside,
     pub(crate) at: &'a mut ContactsAt,
     pub(crate) solver: &'a mut LcpSolver,
 }
@@ -222,8 +222,8 @@ pub(crate) struct Event {
     /// What is known of contacts with friction, and how many events there were until now.
     pub(super) known: Vec<Known>,
     pub(super) number: usize,
-    /// Impulses that the mode after it asked for.
-    pub(crate) pushes: Vec<Push>,
+    /// What the mode after it says beside itself.
+    pub(crate) aside: Aside,
 }
 
 impl Default for Event {
@@ -242,7 +242,7 @@ impl Default for Event {
             solver: LcpSolver::growing(),
             known: Vec::new(),
             number: 0,
-            pushes: Vec::new(),
+            aside: Aside::default(),
         }
     }
 }
@@ -271,7 +271,7 @@ impl Event {
             released: &self.released,
             known: &self.known,
             number: self.number,
-            pushes: &mut self.pushes,
+            aside: &mut self.aside,
             at: &mut self.at,
             solver: &mut self.solver,
         }
@@ -302,7 +302,10 @@ impl Event {
     /// Adds impulses beside that of the law to the log's entry.
     pub(crate) fn tell_pushes(&self, entry: &mut ContactEvent) {
         let m = entry.contacts.len();
-        for push in &self.pushes {
+        if self.aside.is_one_of_many {
+            entry.remarks.push(Remark::OneOfMany);
+        }
+        for push in &self.aside.pushes {
             let contact = push.contact;
             if let Some(place) = entry.contacts.iter().position(|&j| j == contact) {
                 let [normal, along @ ..] = push.impulse;
@@ -341,7 +344,7 @@ impl Event {
         self.released.clear();
         self.approach.clear();
         self.chosen = None;
-        self.pushes.clear();
+        self.aside.clear();
         self.at.forget();
     }
 }

@@ -136,7 +136,7 @@ impl Model<'_> {
         self.resolve_event(t, crossed, &mut after, &mut mode_after, &mut event)
             .ok()?;
         // An impact without collision is no part of the impact that is repeated beside this state.
-        if !event.pushes.is_empty() {
+        if !event.aside.pushes.is_empty() {
             return None;
         }
         let stays = |i: &usize| {

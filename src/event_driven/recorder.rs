@@ -51,7 +51,7 @@ impl Memory {
         impact: &Event,
         mut event: ContactEvent,
     ) {
-        if start.activated.is_empty() && impact.pushes.is_empty() {
+        if start.activated.is_empty() && impact.aside.pushes.is_empty() {
             return;
         }
         event.activated.clone_from(&start.activated);

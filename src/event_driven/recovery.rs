@@ -2,7 +2,7 @@
 //! contacts opened whose force fades.
 
 use super::breakdown::Breakdown;
-use super::friction::mode_problem::STAYS;
+use super::friction::mode_problem::{Aside, STAYS};
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
 use super::time::accumulation::Accumulation;
@@ -272,7 +272,7 @@ impl Model<'_> {
             released: &[contact],
             known: &known,
             number: 0,
-            pushes: &mut Vec::new(),
+            aside: &mut Aside::default(),
             at: &mut ContactsAt::default(),
             solver: &mut LcpSolver::growing(),
         };

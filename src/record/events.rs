@@ -192,6 +192,10 @@ pub enum Remark {
         /// The contact, as the model counts it.
         contact: usize,
     },
+    /// So many contacts touch that not all modes were tried: the one that follows was found by a
+    /// complementarity solver and verified; whether others are consistent too is not known.
+    #[error("the contact mode that follows is one that was found: others may be consistent")]
+    OneOfMany,
     /// Impacts accumulate here (Zeno).
     #[error("impacts accumulate, by intervals that shrink by {ratio}, to within {bound:e} s")]
     Accumulation {

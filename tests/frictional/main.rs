@@ -33,6 +33,7 @@ mod laws_of_friction;
 mod lcp_steps;
 #[path = "../common/legged.rs"]
 mod legged;
+mod many_contacts;
 #[path = "../common/mode_checker.rs"]
 mod mode_checker;
 mod models;

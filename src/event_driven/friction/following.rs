@@ -6,7 +6,7 @@ use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::friction::mode_problem::{Candidates, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
-use crate::impact::planar::modes::Known;
+use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
@@ -50,7 +50,9 @@ impl Model<'_> {
         for _ in 0..=MOST_PUSHES {
             match self.next_of_known(occasion, state, contacts, &mut known, mode)? {
                 Next::Modes { modes, holds } => {
-                    touching.pushes.extend(holds);
+                    touching.aside.pushes.extend(holds);
+                    let closed = modes.iter().filter(|mode| mode.is_some()).count();
+                    touching.aside.is_one_of_many = closed > MOST_CONTACTS;
                     for &j in contacts {
                         self.set_contacting(mode, j, modes.get(j).copied().flatten());
                     }
@@ -59,7 +61,7 @@ impl Model<'_> {
                 }
                 Next::Nothing(found) => {
                     let push = self.push_without_collision(occasion, state, &found)?;
-                    touching.pushes.push(push);
+                    touching.aside.pushes.push(push);
                     known.fill(STAYS);
                 }
             }

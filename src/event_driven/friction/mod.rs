@@ -5,7 +5,9 @@
 //!     stick: N v̇ + κ_n = 0, T v̇ + κ_t = 0          slip of sign σ: N v̇ + κ_n = 0, λ_t = −μ σ λ_n
 //! ```
 //!
-//! * `following`: the mode that follows an event; `mode_problem`: which modes are consistent.
+//! * `following`: the mode that follows an event; `mode_problem`: which modes are consistent;
+//!   `many_contacts`: one of them, where too many contacts touch to try all.
 
 pub(crate) mod following;
+mod many_contacts;
 pub(crate) mod mode_problem;

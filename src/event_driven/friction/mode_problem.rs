@@ -7,6 +7,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::many_contacts;
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
@@ -51,6 +52,22 @@ pub(crate) struct Push {
     pub(crate) without_collision: bool,
 }
 
+/// What the mode that follows an event says beside itself.
+#[derive(Debug, Default)]
+pub(crate) struct Aside {
+    /// Impulses that it asks for.
+    pub(crate) pushes: Vec<Push>,
+    /// It is one that was found: others may be consistent.
+    pub(crate) is_one_of_many: bool,
+}
+
+impl Aside {
+    pub(crate) fn clear(&mut self) {
+        self.pushes.clear();
+        self.is_one_of_many = false;
+    }
+}
+
 /// The reason for which no mode is chosen.
 fn failed_with(t: f64, state: &[f64], contacts: &[usize], reason: ImpactFailure) -> Breakdown {
     match reason {
@@ -76,10 +93,11 @@ impl Model<'_> {
         if contacts.is_empty() {
             return Ok(Some(of_all));
         }
-        if contacts.len() > MOST_CONTACTS {
+        let limit = self.most_contacts();
+        if contacts.len() > limit {
             return Err(Breakdown::TooManyContacts {
                 contacts: contacts.clone(),
-                limit: MOST_CONTACTS,
+                limit,
                 t: occasion.t,
             });
         }
@@ -118,6 +136,8 @@ impl Model<'_> {
             let friction: Vec<f64> = laws.collect();
             let found = if self.row_tangents() > 1 {
                 self.next_in_space(occasion, state, &candidates, &friction)?
+            } else if contacts.len() > MOST_CONTACTS {
+                self.next_of_many(occasion.t, state, &candidates, &friction)?
             } else {
                 self.next_in_plane(occasion, state, &candidates, &friction)?
             };
@@ -166,6 +186,33 @@ impl Model<'_> {
         };
         let chosen = modes.contact_modes(place).into_iter().map(Slip::of);
         Ok(Some(chosen.collect()))
+    }
+
+    /// Limit of the contacts that touch: in space all modes are tried.
+    pub(super) fn most_contacts(&self) -> usize {
+        if self.row_tangents() > 1 {
+            MOST_CONTACTS
+        } else {
+            many_contacts::MOST
+        }
+    }
+
+    /// In the plane, of more contacts than are enumerated: one mode, by Lemke's method.
+    fn next_of_many(
+        &self,
+        t: f64,
+        state: &[f64],
+        candidates: &Candidates,
+        friction: &[f64],
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let contacts = &candidates.contacts;
+        let (q, v) = self.parts(state);
+        with_zeros(Frame::size(self, contacts.len()), |scratch| {
+            let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            many_contacts::find(&frame.rates(friction), candidates, &self.interrupt)
+                .map_err(|failure| failed_with(t, state, contacts, failure.into()))
+        })
     }
 
     /// In space: all modes, and the directions in which slips begin.

@@ -1,0 +1,154 @@
+//! More contacts than are enumerated: stacks, whose modes a complementarity solver finds.
+
+use saltation::impact::Contacting;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::record::Remark;
+use saltation::{ContactModel, EventDriven, Run, Start};
+
+use crate::scenes::{Body, Face, Scene, Touch};
+
+const GRAVITY: f64 = 9.81;
+
+/// Slabs on each other, two contacts each, of which the lowest is pulled ever harder.
+struct Stack {
+    scene: Scene,
+    /// N/s.
+    ramp: f64,
+}
+
+const HALF: [f64; 2] = [0.5, 0.1];
+
+impl Stack {
+    fn new(masses: &[f64], friction: &[f64], ramp: f64) -> Self {
+        let slab = |mass: &f64| Body {
+            mass: *mass,
+            inertia: mass * (HALF[0] * HALF[0] + HALF[1] * HALF[1]) / 3.0,
+        };
+        let feet = |(i, &friction): (usize, &f64)| {
+            let face = Face {
+                body: i.checked_sub(1),
+                normal: [0.0, 1.0],
+                offset: if i == 0 { 0.0 } else { HALF[1] },
+                friction,
+            };
+            [-1.0, 1.0].map(|side| Touch {
+                body: i,
+                point: [side * HALF[0], -HALF[1]],
+                radius: 0.0,
+                face,
+            })
+        };
+        Self {
+            scene: Scene {
+                bodies: masses.iter().map(slab).collect(),
+                touches: friction.iter().enumerate().flat_map(feet).collect(),
+                slope: 0.0,
+                push: None,
+            },
+            ramp,
+        }
+    }
+
+    /// At rest, each a little beside the one below.
+    fn start(&self) -> Vec<f64> {
+        let place = |i: usize| [0.02 * i as f64, HALF[1] * (2.0 * i as f64 + 1.0), 0.0];
+        (0..self.scene.bodies.len()).flat_map(place).collect()
+    }
+
+    fn run(&self, tf: f64) -> Run {
+        let (q, v) = (self.start(), vec![0.0; self.dof()]);
+        let mut driver = EventDriven::new(ContactModel::new(self)).unwrap();
+        driver = driver.rtol(1e-9).atol(1e-11);
+        let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), tf).unwrap();
+        run.completed().unwrap()
+    }
+}
+
+impl MechanicalSystem for Stack {
+    fn dof(&self) -> usize {
+        self.scene.dof()
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.scene.mass(q, mass);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.scene.effort(t, q, v, effort);
+        effort[0] += self.ramp * t;
+    }
+}
+
+impl UnilateralConstraints for Stack {
+    fn contacts(&self) -> usize {
+        self.scene.contacts()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.scene.gap(j, q)
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        self.scene.gap_row(j, q, row)
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.scene.friction(j)
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        self.scene.tangent_rows(j, q, rows);
+    }
+}
+
+/// Four slabs, eight contacts: the floor slips first, then the interface that bears least.
+#[test]
+fn of_a_tall_stack_the_floor_slips_and_then_the_weakest_interface() {
+    let (masses, friction, ramp) = ([4.0, 3.0, 2.0, 1.0], [0.2, 0.3, 0.4, 0.5], 10.0);
+    let stack = Stack::new(&masses, &friction, ramp);
+    let tf = 6.0;
+    let run = stack.run(tf);
+    let total: f64 = masses.iter().sum();
+    let slips = friction[0] * total * GRAVITY / ramp;
+    let parts = (friction[0] + friction[1]) * total * GRAVITY / ramp;
+    let [first, second] = run.events() else {
+        panic!("{:?}", run.events())
+    };
+    assert!((first.t - slips).abs() < 1e-6, "{} {slips}", first.t);
+    assert_eq!(first.slipped, [0, 1]);
+    assert!(first.remarks.contains(&Remark::OneOfMany));
+    assert!((second.t - parts).abs() < 1e-6, "{} {parts}", second.t);
+    assert_eq!(second.slipped, [2, 3]);
+    // Speeds in closed form: all together, then three carried by friction.
+    let together = ramp * (parts - slips).powi(2) / (2.0 * total);
+    let carried = together + friction[1] * GRAVITY * (tf - parts);
+    let weight = (friction[0] * total + friction[1] * (total - masses[0])) * GRAVITY;
+    let pulled = 0.5 * ramp * (tf * tf - parts * parts) - weight * (tf - parts);
+    let lowest = together + pulled / masses[0];
+    let v = &run.state().as_slice()[12..];
+    for i in 1..4 {
+        assert!(
+            (v[3 * i] - carried).abs() < 1e-5,
+            "{i}: {} {carried}",
+            v[3 * i]
+        );
+        assert!(v[3 * i + 1].abs() < 1e-9 && v[3 * i + 2].abs() < 1e-9);
+    }
+    assert!((v[0] - lowest).abs() < 1e-5, "{} {lowest}", v[0]);
+}
+
+/// Ten slabs stand, with twenty contacts.
+#[test]
+fn a_tower_of_ten_stands() {
+    let stack = Stack::new(&[1.0; 10], &[0.4; 10], 0.0);
+    let run = stack.run(1.0);
+    assert!(run.events().is_empty());
+    let pairs = run.state().iter().zip(stack.start());
+    let moved = pairs.fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+    assert!(moved < 1e-12, "{moved:e}");
+    let model = ContactModel::new(&stack);
+    assert!((0..20).all(|j| model.contacting(run.mode(), j) == Contacting::Stick));
+    let forces = model.multipliers(0.5, run.state().as_slice(), run.mode());
+    let floor = forces.values()[0] + forces.values()[1];
+    assert!((floor - 10.0 * GRAVITY).abs() < 1e-9, "{floor}");
+}
