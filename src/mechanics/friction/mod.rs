@@ -17,5 +17,6 @@ pub(crate) mod contact_function;
 pub(crate) mod forces;
 pub(crate) mod frame;
 mod functions;
+mod linearised;
 
 pub(crate) use constant_forces::ConstantForces;
