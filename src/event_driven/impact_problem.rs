@@ -146,7 +146,7 @@ impl Model<'_> {
         }
         for mut column in map.column_iter_mut() {
             let step = step_along(0.0, x, 0.0, column.as_slice());
-            // What it changes, so that nothing else is rounded.
+            // Only the change, so that nothing else is rounded.
             let [ahead, behind] = [step, -step].map(|step| {
                 let moved = x.iter().zip(&column).map(|(x, dx)| x + step * dx);
                 let moved: Vec<f64> = moved.collect();

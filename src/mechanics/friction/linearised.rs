@@ -81,7 +81,7 @@ enum Time {
 struct Changed<'a> {
     along: &'a [f64],
     acceleration: &'a [f64],
-    /// Those of the mode, and their change; without that by slips that turn.
+    /// The multipliers of the mode, and their change; without that by slips that turn.
     multipliers: [&'a [f64]; 2],
     contacts: &'a [usize],
 }
