@@ -131,15 +131,16 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tf: f64,
     ) -> Result<Derivative<S>, NoDerivative> {
         let path = self.settings().path();
-        self.derivative_followed(start, tf, path, |path| (path, None))
+        self.derivative_followed(start, tf, None, path, |path| (path, None))
     }
 
     /// The derivative of a run that `observer` follows, from which `finish` makes its path, and
-    /// how bodies are read.
+    /// how bodies are read. Displacements of the start are first carried by the map `onto`.
     pub(crate) fn derivative_followed<O: Observer>(
         &mut self,
         start: &Start<'_>,
         tf: f64,
+        onto: Option<DMatrix<f64>>,
         mut observer: O,
         finish: impl FnOnce(O) -> (Path, Option<BodyLayout>),
     ) -> Result<Derivative<S>, NoDerivative> {
@@ -151,7 +152,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             let (system, driver, engine) = self.parts();
             driver.observe_with(system, engine, start, tf, |rearm, settings| {
                 let context = Context::of_run(system, rearm, settings);
-                (observer, Recorder::new(context, settings, sizes))
+                (observer, Recorder::new(context, settings, sizes, onto))
             })?
         };
         let (path, bodies) = finish(observer);

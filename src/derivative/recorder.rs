@@ -16,6 +16,7 @@ use super::defect::RunError;
 use super::variational::Columns;
 use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::options::Settings;
+use crate::linalg::decompose::svd;
 use crate::linalg::multiply_from_left;
 use crate::record::corner::Joins;
 use crate::record::path::Path;
@@ -25,6 +26,10 @@ use crate::{
 
 /// Limit of the states of a run whose derivative is recorded.
 const MOST_STATES: usize = 8192;
+/// Singular values below this part of the largest are rounding and the errors of steps.
+const REACHED: f64 = 1e-6;
+/// Entries below this part of the largest keep its size.
+const SMALL: f64 = 1e-3;
 /// Matrices of the workspace.
 const MATRICES: usize = 16;
 
@@ -69,6 +74,8 @@ pub(crate) struct Recorder<'a> {
     lone: Lone,
     /// Map from the last link to the crossings of the group.
     total: DMatrix<f64>,
+    /// Map from the start to the last link, where orders are compared on what reaches a corner.
+    reached: Option<DMatrix<f64>>,
     /// Bound of the error of the state at the crossings.
     bound: Vec<f64>,
     /// Scratch for products.
@@ -87,11 +94,12 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// For `dim` states and modes like this one.
+    /// For `dim` states and modes like this one; displacements are first carried by the map `onto`.
     pub(crate) fn new(
         context: Context<'a>,
         settings: &'a Settings,
         (dim, mode): (usize, Mode),
+        onto: Option<DMatrix<f64>>,
     ) -> Self {
         Self {
             context,
@@ -102,7 +110,8 @@ impl<'a> Recorder<'a> {
             group: Group::new(dim, &mode),
             close: CloseGuards::new(dim, &mode),
             lone: Lone::new(dim, &mode),
-            total: DMatrix::identity(dim, dim),
+            reached: onto.as_ref().map(|_| DMatrix::identity(dim, dim)),
+            total: onto.unwrap_or_else(|| DMatrix::identity(dim, dim)),
             bound: vec![0.0; dim],
             product: vec![0.0; dim],
             waiting: Vec::new(),
@@ -185,7 +194,10 @@ impl<'a> Recorder<'a> {
         if let Err(error) = self.group.meet_at_once(self.context, &mut self.explorer) {
             return self.fail(error);
         }
-        let point = self.group.point.clone();
+        let mut point = self.group.point.clone();
+        if point.guards.len() > 1 {
+            point.reach = self.reach();
+        }
         let corner = CornerDerivative::examine(self.context, &mut self.explorer, point);
         let (t, guards) = (corner.t(), corner.guards().to_vec());
         if let ([_], CornerKind::Linear { matrix, .. }) = (&guards[..], &corner.kind) {
@@ -219,10 +231,42 @@ impl<'a> Recorder<'a> {
         self.pass_error(&corner);
         let dim = self.total.nrows();
         let map = std::mem::replace(&mut self.total, DMatrix::identity(dim, dim));
+        self.reached = match (self.reached.take(), corner.linear()) {
+            (Some(reached), Some(linear)) => Some(linear * &map * reached),
+            // Each piece leads elsewhere.
+            _ => None,
+        };
         self.kept += map.len() * size_of::<f64>() + 2 * size_of::<Link>() + corner.bytes();
         self.kept += self.waiting.len() * size_of::<Shift>();
         self.chain.push_map(map);
         self.chain.push_corner(corner, self.waiting.drain(..));
+    }
+
+    /// The projector onto the displacements of the start as they come to the corner; none where that is
+    /// everything. Rows and columns are taken in units of their own, but for those that are small
+    /// against all others, which may be rounding.
+    fn reach(&self) -> Option<DMatrix<f64>> {
+        let mut map = &self.total * self.reached.as_ref()?;
+        let dim = map.nrows();
+        let least = SMALL * map.amax();
+        let units: Vec<f64> = map.row_iter().map(|row| row.amax().max(least)).collect();
+        for (mut row, unit) in map.row_iter_mut().zip(&units) {
+            row /= *unit;
+        }
+        let least = SMALL * map.amax();
+        for mut column in map.column_iter_mut() {
+            let size = column.amax().max(least);
+            column /= size;
+        }
+        let found = svd(map, true, false)?;
+        let rank = found.rank(REACHED * found.singular_values.amax());
+        if rank == dim {
+            return None;
+        }
+        let basis = found.u?.columns(0, rank).into_owned();
+        let onto = &basis * basis.transpose();
+        let in_units = |i: usize, k: usize| onto[(i, k)] * units[i] / units[k];
+        Some(DMatrix::from_fn(dim, dim, in_units))
     }
 
     /// Keeps how the crossings of the group shift.
@@ -395,10 +439,33 @@ impl<'a> Recorder<'a> {
                 }
                 let own_row = guard.sign() * DVector::from_column_slice(&row);
                 self.chain.push_boundary(if at_start {
-                    Boundary::Start(guard, t, own_row)
+                    Boundary::Start(guard, t, self.total.tr_mul(&own_row))
                 } else {
                     Boundary::Ahead(guard, t, own_row)
                 });
+            }
+        }
+    }
+}
+
+impl Recorder<'_> {
+    /// Where the start lies on a guard, neighbours may stay off what displacements are first brought to:
+    /// directions that are not on it are refused.
+    fn keep_to_start(&mut self) {
+        let Verdict::OneSided { guard, t } = self.verdict else {
+            return;
+        };
+        let dim = self.total.nrows();
+        for row in (DMatrix::identity(dim, dim) - &self.total).row_iter() {
+            let rounding = 1e-6 * row.amax().max(1.0);
+            let row = DVector::from_iterator(
+                dim,
+                row.iter()
+                    .map(|e| if e.abs() > rounding { *e } else { 0.0 }),
+            );
+            if row.amax() > 0.0 {
+                self.chain.push_boundary(Boundary::Start(guard, t, -&row));
+                self.chain.push_boundary(Boundary::Start(guard, t, row));
             }
         }
     }
@@ -413,6 +480,7 @@ impl Observer for Recorder<'_> {
         self.columns.set_identity();
         let x = state;
         self.look_for_edge(Point { t, x, mode });
+        self.keep_to_start();
     }
 
     fn segment(&mut self, segment: &Segment<'_>) {

@@ -218,6 +218,10 @@ impl Repeat {
                     mode_before,
                     ..
                 } = &self.before;
+                if system.writes_reset_differences() {
+                    let state = x_before.clone();
+                    return Err(NoDerivative::DifferencesDisagree { quantity, t, state });
+                }
                 let stop = evaluate::not_finite(quantity, t, x_before, mode_before);
                 return Err(stop.into());
             }

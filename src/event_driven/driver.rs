@@ -274,7 +274,9 @@ where
 
     /// The derivative of the state at `tf` with respect to `(q, v)` at the start, by the core
     /// integrator with the settings of this simulation: [`Integrator::derivative`]. Directions are
-    /// `(dq, dv)`; with an impact at the start, they are displacements of the state after it.
+    /// `(dq, dv)`; with an impact at the start, they are displacements of the state after it. With
+    /// friction, displacements that leave contacts that are closed at the start, or let those slip that
+    /// stick, count as their part along them: that which an impulse of these contacts leaves.
     ///
     /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
     /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
@@ -311,9 +313,10 @@ where
         let observer = LoggedPath { path, memory };
         let start = settled.as_start();
         let finish = |observer: LoggedPath| (observer.path, Some(bodies));
+        let onto = self.model().erased().onto_contacts(&settled);
         let found = self
             .integrator
-            .derivative_followed(&start, tf, observer, finish);
+            .derivative_followed(&start, tf, onto, observer, finish);
         Ok(found?)
     }
 

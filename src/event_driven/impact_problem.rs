@@ -5,11 +5,14 @@
 //! before and after. Only such neighbours occur in a run; elsewhere the law may choose another
 //! outcome. The same method serves every law.
 
+use nalgebra::DMatrix;
+
+use super::SettledStart;
 use super::breakdown::Breakdown;
 use super::impact::{Event, occasion};
 use super::motion;
 use crate::event_driven::Model;
-use crate::impact::{ImpactFailure, ImpactProblem, Occasion};
+use crate::impact::{ImpactFailure, ImpactProblem, Occasion, Order};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{ContactModel, ContactSet, MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
@@ -85,6 +88,13 @@ where
     }
 }
 
+/// A difference across the border of two modes of an impact is taken again over a step that is shorter
+/// by this part, so many times: to 1e-8, since laws take what lies beyond a border by 1e-10 as on it.
+const SHORTER: f64 = 0.125;
+const MOST_SHORTER: usize = 3;
+/// An impact that bends by no more than this part of its change within a step does not bend.
+const BENT: f64 = 1e-6;
+
 /// A difference step changes speeds of approach by at most this part.
 const SLOW: f64 = 0.1;
 
@@ -103,8 +113,8 @@ struct NearbyEvent {
 }
 
 impl Model<'_> {
-    /// Writes the derivatives of the state after an event along each of `directions`; false when
-    /// the law has no outcome at the state or beside it.
+    /// Writes the derivatives of the state after an event along each of `directions`, NaN for one along
+    /// which there is none; false when the law has no outcome at the state or beside it.
     pub(crate) fn reset_along_each(
         &self,
         t: f64,
@@ -120,6 +130,62 @@ impl Model<'_> {
         let dim = x.len().max(1);
         let mut each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
         each.all(|(dx, out)| self.reset_along(x, &nearby, dx, out).is_some())
+    }
+
+    /// The map that brings displacements of a start to its closed contacts, with friction; none
+    /// without. Neighbours of a contact that sticks slip and come to stick at once,
+    /// by impulses along it and the friction of those that slip.
+    pub(crate) fn onto_contacts(&self, start: &SettledStart) -> Option<DMatrix<f64>> {
+        let (x, mode) = (&start.state[..], &start.mode);
+        if !self.slides() {
+            return None;
+        }
+        let mut map = DMatrix::identity(x.len(), x.len());
+        if !self.has_friction_in(mode) {
+            return Some(map);
+        }
+        for mut column in map.column_iter_mut() {
+            let step = step_along(0.0, x, 0.0, column.as_slice());
+            // Only the change, so that nothing else is rounded.
+            let [ahead, behind] = [step, -step].map(|step| {
+                let moved = x.iter().zip(&column).map(|(x, dx)| x + step * dx);
+                let moved: Vec<f64> = moved.collect();
+                let mut change = moved.clone();
+                self.bring_onto_contacts(start.t, &mut change, mode);
+                let pairs = change.iter_mut().zip(&moved);
+                pairs.for_each(|(to, from)| *to -= from);
+                change
+            });
+            for (entry, (ahead, behind)) in column.iter_mut().zip(ahead.iter().zip(&behind)) {
+                *entry += (ahead - behind) / (2.0 * step);
+            }
+        }
+        Some(map)
+    }
+
+    fn bring_onto_contacts(&self, t: f64, x: &mut [f64], mode: &Mode) {
+        let closed: Vec<usize> = self.layout().closed(mode).collect();
+        motion::onto_gaps(self, x, &closed);
+        self.stop_in_mode(t, x, mode);
+    }
+
+    /// Brings velocities to the rates of zero that a mode asks for, by impulses that its contacts can
+    /// make: of those that slip with their friction. What an error of the forces before adds is among
+    /// these, as that of the direction of a slip that stops.
+    fn stop_in_mode(&self, t: f64, x: &mut [f64], mode: &Mode) {
+        let closed: Vec<usize> = self.layout().closed(mode).collect();
+        let slip = |i: usize| self.functions().slip(mode, closed[i]);
+        let begins = (0..closed.len()).any(|i| slip(i).begins);
+        if begins || !self.has_friction_in(mode) {
+            motion::hold(self, x, mode);
+            return;
+        }
+        let (q, v) = self.parts_mut(x);
+        let (q, mut stopped) = (&*q, v.to_vec());
+        let found = self.stop_in_modes(t, q, &mut stopped, &closed, |_, _, i| slip(i));
+        if found.is_ok() && stopped.iter().all(|v| v.is_finite()) {
+            v.copy_from_slice(&stopped);
+        }
     }
 
     /// The event as nearby states have it. An open resting contact takes part only if its impulse
@@ -171,15 +237,42 @@ impl Model<'_> {
         out: &mut [f64],
     ) -> Option<()> {
         let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
-        let step = self.step_beside(x, nearby, dx, moved)?;
-        let mut ends = [step, -step].map(moved);
-        for end in &mut ends {
-            self.happen_beside(end, nearby).ok()?;
+        let mut step = self.step_beside(x, nearby, dx, moved)?;
+        for _ in 0..=MOST_SHORTER {
+            let mut ends = [step, -step].map(moved);
+            let [ahead, behind] = &mut ends;
+            let modes = [
+                self.strike_beside(ahead, nearby).ok()?,
+                self.strike_beside(behind, nearby).ok()?,
+            ];
+            // Between other modes the impact bends, at this state or close by; modes of dependent
+            // contacts may be others and do the same.
+            if modes[0] != modes[1] && self.bends_between(x, nearby, &ends)? {
+                step *= SHORTER;
+                continue;
+            }
+            for end in &mut ends {
+                self.stop_in_mode(nearby.occasion.t, end, &nearby.mode_after);
+            }
+            for i in 0..out.len() {
+                out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
+            }
+            return Some(());
         }
-        for i in 0..out.len() {
-            out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
-        }
+        out.fill(f64::NAN);
         Some(())
+    }
+
+    /// True where the impact at a state is not half way between those on both sides of it.
+    fn bends_between(&self, x: &[f64], nearby: &NearbyEvent, ends: &[Vec<f64>; 2]) -> Option<bool> {
+        let mut middle = x.to_vec();
+        self.strike_beside(&mut middle, nearby).ok()?;
+        let [mut bends, mut changes]: [f64; 2] = [0.0; 2];
+        for ((ahead, behind), middle) in ends[0].iter().zip(&ends[1]).zip(&middle) {
+            bends = bends.max(((ahead - middle) - (middle - behind)).abs());
+            changes = changes.max((ahead - behind).abs());
+        }
+        Some(bends > BENT * changes)
     }
 
     /// The longest step that a difference may take.
@@ -218,15 +311,21 @@ impl Model<'_> {
         (step > 0.0).then_some(step)
     }
 
-    /// The event at a state close by.
-    fn happen_beside(&self, x: &mut [f64], nearby: &NearbyEvent) -> Result<(), Breakdown> {
+    /// The impact of the event at a state close by; gives the modes of its contacts.
+    fn strike_beside(
+        &self,
+        x: &mut [f64],
+        nearby: &NearbyEvent,
+    ) -> Result<Option<Order>, Breakdown> {
         motion::correct(self, x, &nearby.mode_before);
+        let mut order = None;
         if nearby.new.iter().any(|&new| new) {
             let at = ContactsAt::default();
             let mut event = Event::of(&nearby.touching, nearby.new.clone(), at);
             self.apply_impact(nearby.occasion, x, &mut event)?;
+            let modes = event.outcome().map(|outcome| outcome.order.clone());
+            order = modes.filter(|order| matches!(order, Order::Modes(_)));
         }
-        motion::hold(self, x, &nearby.mode_after);
-        Ok(())
+        Ok(order)
     }
 }

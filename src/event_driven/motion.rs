@@ -186,7 +186,7 @@ impl Model<'_> {
     }
 
     /// The derivatives of [`motion_along_each`](Self::motion_along_each) where closed contacts have
-    /// friction: central differences of the motion in its mode.
+    /// friction: where its equations have no single solution, central differences of the motion in its mode.
     #[cold]
     fn motion_along_with_friction(
         &self,
@@ -196,6 +196,9 @@ impl Model<'_> {
         directions: &[f64],
         out: &mut [f64],
     ) -> bool {
+        if self.linearised_with_friction(t, x, mode, directions, out) {
+            return true;
+        }
         let (system, dim) = (self.system(), x.len().max(1));
         let mut closed = self.layout().closed(mode);
         // Curvatures of rows that turn are differences themselves.

@@ -20,6 +20,7 @@ mod contact_cone;
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
 mod dependent_contacts;
+mod derivatives_with_friction;
 mod dropped_blocks;
 mod eccentric_top;
 mod event_exact;
@@ -44,6 +45,7 @@ mod numbers;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;
+mod random_derivatives;
 mod random_modes;
 mod random_slips_in_space;
 mod reachable;

@@ -58,9 +58,9 @@ fn a_puck_turns_downhill_and_stops() {
 }
 /// A sphere over a plane: `q` holds its centre and the integral of its spin.
 #[derive(Clone, Copy)]
-struct Sphere {
-    radius: f64,
-    friction: f64,
+pub(crate) struct Sphere {
+    pub(crate) radius: f64,
+    pub(crate) friction: f64,
 }
 
 impl MechanicalSystem for Sphere {
@@ -144,7 +144,7 @@ fn a_sphere_slips_until_it_rolls() {
 }
 
 /// A disc on three legs, whose centre of mass is at the height of the ground.
-fn disc() -> Legged {
+pub(crate) fn disc() -> Legged {
     let leg = |j: u32| {
         let (sin, cos) = (f64::from(j) * std::f64::consts::TAU / 3.0).sin_cos();
         [cos, sin]

@@ -245,9 +245,9 @@ fn ladders_leave_the_wall_as_the_reference_says() {
 }
 
 /// A body of mass 1 on a plane, `(x, y)`, under a force that varies with time.
-struct Forced<F> {
-    friction: f64,
-    force: F,
+pub(crate) struct Forced<F> {
+    pub(crate) friction: f64,
+    pub(crate) force: F,
 }
 
 impl<F: Fn(f64) -> [f64; 2]> MechanicalSystem for Forced<F> {

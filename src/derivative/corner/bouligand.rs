@@ -151,7 +151,8 @@ impl CornerDerivative {
             CornerKind::Linear { matrix, .. } => matrix.len(),
             _ => 0,
         };
-        let rounding = self.rounding.as_ref().map_or(0, DMatrix::len);
+        let kept = [&self.rounding, &self.point.reach].into_iter().flatten();
+        let rounding: usize = kept.map(DMatrix::len).sum();
         let rows = self.point.x.len() * (3 + self.time_rows.len());
         size_of::<Self>() + size_of::<f64>() * (matrix + rounding + rows)
     }

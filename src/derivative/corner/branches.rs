@@ -77,7 +77,7 @@ pub(crate) fn branches(
     let dim = explorer.graph().dim();
     let mut found: Vec<Branch> = Vec::new();
     // Depth first; the last pushed is looked at first, so members are pushed in reverse.
-    let mut open = vec![Path::start(dim)];
+    let mut open = vec![Path::start(explorer.start())];
     let mut looked_at = 0;
     while let Some(path) = open.pop() {
         looked_at += 1;
@@ -113,11 +113,11 @@ pub(crate) fn branches(
 }
 
 impl Path {
-    fn start(dim: usize) -> Self {
+    fn start(map: DMatrix<f64>) -> Self {
         Self {
             node: 0,
             stopped: false,
-            map: DMatrix::identity(dim, dim),
+            map,
             rows: Vec::new(),
             faces: Vec::new(),
             order: Vec::new(),

@@ -146,7 +146,7 @@ pub(crate) fn all_orders(
 ) -> Result<Comparison, NoDerivative> {
     let (n, dim) = (point.guards.len(), point.x.len());
     let mut found = Comparison::new(dim);
-    let start = DMatrix::identity(dim, dim);
+    let start = explorer.start();
     explorer.sizes.note_entries(&start);
     // Nodes are found level by level: of the maps behind `k` and `k + 1` guards none is needed
     // any more when its turn is over.
@@ -254,6 +254,9 @@ pub(crate) fn sample(
     for sample in 0..SAMPLES {
         explorer.again();
         let mut delta = DVector::from_fn(dim, |i, _| symmetric(word(sample as u64, i as u64)));
+        if let Some(reach) = &point.reach {
+            delta = reach * delta;
+        }
         let passed = course.pass(context, explorer, delta.as_mut_slice())?;
         if !explorer.is_exit(context, passed, point) {
             found.jumps = true;
@@ -283,7 +286,7 @@ pub(crate) fn pairs(
     let n = explorer.graph().members(0).len();
     let mut excess = Excess::new(dim);
     explorer.again();
-    let one = DMatrix::identity(dim, dim);
+    let one = explorer.start();
     let mut crossing = Crossing::new(dim);
     let (mut first, mut edges) = (Vec::with_capacity(n), Vec::with_capacity(n));
     for k in 0..n {
@@ -344,7 +347,7 @@ pub(crate) fn pairs_are_continuous(
     let dim = explorer.graph().dim();
     let n = explorer.graph().members(0).len();
     explorer.again();
-    let one = DMatrix::identity(dim, dim);
+    let one = explorer.start();
     let mut crossing = Crossing::new(dim);
     for i in 0..n {
         for k in 0..i {

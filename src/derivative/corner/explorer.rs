@@ -28,6 +28,8 @@ pub(crate) struct Explorer {
     graph: CornerGraph,
     /// The number of transitions that the run made before the corner.
     index: usize,
+    /// The projector onto displacements that reach it; none where all do.
+    reach: Option<DMatrix<f64>>,
     extremes: Extremes,
     /// The sizes of jumps, time shifts and intermediate maps since they were last forgotten.
     pub(crate) sizes: Sizes,
@@ -55,6 +57,7 @@ impl Explorer {
         Self {
             graph: CornerGraph::new(dim, mode),
             index: 0,
+            reach: None,
             extremes: Extremes::new(dim),
             sizes: Sizes::new(dim),
             repeat: Repeat::new(dim, mode),
@@ -92,11 +95,19 @@ impl Explorer {
         corner: &CornerPoint,
     ) -> Result<(), NoDerivative> {
         self.index = corner.index;
+        self.reach.clone_from(&corner.reach);
         self.extremes.forget();
         self.graph.start(context, corner, &mut self.x)?;
         let root = self.graph.node(0);
         self.extremes.note(root.x, root.field);
         Ok(())
+    }
+
+    /// The map from which maps through the corner are made: one, of displacements that reach it.
+    pub(crate) fn start(&self) -> DMatrix<f64> {
+        let dim = self.graph.dim();
+        let all = || DMatrix::identity(dim, dim);
+        self.reach.clone().unwrap_or_else(all)
     }
 
     /// Repeats the transitions of the run, each a set of guards, from the state of `point`. The state

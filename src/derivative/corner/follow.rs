@@ -134,8 +134,7 @@ impl Course {
         explorer: &mut Explorer,
         mut tell: impl FnMut(Guard, &DVector<f64>),
     ) -> Result<DMatrix<f64>, NoDerivative> {
-        let dim = explorer.graph().dim();
-        let mut map = DMatrix::identity(dim, dim);
+        let mut map = explorer.start();
         let mut node = 0;
         for &Met { guard, .. } in &self.met {
             let Some(m) = explorer.graph().member(node, guard) else {

@@ -54,6 +54,7 @@ impl Group {
                 min_rates: vec![0.0; count],
                 rounding: Vec::new(),
                 residuals: Vec::with_capacity(count),
+                reach: None,
             },
             rule: Grouping::new(count),
             of_run: [vec![0.0; dim], vec![0.0; dim]],

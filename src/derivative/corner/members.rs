@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use nalgebra::DMatrix;
+
 use crate::hybrid::System;
 use crate::hybrid::evaluate::Point;
 use crate::linalg::dot;
@@ -143,6 +145,8 @@ pub(crate) struct CornerPoint {
     /// The residual of each guard at `x` (`u_k`), where no state was found at which all of them are
     /// zero. It counts as zero.
     pub(crate) residuals: Vec<f64>,
+    /// The projector onto displacements that reach it; none where all do.
+    pub(crate) reach: Option<DMatrix<f64>>,
 }
 
 impl CornerPoint {

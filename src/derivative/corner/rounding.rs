@@ -158,11 +158,10 @@ fn pass_in_order(
     order: &[Guard],
     mut draw: Option<Draw>,
 ) -> Result<Passage, NoDerivative> {
-    let dim = explorer.graph().dim();
     let mut passage = Passage {
         order: Vec::with_capacity(order.len()),
         states: Vec::new(),
-        map: DMatrix::identity(dim, dim),
+        map: explorer.start(),
     };
     let rank = |guard: Guard| order.iter().position(|g| g.event == guard.event);
     let (mut node, mut stopped) = (0, false);

@@ -212,7 +212,7 @@ pub(crate) fn hold_rows(
 
 /// `κ_t`: the derivative of `T v` along the motion with `v` held, of one tangent of so many, by
 /// differences. `work` has `2 nq` entries and one for each of these rows.
-fn tangent_curvature(
+pub(super) fn tangent_curvature(
     system: &Measured<dyn Mechanism + '_>,
     j: usize,
     [tangent, tangents]: [usize; 2],

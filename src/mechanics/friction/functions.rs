@@ -13,7 +13,7 @@ use crate::mechanics::{State, UnilateralConstraints};
 const BEYOND: f64 = 2e-9;
 
 /// A slip in space that begins has a direction from this speed on (m/s).
-const ONSET: f64 = 1e-6;
+pub(super) const ONSET: f64 = 1e-6;
 
 /// A slip in space is near a tangent up to the angle of this cosine squared (75°); one that begins
 /// there is within 45°.

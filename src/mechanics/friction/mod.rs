@@ -19,6 +19,7 @@ pub(crate) mod contact_function;
 pub(crate) mod forces;
 pub(crate) mod frame;
 mod functions;
+mod linearised;
 
 pub use coefficients::Friction;
 pub(crate) use constant_forces::ConstantForces;
