@@ -88,8 +88,8 @@ struct Changed<'a> {
 
 impl Model<'_> {
     /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions` in a mode with friction.
-    /// False where the multipliers are not unique or a slip in space begins, and where there is no
-    /// motion.
+    /// False where the multipliers are not unique, a slip in space begins or a contact has a law of
+    /// friction, and where there is no motion.
     pub(crate) fn linearised_with_friction(
         &self,
         t: f64,
@@ -200,6 +200,10 @@ impl Model<'_> {
         let (nq, d, k) = (q.len(), v.len(), self.row_tangents());
         with_list(self.layout().contacts, |space| {
             let contacts = gather_closed(mode, space);
+            // A law of friction changes with slip and place.
+            if contacts.iter().any(|&j| !self.has_constant_friction(j, q)) {
+                return false;
+            }
             let (m, r) = (contacts.len(), contacts.len() * (1 + k));
             let count = directions.list.len() / x.len().max(1);
             let own = count * d + 4 * d + m + 4 * r + x.len() + self.linearised_work();
@@ -397,8 +401,11 @@ impl Model<'_> {
                 *r -= (0..d).map(|k| mass[k * d + i] * a[k]).sum::<f64>();
             }
         }
+        // No force of a contact acts on driven velocities.
+        let driven = system.driven();
         let mut push = |row: &[f64], p: f64| {
-            for (r, entry) in r.iter_mut().zip(row) {
+            let each = r.iter_mut().zip(row).enumerate();
+            for (_, (r, entry)) in each.filter(|(i, _)| !driven.contains(i)) {
                 *r += p * entry;
             }
         };
@@ -433,7 +440,7 @@ impl Model<'_> {
         if frame.tangents() < 2 {
             return;
         }
-        let (_, v) = self.parts(held.x);
+        let ((_, v), driven) = (self.parts(held.x), self.system().driven());
         for (i, hold) in held.holds.iter().enumerate() {
             let Hold::Slip(direction) = *hold else {
                 continue;
@@ -458,7 +465,8 @@ impl Model<'_> {
             let by = -friction[i] * held.multipliers[i] * side / speed.max(ONSET);
             for ((row, change), direction) in rows.iter().zip(change).zip(direction) {
                 let p = by * (change - ahead * direction);
-                for (r, entry) in along.r.iter_mut().zip(frame.row(*row)) {
+                let each = along.r.iter_mut().zip(frame.row(*row)).enumerate();
+                for (_, (r, entry)) in each.filter(|(i, _)| !driven.contains(i)) {
                     *r += p * entry;
                 }
             }
