@@ -52,6 +52,13 @@ pub(crate) enum Hold {
     },
 }
 
+/// A contact that comes to rest, and the direction of its slip until then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Halt {
+    pub(crate) contact: usize,
+    pub(crate) direction: [f64; 2],
+}
+
 /// A combination of the rows of a contact: parts along its normal and its tangents.
 pub(super) type Parts = [f64; 3];
 const NORMAL: Parts = [1.0, 0.0, 0.0];
@@ -287,6 +294,45 @@ impl ContactRates<'_> {
                 true
             })
         })
+    }
+
+    /// Writes the multipliers of a mode in which one contact, among those that stick, slows down along
+    /// its slip, `ẏ_t = −c d` with the friction of a slip, `|λ_t| = μ λ_n`; as [`solve`](Self::solve).
+    /// With those that would hold it, `λ_0`, and what a deceleration adds to them, `λ_0 + c λ_1`, that is
+    /// a quadratic equation for `c`. NaN where no `c > 0` does so, since it would not stick.
+    pub(crate) fn solve_halt(
+        &self,
+        holds: &mut [Hold],
+        Halt { contact, direction }: Halt,
+        multipliers: &mut [f64],
+    ) -> bool {
+        let is_unique = self.solve_mode(holds, multipliers);
+        let (r, mu) = (self.rows(), self.friction[contact]);
+        let unit = self.free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+        with_zeros(2 * r, |scratch| {
+            let (free, added) = scratch.split_at_mut(r);
+            free.copy_from_slice(self.free);
+            for (along, part) in direction.iter().enumerate() {
+                free[self.row(contact, 1 + along)] += unit * part;
+            }
+            ContactRates { free, ..*self }.solve_mode(holds, added);
+            for (added, p) in added.iter_mut().zip(&*multipliers) {
+                *added -= p;
+            }
+            let (n0, n1) = (mu * multipliers[contact], mu * added[contact]);
+            let held = self.along(contact, |row| multipliers[row]);
+            let slowed = self.along(contact, |row| added[row]);
+            // a c² + 2 b c + e = 0, with e < 0 within the cone.
+            let a = dot(&slowed, &slowed) - n1 * n1;
+            let b = dot(&held, &slowed) - n0 * n1;
+            let e = dot(&held, &held) - n0 * n0;
+            let c = -e / (b + (b * b - a * e).sqrt());
+            let c = if n0 > 0.0 && c > 0.0 { c } else { f64::NAN };
+            for (p, added) in multipliers.iter_mut().zip(&*added) {
+                *p += c * added;
+            }
+        });
+        is_unique
     }
 
     /// The rate along a row with these multipliers.

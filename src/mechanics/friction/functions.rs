@@ -2,6 +2,7 @@
 
 use super::contact_function::Slip;
 use super::forces::{Dependent, Forces};
+use super::slow_slip::onset;
 use crate::Mode;
 use crate::impact::Contacting;
 use crate::mechanics::contact_model::Model;
@@ -13,12 +14,11 @@ use crate::mechanics::{State, UnilateralConstraints};
 const BEYOND: f64 = 2e-9;
 const BEYOND_IN_SPACE: f64 = 2e-8;
 
-/// A slip in space that begins has a direction from this speed on (m/s).
-const ONSET: f64 = 1e-6;
-
-/// A slip in space is near a tangent up to the angle of this cosine squared (75°); one that begins
-/// there is within 45°.
-const NEAR: f64 = 0.067;
+/// A slip in space is near a tangent up to the angle of this cosine (75°); one that begins there is
+/// within 45°. It does not turn where it is slower than so many times a slip without a direction, over
+/// this cosine.
+const NEAR: f64 = 0.2588;
+const SLOW: f64 = 4.0;
 
 /// The value of a function that the mode does not arm.
 const NOT_ARMED: f64 = 1.0;
@@ -151,12 +151,17 @@ impl Model<'_> {
         let velocity = self.slip_velocity(j, q, v);
         let (along, speed) = (slip.along(velocity), velocity[0].hypot(velocity[1]));
         match function {
+            ContactFunction::Slip(_)
+                if self.functions().tangents > 1 && !slip.begins && !slip.ends =>
+            {
+                along.min(speed - self.least_slip(j, q, v))
+            }
             ContactFunction::Slip(_) => along,
-            ContactFunction::Onset(_) if slip.begins => ONSET - speed,
-            ContactFunction::Turn(_) if !slip.begins => {
-                // One that comes to rest passes zero a little beside it: it does not turn there.
-                let least = ONSET * ONSET;
-                (along * along + least) / (speed * speed + least) - NEAR
+            ContactFunction::Onset(_) if slip.begins => onset(self.least_slip(j, q, v)) - speed,
+            ContactFunction::Turn(_) if !slip.begins && !slip.ends => {
+                // In the unit of speeds its differences are good near a stop. One that comes to rest
+                // passes zero a little beside it: it does not turn there.
+                along - NEAR * speed + SLOW * self.least_slip(j, q, v)
             }
             _ => NOT_ARMED,
         }

@@ -10,12 +10,14 @@
 //! * `frame`: rows, Delassus matrix and free accelerations of some contacts.
 //! * `forces`: accelerations and forces in a mode; `constant_forces`: as matrices, where rows and
 //!   masses are constant.
-//! * `contact_function`: how event functions and flags are numbered; `functions`: their values.
+//! * `contact_function`: how event functions and flags are numbered; `functions`: their values;
+//!   `slow_slip`: slips in space that are too slow to have a direction.
 
 mod constant_forces;
 pub(crate) mod contact_function;
 pub(crate) mod forces;
 pub(crate) mod frame;
 mod functions;
+pub(crate) mod slow_slip;
 
 pub(crate) use constant_forces::ConstantForces;
