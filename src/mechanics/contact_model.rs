@@ -42,9 +42,12 @@ use crate::{InputError, Interrupt, Mode, Run};
 ///
 /// In space there are `6 n + 1`: gaps, forces, speeds of slips along the tangent they are nearest to,
 /// the margins `μ λ_n − |λ_t|`, for slips how near they are to that tangent, for those that begin by
-/// how much they are slower than a micrometre a second, and one for the loads. Flag `3 n + j` is on
+/// how much they are slower than one that has a direction, and one for the loads. Flag `3 n + j` is on
 /// where the tangent is the second, flag `4 n + j` while a slip begins, flag `5 n + j` while it is
 /// about to stop.
+/// A slip slower than 50 times what the tolerances of an [`EventDriven`](crate::EventDriven) run leave open
+/// has no direction: one that would stick is brought to rest straight, several of them at once where they
+/// are, early by the time in which they would have stopped.
 ///
 /// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`: coordinates relative
 /// to it, with its acceleration in the effort, which may depend on time.

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! `turn` ends a slip near one tangent where it is nearer another; `onset` ends the beginning of a
-//! slip, whose velocity is too small to have a direction.
+//! slip, whose velocity is too small to have a direction. A slip that becomes so slow falls through zero
+//! then, and once more where it comes to rest (`slow_slip`).
 //!
 //! All fall through zero. The last function is one for all contacts: where the forces of sticking
 //! contacts are not unique, the distance of the loads from the cones of friction stands for force
