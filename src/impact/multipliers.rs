@@ -286,7 +286,9 @@ impl ContactRates<'_> {
                 let half = f64::from(start.div_ceil(2)) / f64::from(STARTS);
                 let turn = std::f64::consts::TAU * if start % 2 == 0 { half } else { -half };
                 holds.copy_from_slice(near);
-                holds.iter_mut().for_each(|hold| hold.turn(turn));
+                for hold in &mut *holds {
+                    hold.turn(turn);
+                }
                 begun = self.begin(holds, multipliers);
             }
             begun.unwrap_or_else(|| {
