@@ -5,6 +5,7 @@ use super::forces::{Dependent, Forces};
 use super::slow_slip::onset;
 use crate::Mode;
 use crate::impact::Contacting;
+use crate::linalg::scratch::with_zeros;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
@@ -165,5 +166,18 @@ impl Model<'_> {
             }
             _ => NOT_ARMED,
         }
+    }
+
+    /// The speed below which the slip of a contact has no direction; zero in the plane.
+    pub(crate) fn least_slip(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
+        let k = self.row_tangents();
+        if k < 2 {
+            return 0.0;
+        }
+        with_zeros(k * v.len(), |rows| {
+            self.system().tangent_rows(j, q, rows);
+            let tolerance = &self.velocity_tolerance;
+            tolerance.least_slip(rows, v, self.rate_tolerance)
+        })
     }
 }

@@ -15,10 +15,6 @@
 //! One that begins has a direction from `8 u_0` on, and no less than a micrometre a second. Until then it
 //! is that in which it accelerates: off by its turn since it began.
 
-use crate::linalg::scratch::with_zeros;
-use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::contact_model::Model;
-
 /// A slip has no direction below so many times what the tolerances leave open.
 const UNRESOLVED: f64 = 50.0;
 /// Nor below this part of the tolerance of rates.
@@ -36,6 +32,13 @@ pub(crate) struct VelocityTolerance {
 }
 
 impl VelocityTolerance {
+    /// The speed below which a slip with these rows of tangents, of one length, has no direction.
+    pub(super) fn least_slip(&self, rows: &[f64], v: &[f64], rate_tolerance: f64) -> f64 {
+        let rows = rows.chunks_exact(v.len().max(1));
+        let off = rows.fold(0.0f64, |most, row| most.max(self.of_row(row, v)));
+        (UNRESOLVED * off).max(AT_REST * rate_tolerance)
+    }
+
     /// How much a rate with this row is off.
     fn of_row(&self, row: &[f64], v: &[f64]) -> f64 {
         let entries = self
@@ -52,21 +55,4 @@ impl VelocityTolerance {
 /// The speed from which on a slip that begins has a direction, where it has none below `least`.
 pub(super) fn onset(least: f64) -> f64 {
     ONSET.max(FASTER * least)
-}
-
-impl Model<'_> {
-    /// The speed below which the slip of a contact has no direction; zero in the plane.
-    pub(crate) fn least_slip(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
-        let (k, d) = (self.row_tangents(), v.len());
-        if k < 2 {
-            return 0.0;
-        }
-        with_zeros(k * d, |rows| {
-            self.system().tangent_rows(j, q, rows);
-            let off = rows.chunks_exact(d.max(1)).fold(0.0f64, |most, row| {
-                most.max(self.velocity_tolerance.of_row(row, v))
-            });
-            (UNRESOLVED * off).max(AT_REST * self.rate_tolerance)
-        })
-    }
 }
