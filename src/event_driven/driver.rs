@@ -13,6 +13,7 @@ use super::recovery::Zeno;
 use crate::derivative::Derivative;
 use crate::hybrid::Integration;
 use crate::mechanics::ContactModel;
+use crate::mechanics::friction::slow_slip::VelocityTolerance;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::path::Keep;
 use crate::record::{
@@ -251,8 +252,31 @@ where
         Live::new(run, status)
     }
 
+    /// Tells the model what the tolerances leave open in velocities, where contacts slip in space.
+    fn tell_tolerance(&mut self) -> Result<(), InputError> {
+        let model = self.model().erased();
+        if model.row_tangents() < 2 {
+            return Ok(());
+        }
+        let settings = self.integrator.settings();
+        let of_velocities = |of: &PerEntry| {
+            let fixed = &model.bodies.fixed;
+            (fixed.nq..fixed.nq + fixed.d).map(|i| of.get(i)).collect()
+        };
+        let tolerance = VelocityTolerance {
+            relative: of_velocities(&settings.rtol),
+            absolute: of_velocities(&settings.atol),
+        };
+        if model.velocity_tolerance == tolerance {
+            return Ok(());
+        }
+        let change = |model: &mut ContactModel<S>| model.velocity_tolerance = tolerance;
+        self.integrator.change(change)
+    }
+
     /// Takes this effort beside that of the model from now on.
     fn apply(&mut self, effort: &[f64]) -> Result<(), InputError> {
+        self.tell_tolerance()?;
         if self.model().bodies.fixed.applied() == effort {
             return Ok(());
         }

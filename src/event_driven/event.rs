@@ -231,6 +231,9 @@ impl Model<'_> {
             event.approach.resize(event.touching.len(), 0.0);
             let (at, rates) = (&mut event.at, &mut event.approach);
             self.approach_into(at, x, &event.touching, rates);
+            if self.lets_end(t, crossed, x, mode) {
+                return Ok(());
+            }
         }
         self.release(t, x, &mut event.settling(), mode)
     }

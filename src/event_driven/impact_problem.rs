@@ -175,8 +175,8 @@ impl Model<'_> {
     fn stop_in_mode(&self, t: f64, x: &mut [f64], mode: &Mode) {
         let closed: Vec<usize> = self.layout().closed(mode).collect();
         let slip = |i: usize| self.functions().slip(mode, closed[i]);
-        let begins = (0..closed.len()).any(|i| slip(i).begins);
-        if begins || !self.has_friction_in(mode) {
+        let is_special = (0..closed.len()).any(|i| slip(i).begins || slip(i).ends);
+        if is_special || !self.has_friction_in(mode) {
             motion::hold(self, x, mode);
             return;
         }

@@ -22,12 +22,17 @@ use crate::linalg::least_norm as semidefinite;
 use crate::linalg::lu::{self, SINGULAR};
 use crate::linalg::scratch::{with_list, with_zeros};
 
+/// Starts of the directions of slips that begin, beside those in which cones are left.
+const STARTS: u32 = 8;
 /// Steps of Newton's method for the directions of slips that begin.
 const STEPS: usize = 40;
 /// Directions that turn by less have settled: friction is off by the square of it.
 const SETTLED: f64 = 1e-8;
-/// So have those across which nothing moves, up to this part of the greatest rate.
+/// So have those across which nothing moves, up to this part of the greatest rate, if they turn by no
+/// more than this and stop settling: by less than this part in a step.
 const ACROSS: f64 = 1e-13;
+const LOOSE: f64 = 1e-3;
+const STALLED: f64 = 0.75;
 /// The least pace with which directions are looked for, in units of rows: forces that only squeeze a
 /// body between its contacts would turn them at will.
 const LEAST_PACE: f64 = 1e-8;
@@ -45,6 +50,13 @@ pub(crate) enum Hold {
         direction: [f64; 2],
         pace: f64,
     },
+}
+
+/// A contact that comes to rest, and the direction of its slip until then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Halt {
+    pub(crate) contact: usize,
+    pub(crate) direction: [f64; 2],
 }
 
 /// A combination of the rows of a contact: parts along its normal and its tangents.
@@ -72,6 +84,15 @@ impl Hold {
             | Self::Onset {
                 direction: [x, y], ..
             } => Some([1.0, -mu * x, -mu * y]),
+        }
+    }
+
+    /// Turns the direction of a slip that begins, by an angle.
+    pub(super) fn turn(&mut self, by: f64) {
+        let (sin, cos) = by.sin_cos();
+        if let Self::Onset { direction, .. } = self {
+            let [x, y] = *direction;
+            *direction = [x * cos - y * sin, x * sin + y * cos];
         }
     }
 
@@ -259,17 +280,64 @@ impl ContactRates<'_> {
         }
         with_list(holds.len(), |near: &mut [Hold]| {
             near.copy_from_slice(holds);
-            let begun = self.begin_beyond_cones(holds, multipliers);
-            let begun = begun.or_else(|| {
-                // From the tangents that the slips are near to.
+            let mut begun = self.begin_beyond_cones(holds, multipliers);
+            for start in 0..STARTS {
+                if begun.is_some() {
+                    break;
+                }
+                // From the tangents that the slips are near to, and turned to either side of them.
+                let half = f64::from(start.div_ceil(2)) / f64::from(STARTS);
+                let turn = std::f64::consts::TAU * if start % 2 == 0 { half } else { -half };
                 holds.copy_from_slice(near);
-                self.begin(holds, multipliers)
-            });
+                for hold in &mut *holds {
+                    hold.turn(turn);
+                }
+                begun = self.begin(holds, multipliers);
+            }
             begun.unwrap_or_else(|| {
                 multipliers.fill(f64::NAN);
                 true
             })
         })
+    }
+
+    /// Writes the multipliers of a mode in which one contact, among those that stick, slows down along
+    /// its slip, `ẏ_t = −c d` with the friction of a slip, `|λ_t| = μ λ_n`; as [`solve`](Self::solve).
+    /// With those that would hold it, `λ_0`, and what a deceleration adds to them, `λ_0 + c λ_1`, that is
+    /// a quadratic equation for `c`. NaN where no `c > 0` does so, since it would not stick.
+    pub(crate) fn solve_halt(
+        &self,
+        holds: &mut [Hold],
+        Halt { contact, direction }: Halt,
+        multipliers: &mut [f64],
+    ) -> bool {
+        let is_unique = self.solve_mode(holds, multipliers);
+        let (r, mu) = (self.rows(), self.friction[contact]);
+        let unit = self.free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+        with_zeros(2 * r, |scratch| {
+            let (free, added) = scratch.split_at_mut(r);
+            free.copy_from_slice(self.free);
+            for (along, part) in direction.iter().enumerate() {
+                free[self.row(contact, 1 + along)] += unit * part;
+            }
+            ContactRates { free, ..*self }.solve_mode(holds, added);
+            for (added, p) in added.iter_mut().zip(&*multipliers) {
+                *added -= p;
+            }
+            let (n0, n1) = (mu * multipliers[contact], mu * added[contact]);
+            let held = self.along(contact, |row| multipliers[row]);
+            let slowed = self.along(contact, |row| added[row]);
+            // a c² + 2 b c + e = 0, with e < 0 within the cone.
+            let a = dot(&slowed, &slowed) - n1 * n1;
+            let b = dot(&held, &slowed) - n0 * n1;
+            let e = dot(&held, &held) - n0 * n0;
+            let c = -e / (b + (b * b - a * e).sqrt());
+            let c = if n0 > 0.0 && c > 0.0 { c } else { f64::NAN };
+            for (p, added) in multipliers.iter_mut().zip(&*added) {
+                *p += c * added;
+            }
+        });
+        is_unique
     }
 
     /// The rate along a row with these multipliers.
@@ -321,6 +389,7 @@ impl ContactRates<'_> {
     /// settle, in 40 steps; else as [`solve`](Self::solve).
     pub(crate) fn begin(&self, holds: &mut [Hold], multipliers: &mut [f64]) -> Option<bool> {
         let greatest = self.free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+        let (mut before, mut settled) = (f64::INFINITY, None);
         for _ in 0..STEPS {
             let is_unique = self.solve(holds, multipliers);
             let (mut turned, mut strays): (f64, f64) = (0.0, 0.0);
@@ -342,11 +411,17 @@ impl ContactRates<'_> {
                     pace: dot(&new, &rates) / size,
                 };
             }
-            if turned <= SETTLED || strays <= ACROSS * greatest && turned <= 1e-3 {
+            if turned <= SETTLED {
                 return Some(is_unique);
             }
+            // Near the edge of a cone Newton's method only halves them: as long as it does it goes on.
+            let has_settled = strays <= ACROSS * greatest && turned <= LOOSE;
+            if has_settled && turned > STALLED * before {
+                return Some(is_unique);
+            }
+            (before, settled) = (turned, has_settled.then_some(is_unique));
         }
-        None
+        settled
     }
 
     /// `G_kk`.

@@ -2,7 +2,7 @@
 //! `q` and `v` may differ in length.
 //!
 //! The flags of the mode hold the modes of `n` contacts: flag `j` is on while contact `j` is closed;
-//! with friction flag `n + j` while it slips, and flag `2n + j` while it slips backward; in space two
+//! with friction flag `n + j` while it slips, and flag `2n + j` while it slips backward; in space three
 //! more (`friction::contact_function`). No motion changes them, only `on_crossing`.
 
 use std::ops::RangeInclusive;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::friction::ConstantForces;
 use super::friction::contact_function::{ContactFunctions, Slip};
+use super::friction::slow_slip::VelocityTolerance;
 use super::motion::acceleration::Bodies;
 use super::motion::constant_contacts::ConstantContacts;
 use super::motion::kept::Kept;
@@ -41,8 +42,12 @@ use crate::{InputError, Interrupt, Mode, Run};
 ///
 /// In space there are `6 n + 1`: gaps, forces, speeds of slips along the tangent they are nearest to,
 /// the margins `μ λ_n − |λ_t|`, for slips how near they are to that tangent, for those that begin by
-/// how much they are slower than a micrometre a second, and one for the loads. Flag `3 n + j` is on
-/// where the tangent is the second, flag `4 n + j` while a slip begins.
+/// how much they are slower than one that has a direction, and one for the loads. Flag `3 n + j` is on
+/// where the tangent is the second, flag `4 n + j` while a slip begins, flag `5 n + j` while it is
+/// about to stop.
+/// A slip slower than 50 times what the tolerances of an [`EventDriven`](crate::EventDriven) run leave open
+/// has no direction: one that would stick is brought to rest straight, several of them at once where they
+/// are, early by the time in which they would have stopped.
 ///
 /// Gaps depend on `q` alone. An obstacle that moves by itself is part of `q`, as a coordinate that is
 /// [driven](MechanicalSystem::driven).
@@ -79,6 +84,8 @@ pub struct ContactModel<S: ?Sized> {
     /// Contacts that part no faster than this after an impact may stay closed; those that close no
     /// faster graze (m/s).
     pub(crate) rate_tolerance: f64,
+    /// That of the run, where contacts slip in space.
+    pub(crate) velocity_tolerance: VelocityTolerance,
     pub(crate) redundant: Redundant,
     pub(crate) painleve: Painleve,
     /// Coefficients of restitution outside [0, 1] are accepted.
@@ -161,6 +168,7 @@ where
             interrupt: Interrupt::new(),
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
+            velocity_tolerance: VelocityTolerance::default(),
             redundant: Redundant::default(),
             painleve: Painleve::default(),
             any_restitution: false,

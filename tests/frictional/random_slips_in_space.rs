@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use saltation::event_driven::Zeno;
+use saltation::event_driven::{Breakdown, Zeno};
+use saltation::impact::Selection;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
@@ -60,6 +61,53 @@ fn random(draw: &mut SplitMix64) -> Legged {
 
 fn dot(row: &[f64; 6], v: &[f64]) -> f64 {
     row.iter().zip(v).map(|(a, b)| a * b).sum()
+}
+
+/// How far `right` is from all `matrix f` with forces that push, three of them in a cone where a
+/// coefficient of friction is given, one along a slip else: by projected gradients, accelerated, until it
+/// is below `enough`.
+fn distance_from_cones(
+    matrix: &DMatrix<f64>,
+    right: &DVector<f64>,
+    cones: &[Option<f64>],
+    enough: f64,
+) -> f64 {
+    let project = |f: &mut DVector<f64>| {
+        let mut place = 0;
+        for cone in cones {
+            let n = f[place];
+            let Some(mu) = cone else {
+                f[place] = n.max(0.0);
+                place += 1;
+                continue;
+            };
+            let along = f[place + 1].hypot(f[place + 2]);
+            if along > mu * n {
+                let kept = ((n + mu * along) / (1.0 + mu * mu)).max(0.0);
+                let part = if along > 0.0 { mu * kept / along } else { 0.0 };
+                f[place] = kept;
+                f[place + 1] *= part;
+                f[place + 2] *= part;
+            }
+            place += 3;
+        }
+    };
+    let square = matrix.transpose() * matrix;
+    let rate = 1.0 / square.norm();
+    let mut f = DVector::zeros(matrix.ncols());
+    let (mut ahead, mut weight): (DVector<f64>, f64) = (f.clone(), 1.0);
+    for _ in 0..20_000 {
+        let misses = matrix * &ahead - right;
+        let mut next = &ahead - rate * matrix.tr_mul(&misses);
+        project(&mut next);
+        if (matrix * &next - right).norm() < enough {
+            return 0.0;
+        }
+        let grown = 0.5 * (1.0 + (1.0 + 4.0 * weight * weight).sqrt());
+        ahead = &next + (weight - 1.0) / grown * (&next - &f);
+        (f, weight) = (next, grown);
+    }
+    (matrix * &f - right).norm()
 }
 
 /// What is wrong with a run at a time between its events, if anything: by how much an equation fails,
@@ -118,15 +166,22 @@ fn fault_at(body: &Legged, run: &Run, t: f64) -> Option<(&'static str, f64)> {
     let matrix = DMatrix::from_fn(6, columns.len(), |k, c| columns[c][k] / scale(k));
     let right = DVector::from_fn(6, |k, _| left[k] / scale(k));
     let (residual, forces, rank) = if columns.is_empty() {
-        (right, DVector::zeros(0), 0)
+        (right.clone(), DVector::zeros(0), 0)
     } else {
         let svd = matrix.clone().svd(true, true);
         let forces = svd.solve(&right, 1e-7).ok()?;
         (&matrix * &forces - &right, forces, svd.rank(1e-7))
     };
     note("moves without a force", residual.norm() / weight - 2e-4);
-    // Forces of dependent contacts are not unique: others may lie in the cones.
-    if rank == columns.len() {
+    // Forces of dependent contacts are not unique: some of them lie in the cones.
+    if rank < columns.len() {
+        let cones: Vec<_> = of
+            .iter()
+            .map(|&(j, sticks)| sticks.then_some(body.friction[j]))
+            .collect();
+        let missing = distance_from_cones(&matrix, &right, &cones, 1e-5 * weight);
+        note("has no forces in the cones", missing / weight - 2e-4);
+    } else {
         let mut place = 0;
         for (j, sticks) in of {
             let push = forces[place];
@@ -193,40 +248,87 @@ fn energy_fault(body: &Legged, model: &ContactModel<Legged>, run: &Run) -> f64 {
 struct Counts {
     reached: usize,
     events: usize,
+    /// Runs that end where several motions follow, as they should.
+    ambiguous: Vec<u64>,
     ends: BTreeMap<String, Vec<u64>>,
     faults: BTreeMap<&'static str, Vec<u64>>,
+}
+
+/// A body, and where and how fast it starts.
+fn start(seed: u64) -> (Legged, [f64; 6], [f64; 6]) {
+    let mut draw = SplitMix64(seed.wrapping_mul(0x9E6C_63D0_876A_68DE));
+    let body = random(&mut draw);
+    let (mut q, mut v) = ([0.0; 6], [0.0; 6]);
+    q[3] = draw.between(-1.0, 1.0);
+    let fast = draw.between(0.0, 2.0);
+    if draw.unit() < 0.7 {
+        for k in [0, 1, 3] {
+            v[k] = fast * draw.between(-1.0, 1.0);
+        }
+    }
+    if draw.unit() < 0.2 {
+        q[2] = draw.between(0.0, 0.1);
+    }
+    (body, q, v)
+}
+
+fn driver(model: ContactModel<Legged>) -> EventDriven<Legged> {
+    let driver = EventDriven::new(model).expect("a model");
+    let driver = driver.rtol(1e-8).atol(1e-10).zeno(Zeno::Absorb);
+    driver.max_steps(200_000)
+}
+
+fn run(seed: u64) -> Run {
+    let (body, q, v) = start(seed);
+    let mut driver = driver(ContactModel::new(body));
+    let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), 0.8);
+    run.expect("a start")
+}
+
+/// The largest fault of a run away from its events, from a time on.
+fn worst_fault(body: &Legged, run: &Run, from: f64) -> Option<(f64, (&'static str, f64))> {
+    let near_event = |t: f64| run.events().iter().any(|event| (event.t - t).abs() < 1e-4);
+    let times = (1..200).map(|k| from + (run.t() - from) * f64::from(k) / 200.0);
+    times
+        .filter(|t| !near_event(*t))
+        .filter_map(|t| fault_at(body, run, t).map(|fault| (t, fault)))
+        .max_by(|a, b| a.1.1.total_cmp(&b.1.1))
+}
+
+/// True where a run rightly ends since several motions follow: each of two choices gives a motion
+/// without a fault, and they differ.
+fn is_ambiguous(seed: u64, run: &Run) -> bool {
+    let Some(Breakdown::AmbiguousMode { t, .. }) = run.status().reason() else {
+        return false;
+    };
+    let (t, (body, q, v)) = (*t, start(seed));
+    let ends = [0, 1].map(|choice| {
+        let selection = Selection::by(move |outcomes, at| {
+            let last = outcomes.list.len() - 1;
+            Some(if at.t < t { 0 } else { last.min(choice) })
+        });
+        let model = ContactModel::new(body.clone()).selection(selection);
+        let run = driver(model).integrate(&Start::at(0.0).q(&q).v(&v), t + 0.01);
+        let run = run.expect("a start");
+        let is_right = *run.status() == Status::ReachedEnd && worst_fault(&body, &run, t).is_none();
+        is_right.then(|| run.state().clone())
+    });
+    let [Some(one), Some(other)] = ends else {
+        return false;
+    };
+    (one - other).amax() > 1e-4
 }
 
 fn campaign(seeds: Range<u64>) -> Counts {
     let mut counts = Counts::default();
     for seed in seeds {
-        let mut draw = SplitMix64(seed.wrapping_mul(0x9E6C_63D0_876A_68DE));
-        let body = random(&mut draw);
-        let mut q = [0.0; 6];
-        q[3] = draw.between(-1.0, 1.0);
-        let mut v = [0.0; 6];
-        let fast = draw.between(0.0, 2.0);
-        if draw.unit() < 0.7 {
-            for k in [0, 1, 3] {
-                v[k] = fast * draw.between(-1.0, 1.0);
-            }
-        }
-        if draw.unit() < 0.2 {
-            q[2] = draw.between(0.0, 0.1);
-        }
+        let (run, (body, ..)) = (run(seed), start(seed));
         let model = ContactModel::new(body.clone());
-        let driver = EventDriven::new(model.clone()).expect("a model");
-        let mut driver = driver
-            .rtol(1e-8)
-            .atol(1e-10)
-            .zeno(Zeno::Absorb)
-            .max_steps(200_000);
-        let run = driver
-            .integrate(&Start::at(0.0).q(&q).v(&v), 0.8)
-            .expect("a start");
         counts.events += run.events().len();
         if *run.status() == Status::ReachedEnd {
             counts.reached += 1;
+        } else if is_ambiguous(seed, &run) {
+            counts.ambiguous.push(seed);
         } else {
             println!(
                 "seed {seed} {} legs at {}: {}",
@@ -242,12 +344,7 @@ fn campaign(seeds: Range<u64>) -> Counts {
                 .collect();
             counts.ends.entry(end).or_default().push(seed);
         }
-        let near_event = |t: f64| run.events().iter().any(|event| (event.t - t).abs() < 1e-4);
-        let times = (1..200).map(|k| run.t() * f64::from(k) / 200.0);
-        let worst = times
-            .filter(|t| !near_event(*t))
-            .filter_map(|t| fault_at(&body, &run, t).map(|fault| (t, fault)))
-            .max_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        let worst = worst_fault(&body, &run, 0.0);
         if let Some((t, (name, size))) = worst {
             println!(
                 "seed {seed} {} legs: {name} by {size:e} at {t} of {}",
@@ -278,10 +375,34 @@ fn random_bodies_on_legs_keep_coulombs_law() {
 }
 
 #[test]
-#[ignore = "three minutes in release, and open: 25 runs end early, and 3 break a rule"]
+#[ignore = "half a minute in release"]
 fn many_random_bodies_on_legs_keep_coulombs_law() {
     let counts = campaign(0..300);
     assert!(counts.faults.is_empty(), "{:?}", counts.faults);
     let ended: usize = counts.ends.values().map(Vec::len).sum();
     assert!(100 * ended <= 300, "{:?}", counts.ends);
+    assert!(
+        100 * counts.ambiguous.len() <= 300,
+        "{:?}",
+        counts.ambiguous
+    );
+}
+
+/// Where a contact of several comes to rest its slip has no direction that the tolerances resolve.
+#[test]
+fn slips_that_stop_beside_others_take_few_steps() {
+    for seed in [57, 138, 178, 285] {
+        let run = run(seed);
+        assert_eq!(*run.status(), Status::ReachedEnd, "{seed}");
+        let steps = run.statistics().steps;
+        assert!(steps < 10_000, "{seed}: {steps}");
+    }
+}
+
+/// Loads leave the cones of contacts that depend on each other, so slowly that directions settle slowly.
+#[test]
+fn one_slip_that_begins_slowly_is_not_taken_for_two() {
+    for seed in [64, 135, 170, 211, 227, 282] {
+        assert_eq!(*run(seed).status(), Status::ReachedEnd, "{seed}");
+    }
 }

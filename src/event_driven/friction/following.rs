@@ -1,7 +1,6 @@
 //! The contact mode that follows an event, where contacts have friction: the complementarity problem
 //! of accelerations (Pfeiffer & Glocker).
 
-use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::friction::mode_problem::{Candidates, Push, STAYS};
@@ -11,13 +10,17 @@ use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::friction::contact_function::Slip;
+use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
+use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
+use crate::{Crossed, Mode};
 
 /// Impacts without collision that may follow one event.
 const MOST_PUSHES: usize = 32;
+/// Slips in space that come to rest at one instant are within this ratio of each other.
+const TOGETHER: f64 = 4.0;
 
 /// What follows an event.
 enum Next {
@@ -68,6 +71,61 @@ impl Model<'_> {
         }
         let contacts = contacts.to_vec();
         Err(Breakdown::NoConsistentMode { contacts, t })
+    }
+
+    /// Lets a slip in space that has become too slow to have a direction come to rest straight, where it
+    /// alone does so and would stick: true where the mode is changed to that.
+    pub(crate) fn lets_end(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &mut Mode,
+    ) -> bool {
+        let functions = self.functions();
+        if self.row_tangents() < 2 {
+            return false;
+        }
+        let mut all = (0..functions.count()).filter(|&k| crossed.contains(k));
+        let (Some(k), None) = (all.next(), all.next()) else {
+            return false;
+        };
+        let ContactFunction::Slip(j) = functions.function(k, mode) else {
+            return false;
+        };
+        let (q, v) = self.parts(x);
+        let slip = functions.slip(mode, j);
+        let velocity = self.slip_velocity(j, q, v);
+        // It may have turned round, or reached its stop.
+        let is_straight = slip.along(velocity) > 0.5 * velocity[0].hypot(velocity[1]);
+        let is_slow = |i: usize| {
+            let [x, y] = self.slip_velocity(i, q, v);
+            let slip = functions.slip(mode, i);
+            let slow = x.hypot(y) <= TOGETHER * self.least_slip(i, q, v);
+            slip.begins || slip.ends || slip != Slip::NONE && slow
+        };
+        let alone = (0..functions.contacts).all(|i| i == j || !is_slow(i));
+        if slip.begins || slip.ends || !is_straight || !alone {
+            return false;
+        }
+        let mut ending = mode.clone();
+        let near = Slip {
+            ends: true,
+            ..Slip::near(velocity)
+        };
+        self.set_contacting(&mut ending, j, Some(near));
+        let stops = with_zeros(v.len(), |acceleration| {
+            self.with_forces(Dependent::Ignored, |forces| {
+                let all = Some(&mut *forces);
+                self.motion_with_friction(State { t, q, v }, &ending, Some(acceleration), all);
+                let slows = dot(&velocity, &self.slip_velocity(j, q, acceleration)) < 0.0;
+                slows && forces.margin.is_none()
+            })
+        });
+        if stops {
+            mode.copy_from(&ending);
+        }
+        stops
     }
 
     /// The mode that follows for what is known of the contacts.
@@ -225,19 +283,24 @@ impl Model<'_> {
                 let [x, y] = frame.slip_velocity(i, v);
                 x.hypot(y)
             };
+            // In space: what is slower than a slip with a direction, and as slow as those beside it.
+            let slow =
+                |i: usize, v: &[f64]| least.max(TOGETHER * self.least_slip(touching[i], q, v));
+            let mut any_slow = false;
             for pass in 0..=m {
                 let held = rows.len();
                 for n in 0..normals {
                     let i = rows[n];
                     let is_new = rubs(i) && !rows.contains(&tangents(i).start);
-                    if is_new && speed(i, v) <= least {
+                    if is_new && speed(i, v) <= slow(i, v) {
+                        any_slow |= speed(i, v) > least;
                         rows.extend(tangents(i));
                     }
                 }
                 if pass > 0 && rows.len() == held {
                     break;
                 }
-                if !any_low {
+                if !any_low && !any_slow {
                     hold_rows(&frame, &rows, v, 0.0, |_, _| {});
                     continue;
                 }

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! `turn` ends a slip near one tangent where it is nearer another; `onset` ends the beginning of a
-//! slip, whose velocity is too small to have a direction.
+//! slip, whose velocity is too small to have a direction. A slip that becomes so slow falls through zero
+//! then, and once more where it comes to rest (`slow_slip`).
 //!
 //! All fall through zero. The last function is one for all contacts: where the forces of sticking
 //! contacts are not unique, the margin of the loads in the cones of friction stands for force
@@ -35,6 +36,8 @@ pub(crate) struct Slip {
     pub(crate) across: bool,
     /// In space: it begins, and has no velocity that has a direction.
     pub(crate) begins: bool,
+    /// In space: it is about to stop, straight.
+    pub(crate) ends: bool,
 }
 
 impl Slip {
@@ -43,6 +46,7 @@ impl Slip {
         sign: 0,
         across: false,
         begins: false,
+        ends: false,
     };
 
     /// Near this direction, in units of tangents.
@@ -52,7 +56,7 @@ impl Slip {
         Self {
             sign: if along < 0.0 { -1 } else { 1 },
             across,
-            begins: false,
+            ..Self::NONE
         }
     }
 
@@ -113,7 +117,7 @@ impl ContactFunctions {
         let each = match self.tangents {
             0 => 1,
             1 => 3,
-            _ => 5,
+            _ => 6,
         };
         each * self.contacts
     }
@@ -140,6 +144,7 @@ impl ContactFunctions {
             sign: if mode.flag(2 * n + j) { -1 } else { 1 },
             across: self.tangents > 1 && mode.flag(3 * n + j),
             begins: self.tangents > 1 && mode.flag(4 * n + j),
+            ends: self.tangents > 1 && mode.flag(5 * n + j),
         }
     }
 
@@ -156,6 +161,7 @@ impl ContactFunctions {
             if self.tangents > 1 {
                 mode.set_flag(3 * n + j, slip.across);
                 mode.set_flag(4 * n + j, slip.begins);
+                mode.set_flag(5 * n + j, slip.ends);
             }
             let groups = self.groups();
             for k in (1..groups).map(|group| group * n + j).chain([groups * n]) {

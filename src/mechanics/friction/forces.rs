@@ -10,7 +10,7 @@
 use super::contact_function::Slip;
 use super::frame::Frame;
 use crate::Mode;
-use crate::impact::multipliers::{Hold, unit};
+use crate::impact::multipliers::{Halt, Hold, unit};
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::State;
@@ -22,6 +22,8 @@ pub(super) const RAISED: f64 = 1e-12;
 /// Part of the tolerance of rates below which the velocity of a slip says little of its direction.
 /// Directions turn ever faster with smaller velocities: without it the steps would never reach a stop.
 const AT_REST: f64 = 0.1;
+/// Likewise of one that is about to stop, straight.
+const STOPPED: f64 = 1e-4;
 
 /// Where forces are written, one entry a contact; and whether they are unique.
 pub(crate) struct Forces<'a> {
@@ -147,7 +149,7 @@ impl Model<'_> {
             let tangent = slip.tangent();
             *hold = if self.friction(j) == 0.0 || frame.r == frame.contacts.len() {
                 Hold::Slip([0.0; 2])
-            } else if slip == Slip::NONE {
+            } else if slip == Slip::NONE || slip.ends {
                 Hold::Stick
             } else if frame.tangents() == 1 {
                 Hold::Slip(tangent)
@@ -171,6 +173,30 @@ impl Model<'_> {
                 Hold::Slip(unit([x, y]).unwrap_or(tangent))
             };
         }
+    }
+
+    /// The contact of a frame that is about to stop, and the direction of its slip; behind the stop that
+    /// which it had.
+    fn halt(&self, frame: &Frame<'_>, mode: &Mode, v: &[f64]) -> Option<Halt> {
+        let slips = frame
+            .contacts
+            .iter()
+            .map(|&j| self.functions().slip(mode, j));
+        let (i, slip) = slips.enumerate().find(|(_, slip)| slip.ends)?;
+        let (velocity, tangent) = (frame.slip_velocity(i, v), slip.tangent());
+        let side = if slip.along(velocity) < 0.0 {
+            -1.0
+        } else {
+            1.0
+        };
+        // Within rounding of its stop it moves along its tangent.
+        let least = STOPPED * self.rate_tolerance;
+        let by = least * least / (least + velocity[0].hypot(velocity[1]));
+        let along = [0, 1].map(|k| side * velocity[k] + by * tangent[k]);
+        Some(Halt {
+            contact: i,
+            direction: unit(along).unwrap_or(tangent),
+        })
     }
 
     /// Forces that hold the closed contacts in their modes at velocities `v`, and the accelerations
@@ -198,7 +224,11 @@ impl Model<'_> {
             let rates = frame.rates(friction);
             with_list(m, |holds| {
                 self.holds(frame, mode, v, holds);
-                if !rates.solve_mode(holds, multipliers) {
+                let are_unique = match self.halt(frame, mode, v) {
+                    None => rates.solve_mode(holds, multipliers),
+                    Some(halt) => rates.solve_halt(holds, halt, multipliers),
+                };
+                if !are_unique {
                     forces.margin = Some(match forces.dependent {
                         Dependent::Ignored => 0.0,
                         _ => rates.margin_in_cones(holds, multipliers),

@@ -2,8 +2,10 @@
 
 use super::contact_function::Slip;
 use super::forces::{Dependent, Forces};
+use super::slow_slip::{onset, turns_from};
 use crate::Mode;
 use crate::impact::Contacting;
+use crate::linalg::scratch::with_zeros;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
@@ -12,12 +14,10 @@ use crate::mechanics::{State, UnilateralConstraints};
 /// the mode problem tolerates.
 const BEYOND: f64 = 2e-9;
 
-/// A slip in space that begins has a direction from this speed on (m/s).
-pub(super) const ONSET: f64 = 1e-6;
-
-/// A slip in space is near a tangent up to the angle of this cosine squared (75°); one that begins
-/// there is within 45°.
-const NEAR: f64 = 0.067;
+/// A slip in space is near a tangent up to the angle of this cosine (75°); one that begins there is
+/// within 45°. It does
+/// not turn where it is slower than a speed over this cosine.
+const NEAR: f64 = 0.2588;
 
 /// The value of a function that the mode does not arm.
 const NOT_ARMED: f64 = 1.0;
@@ -147,14 +147,32 @@ impl Model<'_> {
         let velocity = self.slip_velocity(j, q, v);
         let (along, speed) = (slip.along(velocity), velocity[0].hypot(velocity[1]));
         match function {
+            ContactFunction::Slip(_)
+                if self.functions().tangents > 1 && !slip.begins && !slip.ends =>
+            {
+                along.min(speed - self.least_slip(j, q, v))
+            }
             ContactFunction::Slip(_) => along,
-            ContactFunction::Onset(_) if slip.begins => ONSET - speed,
-            ContactFunction::Turn(_) if !slip.begins => {
-                // One that comes to rest passes zero a little beside it: it does not turn there.
-                let least = ONSET * ONSET;
-                (along * along + least) / (speed * speed + least) - NEAR
+            ContactFunction::Onset(_) if slip.begins => onset(self.least_slip(j, q, v)) - speed,
+            ContactFunction::Turn(_) if !slip.begins && !slip.ends => {
+                // In the unit of speeds its differences are good near a stop. One that comes to rest
+                // passes zero a little beside it: it does not turn there.
+                along - NEAR * speed + turns_from(self.least_slip(j, q, v))
             }
             _ => NOT_ARMED,
         }
+    }
+
+    /// The speed below which the slip of a contact has no direction; zero in the plane.
+    pub(crate) fn least_slip(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
+        let k = self.row_tangents();
+        if k < 2 {
+            return 0.0;
+        }
+        with_zeros(k * v.len(), |rows| {
+            self.system().tangent_rows(j, q, rows);
+            let tolerance = &self.velocity_tolerance;
+            tolerance.least_slip(rows, v, self.rate_tolerance)
+        })
     }
 }

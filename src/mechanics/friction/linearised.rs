@@ -14,7 +14,7 @@
 
 use super::contact_function::{ContactFunction, Slip};
 use super::frame::{Frame, tangent_curvature};
-use super::functions::ONSET;
+use super::slow_slip::ONSET;
 use crate::Mode;
 use crate::impact::multipliers::Hold;
 use crate::linalg::dot;
@@ -88,7 +88,7 @@ struct Changed<'a> {
 
 impl Model<'_> {
     /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions` in a mode with friction.
-    /// False where the multipliers are not unique, a slip in space begins or a contact has a law of
+    /// False where the multipliers are not unique, a slip in space begins or ends, or a contact has a law of
     /// friction, and where there is no motion.
     pub(crate) fn linearised_with_friction(
         &self,
@@ -125,7 +125,8 @@ impl Model<'_> {
             && self.layout().closed(mode).any(|j| {
                 let slip = self.functions().slip(mode, j);
                 let [x, y] = self.slip_velocity(j, q, v);
-                slip != Slip::NONE && !slip.begins && x.hypot(y) < ONSET
+                let least = ONSET.max(self.least_slip(j, q, v));
+                slip != Slip::NONE && !slip.begins && x.hypot(y) < least
             })
     }
 
@@ -200,8 +201,11 @@ impl Model<'_> {
         let (nq, d, k) = (q.len(), v.len(), self.row_tangents());
         with_list(self.layout().contacts, |space| {
             let contacts = gather_closed(mode, space);
-            // A law of friction changes with slip and place.
-            if contacts.iter().any(|&j| !self.has_constant_friction(j, q)) {
+            // A law of friction changes with slip and place; a slip that ends has equations of its own.
+            let is_special = |&j: &usize| {
+                !self.has_constant_friction(j, q) || self.functions().slip(mode, j).ends
+            };
+            if contacts.iter().any(is_special) {
                 return false;
             }
             let (m, r) = (contacts.len(), contacts.len() * (1 + k));

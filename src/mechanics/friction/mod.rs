@@ -11,7 +11,8 @@
 //! * `coefficients`: laws of friction beside Coulomb's.
 //! * `forces`: accelerations and forces in a mode; `constant_forces`: as matrices, where rows and
 //!   masses are constant.
-//! * `contact_function`: how event functions and flags are numbered; `functions`: their values.
+//! * `contact_function`: how event functions and flags are numbered; `functions`: their values;
+//!   `slow_slip`: slips in space that are too slow to have a direction.
 
 mod coefficients;
 mod constant_forces;
@@ -20,6 +21,7 @@ pub(crate) mod forces;
 pub(crate) mod frame;
 mod functions;
 mod linearised;
+pub(crate) mod slow_slip;
 
 pub use coefficients::Friction;
 pub(crate) use constant_forces::ConstantForces;
