@@ -1,4 +1,4 @@
-//! A biped that walks down a slope without a motor (McGeer's compass), on feet that may slip.
+//! A biped that walks down a slope without a motor, the compass, on feet that may slip.
 //!
 //! `q = (x, y, θ₀, θ₁)`: the hip, along the slope and off it (m), and the legs from the slope's normal
 //! (rad). Foot `j` is at `(x + ℓ sin θ_j, y − ℓ cos θ_j)`. Foot 0 stands, foot 1 swings; it clears the

@@ -1,6 +1,6 @@
 //! A walker on feet that may slip: how much friction its gait uses, and what it does where there is less.
 //!
-//! The compass of McGeer walks down a slope without a motor. Its standing foot needs most friction just
+//! The compass walks down a slope without a motor (T. Mc Geer, 1990). Its standing foot needs most friction just
 //! after it touches down and just before the next one does. With less than that the foot slips for a
 //! moment and comes to rest again; with less still the walker stumbles.
 

@@ -6,6 +6,7 @@ mod biped;
 
 use biped::{Biped, Stance, Step};
 use saltation::ContactModel;
+use saltation::impact::Contacting;
 use saltation::mechanics::check_mechanics;
 
 use crate::stick_slip::value;
@@ -107,7 +108,6 @@ fn with_less_friction_than_it_uses_its_foot_slips() {
     };
     let step = slippery.step(fixed_point(), 1e-11).unwrap().unwrap();
     let model = ContactModel::new(slippery);
-    use saltation::impact::Contacting;
     let first = step.run.mode_at(1e-6).unwrap();
     assert_ne!(model.contacting(first, 0), Contacting::Stick);
     let stops = step.run.events().iter().find(|event| event.stuck == [0]);

@@ -51,7 +51,12 @@ where
     let multipliers: Multipliers = model.multipliers(t, &state[..length.min(state.len())], &any);
     trial.note(
         "multipliers",
-        &(multipliers.values(), multipliers.are_unique()),
+        &(
+            multipliers.values(),
+            multipliers.friction(0),
+            multipliers.used_friction(0),
+            multipliers.are_unique(),
+        ),
     );
     trial.note(
         "closed",

@@ -210,7 +210,7 @@ impl Model<'_> {
         with_zeros(Frame::size(self, contacts.len()), |scratch| {
             let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
-            many_contacts::find(&frame.rates(friction), candidates, &self.interrupt)
+            many_contacts::find(&frame.rates(friction), &candidates.known, &self.interrupt)
                 .map_err(|failure| failed_with(t, state, contacts, failure.into()))
         })
     }

@@ -15,8 +15,7 @@ use crate::mechanics::{State, UnilateralConstraints};
 const BEYOND: f64 = 2e-9;
 
 /// A slip in space is near a tangent up to the angle of this cosine (75°); one that begins there is
-/// within 45°. It does
-/// not turn where it is slower than a speed over this cosine.
+/// within 45°. It does not turn where it is slower than a speed over this cosine.
 const NEAR: f64 = 0.2588;
 
 /// The value of a function that the mode does not arm.
