@@ -189,7 +189,7 @@ pub(crate) struct Touching<'a> {
     pub(crate) known: &'a [Known],
     /// How many events of the run there were until now.
     pub(crate) number: usize,
-    /// What the mode that follows says beside itself.
+    /// See [`Aside`].
     pub(crate) aside: &'a mut Aside,
     pub(crate) at: &'a mut ContactsAt,
     pub(crate) solver: &'a mut LcpSolver,
@@ -222,7 +222,7 @@ pub(crate) struct Event {
     /// What is known of contacts with friction, and how many events there were until now.
     pub(super) known: Vec<Known>,
     pub(super) number: usize,
-    /// What the mode after it says beside itself.
+    /// Words of the mode after it.
     pub(crate) aside: Aside,
 }
 

@@ -30,13 +30,18 @@
 //! which slips begin; that all of these are found is not proven); of several the selection of the model
 //! takes one, and [`Breakdown::AmbiguousMode`] is the default. Of more contacts, in the plane, a
 //! complementarity solver finds one mode, which is verified; whether it is the only one is not known,
-//! and the event has the remark [`OneOfMany`](crate::record::Remark::OneOfMany). Where a sliding contact presses itself
-//! down (Painlevé) the policy is [`Painleve`](crate::mechanics::Painleve); in space such a run ends.
+//! and the event has the remark [`OneOfMany`](crate::record::Remark::OneOfMany). Where a sliding
+//! contact presses itself down (Painlevé) the policy is [`Painleve`](crate::mechanics::Painleve); in
+//! space such a run ends.
+//!
 //! In space a slip has the direction of its velocity; one that begins has, up to a micrometre a
-//! second, that in which it begins.
-//! [`ContactModel::contacting`](crate::ContactModel::contacting)
-//! reads a mode; [`ContactEvent`] says what stuck and what slipped. Efforts may not depend on closed
-//! contacts there.
+//! second or more where tolerances are loose, that in which it begins. One that is slower than fifty
+//! times what the tolerances allow to be wrong has no direction that is known: it comes to rest
+//! straight, or counts as zero.
+//!
+//! [`ContactModel::contacting`](crate::ContactModel::contacting) reads a mode, [`ContactEvent`] says
+//! what stuck and what slipped, and [`Multipliers::used_friction`] how much of the friction a contact
+//! uses. Efforts may not depend on closed contacts there.
 //!
 //! ```
 //! use saltation::event_driven::ContactEventKind;
@@ -63,7 +68,8 @@
 //! static friction can hold it. Rolling and spinning friction are not there, and impacts have one
 //! coefficient.
 //!
-//! Derivatives take differences of the motion where contacts rub; they are checked against
+//! Derivatives take the linearised motion of a mode, and differences where contacts depend on each
+//! other, have laws of friction, or begin or end a slip in space; they are checked against
 //! the return map of the woodpecker toy (`tests/frictional/woodpecker.rs`).
 //!
 //! Which impact law when: [`impact`](crate::impact). Which driver when: the

@@ -23,10 +23,12 @@ use crate::linalg::decompose::svd;
 use crate::linalg::dot;
 use crate::linalg::lu::SINGULAR;
 
-/// What a margin that is solved for is short of its value at most, near zero and away from it; in
+/// Limits of how far a margin that is solved for is below its value, near zero and away from it; in
 /// between both are blended, so that it has no kinks of its own.
 const FINE: f64 = 1e-12;
 const COARSE: f64 = 1e-4;
+/// Rates that are left, as a part of the loads, up to which multipliers hold them.
+const HELD: f64 = 1e-7;
 /// Margins up to this are near zero, and beyond twice this away from it.
 const NEAR: f64 = 1e-2;
 /// Multipliers that only squeeze count up to this many loads.
@@ -38,7 +40,7 @@ const STEPS: usize = 60;
 const WHOLE: f64 = 0.06;
 const CENTRED: f64 = 1e-2;
 
-/// Part of the loads by which equations may be off where contacts slip: in space slips in slightly
+/// Part of the loads by which equations may be off where contacts slip: slips in slightly
 /// different directions make equations regular that are not, with multipliers beyond all bounds. What
 /// margins gain by it is the square of this.
 const OFF: f64 = 1e-5;
@@ -52,9 +54,14 @@ type Cone = Vec<DVector<f64>>;
 impl ContactRates<'_> {
     /// The margin `ρ` of the loads in the cones of a mode, between −∞ and 1; NaN where rates are not
     /// finite. Where the multipliers of [`solve`](Self::solve) are well inside, theirs, which is not
-    /// above it. Else at most 60 steps of Newton's method for each of 14 values of `τ`.
+    /// above it. Else at most 60 steps of Newton's method for each of 16 values of `τ`.
     #[cold]
     pub(crate) fn margin_in_cones(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
+        // Surfaces that move by themselves may ask for rates that no multipliers make.
+        let off = self.residual(holds, multipliers);
+        if off > HELD {
+            return -off;
+        }
         let least = self.margin_of(holds, multipliers);
         if least >= 2.0 * NEAR {
             return least.min(1.0);
@@ -77,6 +84,18 @@ impl ContactRates<'_> {
             found = blend(coarse, path.follow(FINE), coarse);
         }
         blend(least, found, least)
+    }
+
+    /// The largest of the prescribed rates that is left with these multipliers, as a part of the loads.
+    fn residual(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
+        let (mut left, mut size) = (0.0f64, 0.0f64);
+        for row in self.prescribed(holds) {
+            let each = self.taken(row.0, &row.1);
+            let rate: f64 = each.map(|(k, part)| part * self.rate(k, multipliers)).sum();
+            left = left.max(rate.abs() / self.unit(&row));
+            size = size.hypot(self.load(&row));
+        }
+        left / if size > 0.0 { size } else { 1.0 }
     }
 
     /// The margin of these multipliers.
@@ -185,7 +204,7 @@ impl ContactRates<'_> {
 /// The multipliers that hold loads, by coordinates `y`.
 struct Loads {
     cones: Vec<Cone>,
-    /// What it takes to leave the equations along each coordinate; zero for those that move nothing.
+    /// Cost of leaving the equations along each coordinate; zero for those that move nothing.
     stiffness: Vec<f64>,
 }
 

@@ -71,9 +71,11 @@ pub trait UnilateralConstraints {
 
     /// The coefficients of friction of contact `j` at `q` while it slips with `speed` (m/s, ≥ 0), where
     /// they are not the one of [`friction`](Self::friction): static friction above kinetic, friction
-    /// that depends on speed (Stribeck) or place. Smooth in both but for what the search of events can
-    /// see. Provided: none.
-    /// A contact has a law at all places or at none.
+    /// that depends on speed (Stribeck) or place. To be smooth in both: a jump of friction from place to
+    /// place is stepped over like any jump of a force. Coefficients are not negative; below 1e-12 they
+    /// count as that. Provided: none. A contact has a law at all places and speeds or at none, which is
+    /// asked when the model is made, with `q` of zeros. [`stick`](Friction::stick) is read of a contact at
+    /// rest alone.
     ///
     /// [`EventDriven`](crate::EventDriven) takes it while contacts are closed: a contact that is at rest
     /// sticks if static friction can hold it, one that slips has kinetic friction. Impacts take

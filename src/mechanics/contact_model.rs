@@ -84,7 +84,7 @@ pub struct ContactModel<S: ?Sized> {
     /// Contacts that part no faster than this after an impact may stay closed; those that close no
     /// faster graze (m/s).
     pub(crate) rate_tolerance: f64,
-    /// That of the run, where contacts slip in space.
+    /// The tolerance of the run, where contacts slip in space.
     pub(crate) velocity_tolerance: VelocityTolerance,
     pub(crate) redundant: Redundant,
     pub(crate) painleve: Painleve,

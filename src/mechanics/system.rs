@@ -63,8 +63,10 @@ pub trait MechanicalSystem {
     /// [`effort`](Self::effort) writes their accelerations. So surfaces move: a belt, a shaken table, a
     /// turntable, each a coordinate (or some) of its own, of which gaps and tangents depend as on all
     /// others. They come into the rates and accelerations of gaps and slips, into impacts and into
-    /// derivatives as all velocities do. The mass matrix has the entries of an identity there, which
-    /// weigh nothing: kinetic energies leave them out. Provided: none.
+    /// derivatives as all velocities do. The mass matrix has the entries of an identity in their
+    /// rows and columns, which weigh nothing: kinetic energies and Coriolis forces leave them out. The
+    /// work of a surface is in the contacts' part of [`EnergyBalance`](super::EnergyBalance). Provided:
+    /// none.
     ///
     /// Time itself may be one: a coordinate with velocity 1 and acceleration 0 makes a gap depend on time
     /// as the user writes it, exactly.
@@ -104,8 +106,10 @@ pub trait MechanicalSystem {
     ///
     /// Read once, when a driver is made. [`Variational`](crate::Variational) and
     /// [`Compliant`](crate::Compliant) refuse a system that has some
-    /// ([`InputError::DrivenVelocities`](crate::InputError::DrivenVelocities)). No contact is between
-    /// two surfaces that are driven both.
+    /// ([`InputError::DrivenVelocities`](crate::InputError::DrivenVelocities)). A contact has a body on one
+    /// side at least: between two surfaces that are driven no force changes anything. One body may touch
+    /// several surfaces; where they ask for accelerations that no forces make, contacts slip or open, and
+    /// without friction the run ends.
     fn driven(&self) -> Range<usize> {
         0..0
     }

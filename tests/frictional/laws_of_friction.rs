@@ -309,6 +309,8 @@ fn two_feet_that_depend_on_each_other_break_loose_together() {
 struct Puck {
     law: Friction,
     pull: [f64; 2],
+    /// For impacts.
+    friction: f64,
 }
 
 impl MechanicalSystem for Puck {
@@ -335,7 +337,7 @@ impl UnilateralConstraints for Puck {
         q[2]
     }
     fn friction(&self, _j: usize) -> f64 {
-        self.law.slip
+        self.friction
     }
     fn friction_at(&self, _j: usize, _q: &[f64], _speed: f64) -> Option<Friction> {
         Some(self.law)
@@ -356,6 +358,7 @@ fn a_puck_in_space_breaks_loose_in_the_direction_of_the_pull() {
             slip: 0.3,
         },
         pull: [1.2, -1.6],
+        friction: 0.3,
     };
     let run = run(puck, (&[0.0; 3], &[0.0; 3]), 3.0);
     let begins = 0.5 * GRAVITY / 2.0;
@@ -514,4 +517,43 @@ fn laws_that_no_driver_can_honour_are_refused_by_name() {
         .and_then(|mut driver| driver.integrate(&start, 0.1))
         .err();
     assert_eq!(found, expected("Compliant"));
+}
+
+/// Ice: a law may give no friction. Nothing sticks there.
+#[test]
+fn on_ice_nothing_sticks() {
+    let law: Law = |x, _| Friction::constant(0.0 * x);
+    let block = OnBelt {
+        ramp: 2.0,
+        ..OnBelt::new(law)
+    };
+    let run_in_plane = run(block, (&[0.0; 3], &[0.1, 0.0, 0.0]), 1.0);
+    close(run_in_plane.state()[3], 1.1, 1e-8);
+    let puck = Puck {
+        law: Friction::constant(0.0),
+        pull: [1.2, -1.6],
+        friction: 0.3,
+    };
+    for v in [[0.1, 0.0, 0.0], [0.3, 0.4, 0.0]] {
+        let run_in_space = run(puck, (&[0.0; 3], &v), 1.0);
+        close(run_in_space.state()[3], v[0] + 0.6, 1e-8);
+        close(run_in_space.state()[4], v[1] - 0.8, 1e-8);
+    }
+}
+
+/// A law that turns out to be none ends the run where it does so.
+#[test]
+fn a_law_that_is_none_somewhere_ends_the_run_there() {
+    let laws: [Law; 2] = [
+        |x, _| Friction::constant(if x < 1.0 { 0.1 } else { f64::NAN }),
+        |x, _| Friction::constant(if x < 1.0 { 0.1 } else { -0.1 }),
+    ];
+    for law in laws {
+        let driver = EventDriven::new(ContactModel::new(OnBelt::new(law)));
+        let mut driver = driver.unwrap().rtol(1e-8);
+        let start = Start::at(0.0).q(&[0.0; 3]).v(&[3.0, 0.0, 0.0]);
+        let run = driver.integrate(&start, 2.0).unwrap();
+        assert!(run.status().stop().is_some());
+        assert!((run.state()[0] - 1.0).abs() < 1e-3, "{}", run.state());
+    }
 }

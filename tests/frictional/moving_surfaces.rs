@@ -534,3 +534,140 @@ fn what_is_not_a_driven_velocity_is_refused() {
             .agrees(1e-8)
     );
 }
+
+/// A plank on two or three surfaces beside each other: `q = (x, z, θ)`, then the coordinate of each.
+struct Plank {
+    /// Places of the feet under it.
+    feet: Vec<f64>,
+    friction: f64,
+    /// Surfaces move along (belts) or up (tables).
+    up: bool,
+    acceleration: fn(usize, f64) -> f64,
+}
+
+impl MechanicalSystem for Plank {
+    fn dof(&self) -> usize {
+        3 + self.feet.len()
+    }
+    fn driven(&self) -> Range<usize> {
+        3..3 + self.feet.len()
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        let d = self.dof();
+        mass.fill(0.0);
+        (0..d).for_each(|i| mass[i * (d + 1)] = if i == 2 { 0.4 } else { 1.0 });
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[..3].copy_from_slice(&[0.0, -GRAVITY, 0.0]);
+        let surfaces = effort[3..].iter_mut().enumerate();
+        surfaces.for_each(|(i, a)| *a = (self.acceleration)(i, t));
+    }
+}
+
+impl UnilateralConstraints for Plank {
+    fn contacts(&self) -> usize {
+        self.feet.len()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        let height = if self.up { q[3 + j] } else { 0.0 };
+        q[1] + self.feet[j] * q[2].sin() - height
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        (rows[0], rows[2]) = (1.0, -self.feet[j] * q[2].sin());
+        rows[3 + j] = if self.up { 0.0 } else { -1.0 };
+    }
+}
+
+/// On two belts of which one speeds up a plank cannot stick to both.
+#[test]
+fn a_plank_on_two_belts_sticks_to_one_at_most() {
+    let plank = Plank {
+        feet: vec![-0.7, 0.5],
+        friction: 0.3,
+        up: false,
+        acceleration: |belt, t| if belt == 0 { 0.0 } else { 0.4 * t },
+    };
+    let run = run(&plank, 1e-9, (&[0.0; 5], &[0.0; 5]), 1.0).completed();
+    let run = run.unwrap();
+    let model = ContactModel::new(&plank);
+    let slips = |t: f64| {
+        let state = run.state_at(t).unwrap();
+        [0, 1].map(|j| state[5] - state[8 + j])
+    };
+    assert!(run.events()[0].t < 1e-3, "{:?}", run.events()[0]);
+    for k in 1..=20 {
+        let t = 0.05 * f64::from(k);
+        let modes = [0, 1].map(|j| letter(model.contacting(run.mode_at(t).unwrap(), j)));
+        assert_ne!(modes, ['s', 's'], "{t}");
+        for (mode, slip) in modes.iter().zip(slips(t)) {
+            assert!(*mode != 's' || slip.abs() < 1e-8, "{t} {mode} {slip:e}");
+            // Dragged by the belt that moves ahead, held by the one that does not.
+            assert!(*mode != '+' || slip > 0.0);
+        }
+    }
+}
+
+/// Three tables that rise differently lift a plank off one of them, and never into it.
+#[test]
+fn a_plank_on_three_tables_does_not_sink_into_them() {
+    for friction in [0.0, 0.3] {
+        let plank = Plank {
+            feet: vec![-0.7, 0.1, 0.5],
+            friction,
+            up: true,
+            acceleration: |table, t| if table == 1 { 0.5 * t } else { 0.0 },
+        };
+        let model = ContactModel::new(&plank);
+        let mut driver = EventDriven::new(model).unwrap().rtol(1e-9);
+        let start = Start::at(0.0).q(&[0.0; 6]).v(&[0.0; 6]);
+        let run = driver.integrate(&start, 0.5).unwrap();
+        // It ends with a reason, or goes on lifted.
+        for state in run.states().column_iter() {
+            let gap = |j: usize| plank.gap(j, &state.as_slice()[..6]);
+            let least = (0..3).map(gap).fold(f64::INFINITY, f64::min);
+            assert!(least > -1e-8, "{friction} {least:e} {}", run.status());
+        }
+    }
+}
+
+/// Time as a driven coordinate keeps its pace, also where a mass depends on it.
+#[test]
+fn time_keeps_its_pace_where_a_mass_depends_on_it() {
+    struct Leaking;
+    impl MechanicalSystem for Leaking {
+        fn dof(&self) -> usize {
+            2
+        }
+        fn driven(&self) -> Range<usize> {
+            1..2
+        }
+        fn mass(&self, q: &[f64], mass: &mut [f64]) {
+            mass.copy_from_slice(&[2.0 - q[1], 0.0, 0.0, 1.0]);
+        }
+        fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+            effort.copy_from_slice(&[1.0, 0.0]);
+        }
+    }
+    impl UnilateralConstraints for Leaking {
+        fn contacts(&self) -> usize {
+            0
+        }
+        fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
+            1.0
+        }
+    }
+    let run = run(Leaking, 1e-11, (&[0.0; 2], &[0.5, 1.0]), 0.8);
+    close(run.state()[3], 1.0, 1e-12);
+    // d/dt ((2 − t) v) = 1.
+    close(run.state()[2], (0.8 + 2.0 * 0.5) / 1.2, 1e-8);
+}

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+use saltation::mechanics::{Friction, MechanicalSystem, State, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven};
 
 type Names = BTreeSet<&'static str>;
@@ -92,6 +92,10 @@ impl MechanicalSystem for Own {
         (stiffness[0], damping[0]) = (11.0 * t, 12.0 * v[0]);
         true
     }
+    fn driven(&self) -> Range<usize> {
+        asked("driven");
+        4..9
+    }
     fn trees(&self) -> usize {
         asked("trees");
         4
@@ -160,6 +164,13 @@ impl UnilateralConstraints for Own {
         asked("friction");
         0.25 * j as f64
     }
+    fn friction_at(&self, j: usize, q: &[f64], speed: f64) -> Option<Friction> {
+        asked("friction_at");
+        Some(Friction {
+            stick: q[0] + speed,
+            slip: j as f64,
+        })
+    }
     fn tangents(&self, j: usize) -> usize {
         asked("tangents");
         j
@@ -199,6 +210,8 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.extend([flag(s.constant_tangents(2)), flag(s.constant_tangents(1))]);
     said.extend([s.restitution(3, q, v), s.friction(2), s.tangents(2) as f64]);
     said.extend([s.stiffness(2), s.dissipation_time(3)]);
+    let law = s.friction_at(2, q, 0.5).unwrap();
+    said.extend([law.stick, law.slip, s.driven().end as f64]);
     let mut rows = [0.0; 2];
     s.tangent_rows(2, q, &mut rows);
     said.extend(rows);
@@ -269,7 +282,8 @@ fn a_simulation_takes_a_model_behind_a_pointer() {
 mod dual {
     use saltation::derivative::{Dual, RealField, convert};
     use saltation::mechanics::{
-        MechanicalSystem, SmoothConstraints, SmoothMechanics, State, UnilateralConstraints,
+        Friction, MechanicalSystem, SmoothConstraints, SmoothMechanics, State,
+        UnilateralConstraints,
     };
     use std::ops::Range;
 
@@ -306,6 +320,10 @@ mod dual {
             asked("coriolis");
             force[0] = convert::<f64, T>(8.0) * v[0];
             true
+        }
+        fn driven(&self) -> Range<usize> {
+            asked("driven");
+            4..9
         }
         fn trees(&self) -> usize {
             asked("trees");
@@ -390,6 +408,13 @@ mod dual {
             asked("friction");
             0.25 * j as f64
         }
+        fn friction_at(&self, j: usize, q: &[f64], speed: f64) -> Option<Friction> {
+            asked("friction_at");
+            Some(Friction {
+                stick: q[0] + speed,
+                slip: j as f64,
+            })
+        }
         fn tangents(&self, j: usize) -> usize {
             asked("tangents");
             j
@@ -440,6 +465,8 @@ mod dual {
         ]);
         dual.tangent_rows(2, &q, &mut two);
         found.extend(two);
+        let law = dual.friction_at(2, &q, 0.5).unwrap();
+        found.extend([law.stick, law.slip, dual.driven().end as f64]);
         let flags = [
             dual.constant_mass(),
             dual.constant_row(3),
@@ -453,7 +480,7 @@ mod dual {
         let bent = (2.0 * 64.0 - 4.0 * 36.0 - 3.0 * 36.0) * 49.0;
         let expected = [
             1.0, 2.0, 4.0, 7.0, 28.0, -21.0, 56.0, 9.0, 23.5, 11.0, 13.0, 588.0, slope, bent,
-            0.375, 7.0, 36.0, 0.375, 0.5, 1002.0, 3.5, 2.0, 2.0, 2.0,
+            0.375, 7.0, 36.0, 0.375, 0.5, 1002.0, 3.5, 2.0, 2.0, 2.0, 3.5, 2.0, 9.0,
         ];
         for (found, expected) in found.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-10, "{found} {expected}");

@@ -28,6 +28,8 @@ enum Next {
     Modes {
         modes: Vec<Option<Slip>>,
         holds: Vec<Push>,
+        /// Not all modes were tried.
+        is_one_of_many: bool,
     },
     /// No mode of these is consistent.
     Nothing(Candidates),
@@ -52,10 +54,13 @@ impl Model<'_> {
         let mut known = touching.known.to_vec();
         for _ in 0..=MOST_PUSHES {
             match self.next_of_known(occasion, state, contacts, &mut known, mode)? {
-                Next::Modes { modes, holds } => {
+                Next::Modes {
+                    modes,
+                    holds,
+                    is_one_of_many,
+                } => {
                     touching.aside.pushes.extend(holds);
-                    let closed = modes.iter().filter(|mode| mode.is_some()).count();
-                    touching.aside.is_one_of_many = closed > MOST_CONTACTS;
+                    touching.aside.is_one_of_many = is_one_of_many;
                     for &j in contacts {
                         self.set_contacting(mode, j, modes.get(j).copied().flatten());
                     }
@@ -150,6 +155,7 @@ impl Model<'_> {
         Ok(match next {
             Some(modes) => Next::Modes {
                 modes,
+                is_one_of_many: found.contacts.len() > MOST_CONTACTS,
                 holds: found.holds,
             },
             None => Next::Nothing(found),
@@ -165,6 +171,11 @@ impl Model<'_> {
         found: &Candidates,
     ) -> Result<Push, Breakdown> {
         let t = occasion.t;
+        // Of many contacts a mode was not found, which may be there.
+        if found.contacts.len() > MOST_CONTACTS {
+            let contacts = found.contacts.clone();
+            return Err(Breakdown::NoConsistentMode { contacts, t });
+        }
         let [contact] = self.pressed_down(t, state, found)?[..] else {
             let contacts = found.contacts.clone();
             return Err(Breakdown::NoConsistentMode { contacts, t });

@@ -1,5 +1,5 @@
 //! The contact mode that follows: the contact problem of accelerations, by enumeration, in the plane
-//! and in space.
+//! and in space; of many contacts in the plane by a complementarity solver.
 //!
 //! Contacts that touch and do not part are open, stick or slip. With accelerations for speeds this
 //! is the problem of an inelastic impact of all contacts at once, save that a contact that slips
@@ -52,7 +52,7 @@ pub(crate) struct Push {
     pub(crate) without_collision: bool,
 }
 
-/// What the mode that follows an event says beside itself.
+/// Words of the mode that follows an event beside itself.
 #[derive(Debug, Default)]
 pub(crate) struct Aside {
     /// Impulses that it asks for.

@@ -103,7 +103,9 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
     /// `m I` there and does not couple them with the others.
     fn has_shifts(&mut self, block: &RowBlock<'_>, size: usize) -> bool {
         let width = block.width;
-        if width < size {
+        let (driven, tree) = (self.system.driven(), self.system.tree(block.tree));
+        let is_driven = (tree.start..tree.start + size).any(|k| driven.contains(&k));
+        if width < size || is_driven {
             return false;
         }
         if self.tree != Some(block.tree) {

@@ -24,7 +24,21 @@ impl Friction {
             slip: mu,
         }
     }
+
+    /// With coefficients that are above zero, and static friction no less than kinetic; NaN where they
+    /// are none, so that the run ends there.
+    fn sound(self) -> Self {
+        let sound = |mu: f64| if mu >= 0.0 { mu.max(LEAST) } else { f64::NAN };
+        let slip = sound(self.slip);
+        Self {
+            stick: sound(self.stick).max(slip),
+            slip,
+        }
+    }
 }
+
+/// Coefficients of a law are no less: on ice too a contact slips in a direction, and does not stick.
+const LEAST: f64 = 1e-12;
 
 impl Model<'_> {
     /// The coefficients of a contact that slips with this speed, as far as they matter.
@@ -34,7 +48,7 @@ impl Model<'_> {
             return Friction::constant(constant);
         }
         let law = self.system().friction_at(j, q, speed);
-        law.unwrap_or(Friction::constant(constant))
+        law.map_or(Friction::constant(constant), Friction::sound)
     }
 
     /// True when the coefficient of a contact depends on neither slip nor place here.
@@ -46,7 +60,9 @@ impl Model<'_> {
     pub(crate) fn check_coefficients(&self, State { q, .. }: State<'_>) -> Result<(), InputError> {
         for j in 0..self.system().contacts() {
             let constant = self.friction(j);
-            let Friction { stick, slip } = self.coefficients(j, q, 0.0);
+            let law = self.system().friction_at(j, q, 0.0);
+            let law = law.filter(|_| !self.is_frictionless());
+            let Friction { stick, slip } = law.unwrap_or(Friction::constant(constant));
             let each = [constant, stick, slip];
             validate::not_negative("coefficient of friction", &each)
                 .map_err(validate::counted_from(j))?;

@@ -26,7 +26,7 @@ const FASTER: f64 = 8.0;
 /// Likewise of one that turns.
 const SLOW: f64 = 4.0;
 
-/// What the tolerances of a run leave open in velocities: nothing where there are none.
+/// Errors of velocities that the tolerances of a run allow: none where there are none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct VelocityTolerance {
     pub(crate) relative: Vec<f64>,

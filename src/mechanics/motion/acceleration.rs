@@ -59,6 +59,9 @@ const NOISE: f64 = 4.0 * f64::EPSILON;
 /// million times its rounding, so that forces are resolved to a millionth.
 const SHARP: f64 = 1e-10;
 
+/// Part of the loads that forces do not hold, where no forces do.
+const IMPOSSIBLE: f64 = 1e-6;
+
 /// A mechanical system, with sizes and constants read once.
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies<S: ?Sized> {
@@ -504,11 +507,21 @@ impl<'a> Frame<'a> {
             if is_held {
                 return false;
             }
+            // Driven velocities may ask for accelerations that no forces make.
+            let unit = |i: usize| self.diagonal[i].sqrt();
+            let largest = (0..m).fold(0.0f64, |most, i| most.max(load[i].abs() / unit(i)));
+            let is_impossible = !self.mass.driven.is_empty()
+                && (0..m).any(|i| {
+                    let wrong = load[i] - dot(&self.gram[i * m..(i + 1) * m], b);
+                    wrong.abs() > IMPOSSIBLE * largest * unit(i)
+                });
             with_zeros(m * m, |factor| {
                 let is_sharp = self.push_by_rows(0..m, load, factor);
                 if is_sharp {
                     b.copy_from_slice(load);
                     self.gram.copy_from_slice(factor);
+                } else if is_impossible {
+                    b.fill(f64::NAN);
                 }
                 is_sharp
             })

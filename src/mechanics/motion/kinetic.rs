@@ -53,6 +53,7 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     work: &mut [f64],
 ) {
     if system.coriolis(q, v, force) {
+        rest_driven(system, force);
         return;
     }
     if q.len() != v.len() || !is_identity(system, q, v.len()) {
@@ -71,6 +72,14 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     }
     subtract_mass_rate(system, q, v, force, work);
     add_kinetic_gradient(system, q, v, force, work);
+    rest_driven(system, force);
+}
+
+/// Driven velocities have the accelerations that the effort gives, and no others.
+fn rest_driven<S: MechanicalSystem + ?Sized>(system: &S, force: &mut [f64]) {
+    if let Some(driven) = force.get_mut(system.driven()) {
+        driven.fill(0.0);
+    }
 }
 
 /// Subtracts `Ṁ v` from `force`, by a difference along `v`; `work` has `d² + d` entries.
