@@ -113,6 +113,8 @@ pub(crate) struct Differences {
     pub(crate) sides: [DVector<f64>; 2],
     /// What entries are held to.
     pub(crate) size: f64,
+    /// Errors of runs over the step, as a part of that.
+    noise: f64,
 }
 
 impl Differences {
@@ -120,28 +122,37 @@ impl Differences {
     where
         S: MechanicalSystem + UnilateralConstraints,
     {
+        Self::over(system, x, along, tf, STEP)
+    }
+
+    /// Over displacements of this length.
+    fn over<S>(system: &S, x: &[f64], along: &[f64], tf: f64, step: f64) -> Option<Self>
+    where
+        S: MechanicalSystem + UnilateralConstraints,
+    {
         let at = |part: f64| {
-            let moved = x.iter().zip(along).map(|(x, dx)| x + part * STEP * dx);
+            let moved = x.iter().zip(along).map(|(x, dx)| x + part * step * dx);
             end(system, &moved.collect::<Vec<_>>(), tf)
         };
         let [here, half, whole] = [at(0.0)?, at(0.5)?, at(1.0)?];
         let [half_behind, behind] = [at(-0.5)?, at(-1.0)?];
-        let coarse = (&whole - &behind) / (2.0 * STEP);
-        let fine = (&half - &half_behind) / STEP;
+        let coarse = (&whole - &behind) / (2.0 * step);
+        let fine = (&half - &half_behind) / step;
         let side =
-            |half: &DVector<f64>, whole: &DVector<f64>| (4.0 * half - 3.0 * &here - whole) / STEP;
+            |half: &DVector<f64>, whole: &DVector<f64>| (4.0 * half - 3.0 * &here - whole) / step;
         let central = (4.0 * &fine - &coarse) / 3.0;
         Some(Self {
             error: (coarse - fine).amax() / 3.0,
             size: central.amax().max(1.0),
             sides: [side(&half, &whole), -side(&half_behind, &behind)],
             central,
+            noise: NOISE * STEP / step,
         })
     }
 
     /// By how much a derivative may differ from the central ones.
     pub(crate) fn tolerance(&self) -> f64 {
-        3.0 * self.error + NOISE * self.size
+        3.0 * self.error + self.noise * self.size
     }
 
     pub(crate) fn have_one_side(&self) -> bool {
@@ -184,9 +195,15 @@ impl Counts {
             let along: Vec<f64> = (0..x.len())
                 .map(|i| f64::from(u8::from(i == axis)))
                 .collect();
-            let Some(differences) = Differences::of(system, x, &along, tf) else {
+            let Some(mut differences) = Differences::of(system, x, &along, tf) else {
                 continue;
             };
+            // Runs may jump within the step, where another contact is met or missed.
+            let jumps = |of: &Differences| of.error > 0.1 * of.size;
+            if jumps(&differences) {
+                let closer = Differences::over(system, x, &along, tf, 1e-2 * STEP);
+                differences = closer.unwrap_or(differences);
+            }
             if let Ok(matrix) = found.matrix() {
                 let off = (matrix.column(axis) - &differences.central).amax();
                 self.worst[0] = self.worst[0].max(off / differences.tolerance());
