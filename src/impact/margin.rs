@@ -57,6 +57,10 @@ impl ContactRates<'_> {
     /// above it. Else at most 60 steps of Newton's method for each of 16 values of `τ`.
     #[cold]
     pub(crate) fn margin_in_cones(&self, holds: &[Hold], multipliers: &[f64]) -> f64 {
+        // Without a closed contact nothing is held, and there is nothing to decompose.
+        if holds.iter().all(|hold| *hold == Hold::Open) {
+            return 1.0;
+        }
         // Surfaces that move by themselves may ask for rates that no multipliers make.
         let off = self.residual(holds, multipliers);
         if off > HELD {
@@ -76,7 +80,7 @@ impl ContactRates<'_> {
             return f64::NAN;
         };
         let Some(mut path) = CentralPath::new(&loads) else {
-            return 1.0;
+            return f64::NAN;
         };
         let mut found = path.follow(COARSE);
         if found < 2.0 * NEAR {
