@@ -148,6 +148,9 @@ struct Pushed {
     count: usize,
     /// Force along the ground (N).
     force: f64,
+    /// What it gains on the first mass (N/s).
+    growth: f64,
+    constant_rows: bool,
 }
 
 impl MechanicalSystem for Pushed {
@@ -163,10 +166,11 @@ impl MechanicalSystem for Pushed {
     fn constant_mass(&self) -> bool {
         true
     }
-    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
         for pair in effort.chunks_exact_mut(2) {
             pair.copy_from_slice(&[self.force, -9.81]);
         }
+        effort[0] += self.growth * t;
     }
     fn time_scale(&self) -> Option<f64> {
         Some(f64::INFINITY)
@@ -186,7 +190,7 @@ impl UnilateralConstraints for Pushed {
         true
     }
     fn constant_row(&self, _j: usize) -> bool {
-        true
+        self.constant_rows
     }
     fn friction(&self, _j: usize) -> f64 {
         0.5
@@ -198,7 +202,7 @@ impl UnilateralConstraints for Pushed {
         1
     }
     fn constant_tangents(&self, _j: usize) -> bool {
-        true
+        self.constant_rows
     }
     fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
         rows.fill(0.0);
@@ -206,30 +210,71 @@ impl UnilateralConstraints for Pushed {
     }
 }
 
-/// Fifty steps of one length of masses that stick, that slip, and that slide freely.
+/// Fifty steps of one length of masses that stick, that slip, and that slide freely, where rows
+/// are constant and where they are not known to be.
 pub(crate) fn sliding() -> Vec<Case> {
-    let case = |count: usize, word: &str| {
+    let case = |count: usize, constant_rows: bool, word: &str| {
         let (force, speed) = match word {
             "stick" => (1.0, 0.0),
             _ => (8.0, 1.0),
         };
-        let mut model = ContactModel::with_law(Pushed { count, force }, Moreau::new());
+        let pushed = Pushed {
+            count,
+            force,
+            growth: 0.0,
+            constant_rows,
+        };
+        let mut model = ContactModel::with_law(pushed, Moreau::new());
         if word == "free" {
             model = model.frictionless();
         }
         let (q, v) = (vec![0.0; 2 * count], [speed, 0.0].repeat(count));
         let settled = model.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         let mut run = Integrator::new(model).expect("a system").fixed_step(1e-2);
-        Case::new(format!("{count} {word}"), move || {
+        let rows = if constant_rows { "" } else { ", varying rows" };
+        Case::new(format!("{count} {word}{rows}"), move || {
             let summary = run.observe(&settled.as_start(), 0.5, &mut ());
             summary.expect("good input").statistics.steps
         })
     };
     let words = ["free", "stick", "slip"];
-    let all = [1, 2, 4]
-        .into_iter()
-        .flat_map(|count| words.map(|word| case(count, word)));
+    let all = [true, false].into_iter().flat_map(|constant_rows| {
+        let counts = [1, 2, 4].into_iter();
+        counts.flat_map(move |count| words.map(|word| case(count, constant_rows, word)))
+    });
     all.collect()
+}
+
+/// Events of one mass among some on the ground: it begins to slip, or comes to rest.
+pub(crate) fn rubbing() -> Vec<Event> {
+    let begins = |name, count: usize| {
+        let pushed = Pushed {
+            count,
+            force: 2.0,
+            growth: 10.0,
+            constant_rows: true,
+        };
+        event(name, pushed, &vec![0.0; 4 * count])
+    };
+    let stops = |name, count: usize| {
+        let pushed = Pushed {
+            count,
+            force: 2.0,
+            growth: 0.0,
+            constant_rows: true,
+        };
+        let mut x = vec![0.0; 4 * count];
+        x[2 * count] = 1.0;
+        event(name, pushed, &x)
+    };
+    vec![
+        begins("1 mass begins to slip", 1),
+        stops("1 mass comes to rest", 1),
+        begins("1 of 2 masses begins to slip", 2),
+        stops("1 of 2 masses comes to rest", 2),
+        begins("1 of 4 masses begins to slip", 4),
+        stops("1 of 4 masses comes to rest", 4),
+    ]
 }
 
 /// Runs over an event, the same time without it, and 40 smooth steps.
@@ -268,7 +313,7 @@ pub(crate) fn events() -> Vec<Event> {
         (q.to_vec(), v.to_vec())
     };
     let (q, v) = rock.tilted(0.1);
-    vec![
+    let mut events = vec![
         event("ball", ball, &[1.0, 0.0]),
         event("rigid legs, one foot", rigid, &flat(rigid_start(0.1))),
         event("rigid legs, both feet", rigid, &flat(rigid_start(0.0))),
@@ -280,7 +325,9 @@ pub(crate) fn events() -> Vec<Event> {
         event("soft legs, one foot", soft, &flat(start(0.1))),
         event("soft legs, both feet", soft, &flat(start(0.0))),
         event("soft legs, one foot bounces", bouncing, &flat(start(0.1))),
-    ]
+    ];
+    events.extend(rubbing());
+    events
 }
 
 fn event<S>(name: &'static str, system: S, x: &[f64]) -> Event

@@ -77,6 +77,18 @@ fn cases() -> Vec<Case> {
             );
         }
     }
+    for event in mechanics::rubbing() {
+        for (part, mut case) in [
+            ("through", event.through),
+            ("beyond", event.beyond),
+            ("smooth", event.smooth),
+        ] {
+            add(
+                format!("event-{}--{part}", event.name),
+                Box::new(move || _ = black_box((case.run)())),
+            );
+        }
+    }
     all
 }
 

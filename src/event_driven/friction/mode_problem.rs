@@ -11,7 +11,7 @@ use super::many_contacts;
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::motion;
+use crate::event_driven::motion::{self, LEFT_ALONE};
 use crate::impact::multipliers::{Hold, unit};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes, UNKNOWN};
 use crate::impact::space::{self, Given};
@@ -339,12 +339,20 @@ impl Model<'_> {
         with_list(self.layout().contacts, |space| {
             let closed = gather_closed(mode, space);
             let (q, v) = self.parts_mut(state);
-            let m = closed.len();
+            let (m, least) = (closed.len(), LEFT_ALONE * self.rate_tolerance);
+            let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
+            // Most steps leave rates of rounding: the masses of the contacts are not needed then.
+            let is_within = |rate: &f64| rate.is_nan() || rate.abs() <= least;
+            let is_held =
+                |&j: &usize| !sticks(j) || self.slip_velocity(j, q, v).iter().all(is_within);
+            let bodies = &self.bodies;
+            if bodies.rates_are_within(None, least, [q, v], closed) && closed.iter().all(is_held) {
+                return false;
+            }
             with_zeros(Frame::size(self, m), |scratch| {
                 let Ok(frame) = Frame::new(self, State { t: 0.0, q, v }, closed, scratch) else {
                     return false;
                 };
-                let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
                 let tangents = frame.tangents().max(1);
                 let holds = |row: &usize| *row < m || sticks(closed[(row - m) / tangents]);
                 with_list(frame.r, |rows| {
@@ -353,7 +361,6 @@ impl Model<'_> {
                         *to = row;
                         count += 1;
                     }
-                    let least = 1e-3 * self.rate_tolerance;
                     hold_rows(&frame, &rows[..count], v, least, |_, _| {})
                 })
             })

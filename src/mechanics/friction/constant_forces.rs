@@ -9,6 +9,7 @@ use super::contact_function::Slip;
 use super::forces::{Dependent, Forces, RAISED};
 use super::frame::Frame;
 use crate::Mode;
+use crate::linalg::cholesky::columns_times;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::{Model, gather_closed};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
@@ -129,13 +130,13 @@ impl ConstantForces {
             *effort += applied;
         }
         if let Some(acceleration) = acceleration {
-            product(&self.accelerations, &self.effort, acceleration);
+            columns_times(&self.accelerations, &self.effort, acceleration);
         }
         if let Some(forces) = forces {
             let m = self.contacts.len();
             let k = self.tangents;
-            product(&self.forces, &self.effort, &mut self.pushes);
-            product(&self.free, &self.effort, &mut self.bends);
+            columns_times(&self.forces, &self.effort, &mut self.pushes);
+            columns_times(&self.free, &self.effort, &mut self.bends);
             let unit = self.bends.iter().fold(0.0f64, |most, b| most.max(b.abs()));
             for (i, &j) in self.contacts.iter().enumerate() {
                 let root = self.roots[i];
@@ -145,16 +146,6 @@ impl ConstantForces {
                 forces.along[k * j..k * (j + 1)].copy_from_slice(along);
                 forces.raised[j] = (RAISED * unit + idle) / root;
             }
-        }
-    }
-}
-
-/// `out = A x`, with one column of `A` an entry of `x`.
-fn product(a: &[f64], x: &[f64], out: &mut [f64]) {
-    out.fill(0.0);
-    for (x, column) in x.iter().zip(a.chunks_exact(out.len().max(1))) {
-        for (out, entry) in out.iter_mut().zip(column) {
-            *out += entry * x;
         }
     }
 }

@@ -135,6 +135,7 @@ impl ContactFunctions {
     }
 
     /// How contact `j` slips with friction.
+    #[inline]
     pub(crate) fn slip(self, mode: &Mode, j: usize) -> Slip {
         let n = self.contacts;
         if !self.slides() || j >= n || !mode.flag(n + j) {

@@ -70,6 +70,18 @@ impl Forces<'_> {
         };
         [along(0), along(1)]
     }
+
+    /// The margin of the cone of a contact with this friction to one side of its tangent; in space, with
+    /// the side 0, to all.
+    pub(super) fn margin_of_cone(&self, j: usize, side: i8, mu: f64) -> f64 {
+        let raised = (1.0 + mu) * self.raised[j];
+        let [x, y] = self.along(j);
+        let along = match side {
+            0 => -x.hypot(y),
+            side => f64::from(side) * x,
+        };
+        mu * self.push[j] + along + raised
+    }
 }
 
 impl Model<'_> {

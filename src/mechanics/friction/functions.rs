@@ -70,33 +70,37 @@ impl Model<'_> {
         }
         self.with_forces(Dependent::Margin, |forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
-            let mut write = |function: ContactFunction| {
-                h[functions.index(function)] = self.margin(function, state.q, forces);
-            };
-            write(ContactFunction::Loads);
+            if let Some(margin) = forces.margin {
+                h[functions.index(ContactFunction::Loads)] = BEYOND + margin;
+                return;
+            }
             for j in self.layout().closed(mode) {
-                write(ContactFunction::Force(j));
-                if self.contacting(mode, j) == Contacting::Stick {
+                h[functions.index(ContactFunction::Force(j))] = forces.push[j] + forces.raised[j];
+                let sticks = functions.slip(mode, j) == Slip::NONE && self.friction(j) != 0.0;
+                if sticks {
+                    // One that slips no more has the speed zero.
+                    let mu = self.coefficients(j, state.q, 0.0).stick;
                     for &slip in functions.cone() {
-                        write(ContactFunction::Cone { contact: j, slip });
+                        let function = ContactFunction::Cone { contact: j, slip };
+                        h[functions.index(function)] = forces.margin_of_cone(j, slip, mu);
                     }
                 }
             }
         });
         for j in self.layout().closed(mode) {
             let slip = functions.slip(mode, j);
-            let of_space = match (functions.tangents > 1, slip.begins) {
-                (true, true) => Some(ContactFunction::Onset(j)),
-                (true, false) => Some(ContactFunction::Turn(j)),
-                (false, _) => None,
-            };
-            if slip != Slip::NONE {
-                for function in [Some(ContactFunction::Slip(j)), of_space]
-                    .into_iter()
-                    .flatten()
-                {
-                    h[functions.index(function)] = self.of_slip(function, j, state, mode);
-                }
+            if slip == Slip::NONE {
+                continue;
+            }
+            let function = ContactFunction::Slip(j);
+            h[functions.index(function)] = self.of_slip(function, j, state, mode);
+            if functions.tangents > 1 {
+                let function = if slip.begins {
+                    ContactFunction::Onset(j)
+                } else {
+                    ContactFunction::Turn(j)
+                };
+                h[functions.index(function)] = self.of_slip(function, j, state, mode);
             }
         }
     }
@@ -116,15 +120,8 @@ impl Model<'_> {
             (ContactFunction::Loads, Some(margin)) => BEYOND + margin,
             (ContactFunction::Force(j), None) => forces.push[j] + forces.raised[j],
             (ContactFunction::Cone { contact, slip }, None) => {
-                // One that slips no more has the speed zero.
                 let mu = self.coefficients(contact, q, 0.0).stick;
-                let raised = (1.0 + mu) * forces.raised[contact];
-                let [x, y] = forces.along(contact);
-                let along = match slip {
-                    0 => -x.hypot(y),
-                    slip => f64::from(slip) * x,
-                };
-                mu * forces.push[contact] + along + raised
+                forces.margin_of_cone(contact, slip, mu)
             }
             _ => NOT_ARMED,
         }
@@ -144,11 +141,16 @@ impl Model<'_> {
             return NOT_ARMED;
         }
         let velocity = self.slip_velocity(j, q, v);
-        let (along, speed) = (slip.along(velocity), velocity[0].hypot(velocity[1]));
+        let along = slip.along(velocity);
+        if self.functions().tangents == 1 {
+            return match function {
+                ContactFunction::Slip(_) => along,
+                _ => NOT_ARMED,
+            };
+        }
+        let speed = velocity[0].hypot(velocity[1]);
         match function {
-            ContactFunction::Slip(_)
-                if self.functions().tangents > 1 && !slip.begins && !slip.ends =>
-            {
+            ContactFunction::Slip(_) if !slip.begins && !slip.ends => {
                 along.min(speed - self.least_slip(j, q, v))
             }
             ContactFunction::Slip(_) => along,
