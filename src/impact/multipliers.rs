@@ -96,6 +96,16 @@ impl Hold {
         }
     }
 
+    /// How many multipliers are free, and rates prescribed, with so many tangents.
+    fn unknowns(self, tangents: usize) -> usize {
+        match self {
+            Self::Open => 0,
+            Self::Stick => 1 + tangents,
+            Self::Onset { .. } if tangents > 1 => 2,
+            Self::Slip(_) | Self::Onset { .. } => 1,
+        }
+    }
+
     /// The directions along tangents, of so many, in which a multiplier is free and a rate
     /// prescribed.
     fn along(self, tangents: usize) -> impl Iterator<Item = Parts> {
@@ -176,25 +186,57 @@ impl ContactRates<'_> {
         self.each(holds, |i, hold| hold.pushes(self.friction[i]))
     }
 
+    /// The part of a row along a combination of the rows of a contact. No zero is negative.
+    #[inline]
+    fn combined(&self, row: &[f64], i: usize, parts: &Parts) -> f64 {
+        let mut sum = -0.0;
+        if parts[0] != 0.0 {
+            sum += parts[0] * (0.0 + row[i]);
+        }
+        let first = self.contacts + i * self.tangents;
+        let along = row[first..first + self.tangents].iter();
+        for (entry, part) in along.zip(&parts[1..]) {
+            if *part != 0.0 {
+                sum += part * (0.0 + entry);
+            }
+        }
+        sum
+    }
+
     /// The system of a mode, row by row: no rate along normals, nor along the tangents of sticking
     /// contacts, nor across a slip that begins.
-    fn set_up(&self, holds: &[Hold], matrix: &mut [f64], right: &mut [f64]) {
+    fn set_up(
+        &self,
+        holds: &[Hold],
+        unknowns: &[(usize, Parts)],
+        matrix: &mut [f64],
+        right: &mut [f64],
+    ) {
         let (r, size) = (self.rows(), right.len());
-        with_zeros(r, |row| {
+        with_zeros(r, |across| {
             for (at, (i, parts)) in self.prescribed(holds).enumerate() {
-                row.fill(0.0);
+                let turns = matches!(holds[i], Hold::Onset { .. }) && parts[0] == 0.0;
+                let along = parts.iter().position(|part| *part != 0.0).unwrap_or(0);
                 right[at] = 0.0;
-                for (k, part) in self.taken(i, &parts) {
-                    right[at] -= part * self.free[k];
-                    for (to, g) in row.iter_mut().zip(&self.gram[k * r..(k + 1) * r]) {
-                        *to += part * g;
+                let row = if turns {
+                    across.fill(0.0);
+                    for (k, part) in self.taken(i, &parts) {
+                        right[at] -= part * self.free[k];
+                        for (to, g) in across.iter_mut().zip(&self.gram[k * r..(k + 1) * r]) {
+                            *to += part * g;
+                        }
                     }
-                }
+                    &*across
+                } else {
+                    let k = self.row(i, along);
+                    right[at] -= self.free[k];
+                    &self.gram[k * r..(k + 1) * r]
+                };
                 let entries = &mut matrix[at * size..(at + 1) * size];
-                for (entry, (j, parts)) in entries.iter_mut().zip(self.unknowns(holds)) {
-                    *entry = self.taken(j, &parts).map(|(k, part)| part * row[k]).sum();
+                for (entry, (j, parts)) in entries.iter_mut().zip(unknowns) {
+                    *entry = self.combined(row, *j, parts);
                 }
-                if let (Hold::Onset { pace, .. }, true) = (holds[i], parts[0] == 0.0) {
+                if let (Hold::Onset { pace, .. }, true) = (holds[i], turns) {
                     // The rate across it turns with the direction, by −w/(μ λ_n).
                     entries[at] += pace.max(LEAST_PACE * self.own(self.row(i, 1)));
                 }
@@ -205,29 +247,34 @@ impl ContactRates<'_> {
     /// Writes the multipliers of a mode, one a row. Where contacts depend on each other, those of
     /// least norm, in or out of the cones: the rates with them are those of the mode; then false.
     pub(crate) fn solve(&self, holds: &[Hold], multipliers: &mut [f64]) -> bool {
-        let size = self.prescribed(holds).count();
+        let size = holds.iter().map(|hold| hold.unknowns(self.tangents)).sum();
         multipliers.fill(0.0);
-        with_zeros(size * size + size, |scratch| {
-            let (matrix, unknowns) = scratch.split_at_mut(size * size);
-            self.set_up(holds, matrix, unknowns);
-            // In space slips in slightly different directions make a matrix regular that is not.
-            let may_depend = self.tangents > 1 && self.contacts > 1;
-            let mut is_unique = !(may_depend && self.add_null_space(holds, matrix, size));
-            if !lu::solve_once(matrix, unknowns) {
-                self.set_up(holds, matrix, unknowns);
-                is_unique = false;
-                self.add_null_space(holds, matrix, size);
-                if !lu::solve_once(matrix, unknowns) {
-                    self.set_up(holds, matrix, unknowns);
-                    least_norm(matrix, unknowns);
-                }
+        with_list(size, |unknowns: &mut [(usize, Parts)]| {
+            for (to, unknown) in unknowns.iter_mut().zip(self.unknowns(holds)) {
+                *to = unknown;
             }
-            for ((i, parts), x) in self.unknowns(holds).zip(&*unknowns) {
-                for (k, part) in self.taken(i, &parts) {
-                    multipliers[k] += part * x;
+            with_zeros(size * size + size, |scratch| {
+                let (matrix, x) = scratch.split_at_mut(size * size);
+                self.set_up(holds, unknowns, matrix, x);
+                // In space slips in slightly different directions make a matrix regular that is not.
+                let may_depend = self.tangents > 1 && self.contacts > 1;
+                let mut is_unique = !(may_depend && self.add_null_space(holds, matrix, size));
+                if !lu::solve_once(matrix, x) {
+                    self.set_up(holds, unknowns, matrix, x);
+                    is_unique = false;
+                    self.add_null_space(holds, matrix, size);
+                    if !lu::solve_once(matrix, x) {
+                        self.set_up(holds, unknowns, matrix, x);
+                        least_norm(matrix, x);
+                    }
                 }
-            }
-            is_unique
+                for ((i, parts), x) in unknowns.iter().zip(&*x) {
+                    for (k, part) in self.taken(*i, parts) {
+                        multipliers[k] += part * x;
+                    }
+                }
+                is_unique
+            })
         })
     }
 

@@ -1,6 +1,8 @@
 //! Small dense systems by elimination with row exchanges, `P A = L U`, in place: with factors that
 //! are kept, or for one right side.
 
+use super::dot;
+
 /// A pivot of factors that are kept is zero below this part of its column.
 const SMALL: f64 = 1e-13;
 /// A pivot is zero below this part of its column, or of this, for [`solve_once`].
@@ -8,6 +10,7 @@ pub(crate) const SINGULAR: f64 = 1e-11;
 
 /// The row of the greatest entry of column `k` on and below the diagonal; none unless that is above
 /// a part `small` of the column, or of `least`.
+#[inline(always)]
 fn pivot_row(
     n: usize,
     k: usize,
@@ -16,39 +19,65 @@ fn pivot_row(
     least: f64,
 ) -> Option<usize> {
     let whole = (0..n).fold(least, |most, i| most.max(entry(i).abs()));
-    let pivot = (k..n).max_by(|&i, &j| entry(i).abs().total_cmp(&entry(j).abs()))?;
+    let (mut pivot, mut most) = (k, 0.0f64);
+    for i in k..n {
+        // The last of equal ones; NaN is greatest.
+        let size = entry(i).abs();
+        if size.total_cmp(&most).is_ge() {
+            (pivot, most) = (i, size);
+        }
+    }
     // Written so that NaN fails.
-    (entry(pivot).abs() > small * whole).then_some(pivot)
+    (most > small * whole).then_some(pivot)
 }
 
 /// Replaces `x` by the solution of `A y = x`, `A` (n × n, row by row) being used up; false when a
-/// pivot is zero.
+/// pivot is zero. Up to eight `n` is a constant when this is compiled.
 pub(crate) fn solve_once(a: &mut [f64], x: &mut [f64]) -> bool {
-    let n = x.len();
+    match x.len() {
+        1 => eliminate(1, a, x),
+        2 => eliminate(2, a, x),
+        3 => eliminate(3, a, x),
+        4 => eliminate(4, a, x),
+        5 => eliminate(5, a, x),
+        6 => eliminate(6, a, x),
+        7 => eliminate(7, a, x),
+        8 => eliminate(8, a, x),
+        n => eliminate(n, a, x),
+    }
+}
+
+/// See [`solve_once`].
+#[inline(always)]
+fn eliminate(n: usize, a: &mut [f64], x: &mut [f64]) -> bool {
+    let (a, x) = (&mut a[..n * n], &mut x[..n]);
     for k in 0..n {
         let Some(pivot) = pivot_row(n, k, |i| a[i * n + k], SINGULAR, SINGULAR) else {
             return false;
         };
+        let (upper, lower) = a.split_at_mut((k + 1) * n);
+        let row = &mut upper[k * n..];
+        let (above, below) = x.split_at_mut(k + 1);
+        let value = &mut above[k];
         if pivot != k {
-            for j in 0..n {
-                a.swap(pivot * n + j, k * n + j);
-            }
-            x.swap(pivot, k);
+            let other = &mut lower[(pivot - k - 1) * n..][..n];
+            row.swap_with_slice(other);
+            std::mem::swap(value, &mut below[pivot - k - 1]);
         }
-        for i in k + 1..n {
-            let factor = a[i * n + k] / a[k * n + k];
+        for (other, x) in lower.chunks_exact_mut(n).zip(below) {
+            let factor = other[k] / row[k];
             if factor != 0.0 {
-                for j in k + 1..n {
-                    a[i * n + j] -= factor * a[k * n + j];
+                for (entry, from) in other[k + 1..].iter_mut().zip(&row[k + 1..]) {
+                    *entry -= factor * from;
                 }
-                a[i * n + k] = 0.0;
-                x[i] -= factor * x[k];
+                other[k] = 0.0;
+                *x -= factor * *value;
             }
         }
     }
-    for k in (0..n).rev() {
-        let known: f64 = (k + 1..n).map(|j| a[k * n + j] * x[j]).sum();
-        x[k] = (x[k] - known) / a[k * n + k];
+    for (k, row) in a.chunks_exact(n.max(1)).enumerate().rev() {
+        let (above, below) = x.split_at_mut(k + 1);
+        above[k] = (above[k] - dot(&row[k + 1..], below)) / row[k];
     }
     true
 }

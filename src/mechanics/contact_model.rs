@@ -93,9 +93,9 @@ pub struct ContactModel<S: ?Sized> {
     /// Ends searches of the law.
     pub(crate) interrupt: Interrupt,
     /// The closed contacts of the last state, where nothing of them depends on it; without friction,
-    /// and with it.
+    /// and with it, and those of the mode before.
     pub(crate) last_contacts: Kept<ConstantContacts>,
-    pub(crate) last_forces: Kept<ConstantForces>,
+    pub(crate) last_forces: Kept<[ConstantForces; 2]>,
     /// Last, because `S` may be unsized.
     pub(crate) bodies: Bodies<S>,
 }

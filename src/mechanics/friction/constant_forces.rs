@@ -39,6 +39,13 @@ pub(crate) struct ConstantForces {
 }
 
 impl ConstantForces {
+    /// True where this is the mode.
+    #[inline]
+    fn is_of(&self, mode: &Mode) -> bool {
+        let kept = self.mode.as_ref();
+        kept.is_some_and(|kept| kept.has_flags_of(mode))
+    }
+
     /// Takes a mode; allocates for one that has more contacts than those before.
     #[cold]
     fn fill(&mut self, model: &Model<'_>, state: State<'_>, mode: &Mode, closed: &[usize]) {
@@ -98,7 +105,7 @@ impl ConstantForces {
                 }
                 let acceleration = &mut self.accelerations[c * d..(c + 1) * d];
                 let is_unique = model.with_forces(Dependent::Ignored, |found| {
-                    model.balance(&frame, mode, state.v, acceleration, found);
+                    model.balance(&frame, mode, state.v, Some(acceleration), Some(&mut *found));
                     let forces = &mut self.forces[(1 + k) * m * c..(1 + k) * m * (c + 1)];
                     let (pushes, along) = forces.split_at_mut(m);
                     for (i, &j) in closed.iter().enumerate() {
@@ -162,12 +169,12 @@ impl Model<'_> {
     ) {
         let is_constant = self.bodies.fixed.has_constant_inverse();
         let done = is_constant
-            && self.last_forces.with(|last| {
-                if last
-                    .mode
-                    .as_ref()
-                    .is_none_or(|kept| !kept.has_flags_of(mode))
-                {
+            && self.last_forces.with(|[last, before]| {
+                // A contact that slips comes to stick, and slips again.
+                if !last.is_of(mode) {
+                    std::mem::swap(last, before);
+                }
+                if !last.is_of(mode) {
                     with_list(self.layout().contacts, |space| {
                         last.fill(self, state, mode, gather_closed(mode, space));
                     });

@@ -109,25 +109,18 @@ impl Model<'_> {
         acceleration: Option<&mut [f64]>,
         forces: Option<&mut Forces<'_>>,
     ) {
-        let Some(acceleration) = acceleration else {
-            let d = state.v.len();
-            return with_zeros(d, |all| {
-                self.motion_of_frame(state, mode, Some(all), forces);
-            });
-        };
-        let Some(forces) = forces else {
-            return self.with_forces(Dependent::Ignored, |all| {
-                self.motion_of_frame(state, mode, Some(acceleration), Some(all));
-            });
-        };
         with_list(self.layout().contacts, |space| {
             let closed = gather_closed(mode, space);
             with_zeros(Frame::size(self, closed.len()), |scratch| {
                 if let Ok(frame) = Frame::new(self, state, closed, scratch) {
                     self.balance(&frame, mode, state.v, acceleration, forces);
                 } else {
-                    acceleration.fill(f64::NAN);
-                    forces.push.fill(f64::NAN);
+                    if let Some(acceleration) = acceleration {
+                        acceleration.fill(f64::NAN);
+                    }
+                    if let Some(forces) = forces {
+                        forces.push.fill(f64::NAN);
+                    }
                 }
             });
         });
@@ -212,17 +205,16 @@ impl Model<'_> {
     }
 
     /// Forces that hold the closed contacts in their modes at velocities `v`, and the accelerations
-    /// with them.
+    /// with them, as far as they are asked for.
     pub(super) fn balance(
         &self,
         frame: &Frame<'_>,
         mode: &Mode,
         v: &[f64],
-        acceleration: &mut [f64],
-        forces: &mut Forces<'_>,
+        acceleration: Option<&mut [f64]>,
+        mut forces: Option<&mut Forces<'_>>,
     ) {
         let m = frame.contacts.len();
-        acceleration.copy_from_slice(frame.free);
         with_zeros(m + frame.r, |scratch| {
             let (friction, multipliers) = scratch.split_at_mut(m);
             for (i, (to, &j)) in friction.iter_mut().zip(frame.contacts).enumerate() {
@@ -241,12 +233,16 @@ impl Model<'_> {
                     Some(halt) => rates.solve_halt(holds, halt, multipliers),
                 };
                 if !are_unique {
-                    forces.margin = Some(match forces.dependent {
-                        Dependent::Ignored => 0.0,
-                        _ => rates.margin_in_cones(holds, multipliers),
-                    });
+                    if let Some(forces) = &mut forces {
+                        forces.margin = Some(match forces.dependent {
+                            Dependent::Ignored => 0.0,
+                            _ => rates.margin_in_cones(holds, multipliers),
+                        });
+                    }
                     rates.bring_into_cones(holds, multipliers);
-                    if forces.dependent == Dependent::Forces {
+                    if let Some(forces) = forces.as_deref_mut()
+                        && forces.dependent == Dependent::Forces
+                    {
                         with_zeros(frame.r, |least| {
                             least.copy_from_slice(multipliers);
                             if !rates.are_in_cones(holds, multipliers) {
@@ -257,13 +253,21 @@ impl Model<'_> {
                     }
                 }
             });
-            for (i, &p) in multipliers.iter().enumerate() {
-                frame.push(i, p, acceleration);
+            if let Some(acceleration) = acceleration {
+                acceleration.copy_from_slice(frame.free);
+                for (i, &p) in multipliers.iter().enumerate() {
+                    frame.push(i, p, acceleration);
+                }
             }
-            if forces.margin.is_none() {
+            if let Some(forces) = forces.as_deref_mut()
+                && forces.margin.is_none()
+            {
                 forces.write(frame, multipliers);
             }
         });
+        let Some(forces) = forces else {
+            return;
+        };
         let unit = (0..frame.r).fold(0.0f64, |most, i| {
             most.max(frame.bends[i].abs() / frame.root(i))
         });
@@ -279,8 +283,6 @@ impl Model<'_> {
             frame.bends[i] = dot(frame.row(i), v);
         }
         frame.free.copy_from_slice(v);
-        self.with_forces(Dependent::Ignored, |impulses| {
-            self.balance(frame, mode, frame.free, v, impulses);
-        });
+        self.balance(frame, mode, frame.free, Some(v), None);
     }
 }

@@ -43,11 +43,19 @@ pub(crate) struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// Entries of scratch for `m` contacts.
     pub(crate) fn size(model: &Model<'_>, m: usize) -> usize {
-        let (d, nq) = (model.bodies.fixed.d, model.bodies.fixed.nq);
+        let fixed = &model.bodies.fixed;
+        let (d, nq) = (fixed.d, fixed.nq);
         let r = m * (1 + model.row_tangents());
         let tangents = model.row_tangents() * d;
-        let work = (d * d + d).max(work_size(nq, d)).max(2 * nq + tangents);
-        d * d + 2 * r * d + r * r + 2 * d + r + 2 * m + work
+        let mass = fixed.mass_size(d);
+        // A mass that is constant has no Coriolis force where q̇ = v.
+        let coriolis = if mass == 0 && fixed.identity {
+            0
+        } else {
+            d * d + d
+        };
+        let work = coriolis.max(work_size(nq, d)).max(2 * nq + tangents);
+        mass + 2 * r * d + r * r + 2 * d + r + 2 * m + work
     }
 
     /// Evaluates at a state; scratch of [`size`](Self::size) zeros.
@@ -61,7 +69,8 @@ impl<'a> Frame<'a> {
         let k = model.row_tangents();
         let r = m * (1 + k);
         let mut cut = Cut(scratch);
-        let mass = model.bodies.mass(q, cut.take(d * d))?;
+        let fixed = &model.bodies.fixed;
+        let mass = model.bodies.mass(q, cut.take(fixed.mass_size(d)))?;
         let (rows, response, gram) = (cut.take(r * d), cut.take(r * d), cut.take(r * r));
         let (free, force, bends) = (cut.take(d), cut.take(d), cut.take(r));
         let (stick, slip) = (cut.take(m), cut.take(m));
@@ -76,10 +85,10 @@ impl<'a> Frame<'a> {
         }
         delassus(&mass, d, rows, response, gram);
         system.effort(t, q, v, force);
-        for (force, applied) in force.iter_mut().zip(model.bodies.fixed.applied()) {
+        for (force, applied) in force.iter_mut().zip(fixed.applied()) {
             *force += applied;
         }
-        if !(model.bodies.fixed.identity && system.constant_mass()) {
+        if !(fixed.identity && system.constant_mass()) {
             coriolis(system, q, v, free, work);
             for (force, c) in force.iter_mut().zip(&*free) {
                 *force += c;

@@ -219,6 +219,11 @@ impl Fixed {
         Mass { inertia, driven }
     }
 
+    /// Size of the space in which a mass matrix is factorised; none for one that is constant.
+    pub(crate) fn mass_size(&self, d: usize) -> usize {
+        if self.inverse.is_some() { 0 } else { d * d }
+    }
+
     /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
     /// coordinates. These are arguments although `self` holds them: where the type of the system is
     /// concrete they are constants of the compiler.
@@ -228,8 +233,7 @@ impl Fixed {
         } else {
             d * d + 2 * d
         };
-        let mass = if self.inverse.is_some() { 0 } else { d * d };
-        mass + 2 * m * d + m * m + m + coriolis.max(d + 3 * nq)
+        self.mass_size(d) + 2 * m * d + m * m + m + coriolis.max(d + 3 * nq)
     }
 }
 
@@ -280,8 +284,7 @@ impl<'a> Frame<'a> {
     {
         let (d, m) = (fixed.dof(system)?, contacts.len());
         let mut cut = Cut(scratch);
-        let space = if fixed.inverse.is_some() { 0 } else { d * d };
-        let mass = fixed.mass(system, d, q, cut.take(space))?;
+        let mass = fixed.mass(system, d, q, cut.take(fixed.mass_size(d)))?;
         let (rows, lift, gram) = (cut.take(m * d), cut.take(m * d), cut.take(m * m));
         let (diagonal, work) = (cut.take(m), cut.0);
         let rows = ContactRows::new(system, d, q, contacts, rows, work);
