@@ -192,7 +192,10 @@ impl Model<'_> {
             self.motion_with_friction(at, &mode, Some(acceleration), None);
             let frame = Frame::new(self, at, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
-            let size = frame.bends.iter().fold(0.0, |size: f64, bend| size.max(bend.abs()));
+            let size = frame
+                .bends
+                .iter()
+                .fold(0.0, |size: f64, bend| size.max(bend.abs()));
             let mut any = false;
             for i in (0..m).filter(|i| slips[*i].is_some()) {
                 let row = frame.row(m + i);

@@ -1,8 +1,8 @@
 //! Sources of [`Contacts`]: which contacts are asked for, and what of them.
 
+use crate::linalg::dot;
 use crate::mechanics::contact::gaps::{gap_row, work_size};
 use crate::mechanics::trees::check_trees;
-use crate::linalg::dot;
 use crate::mechanics::{
     ContactParameters, Contacts, Friction, MechanicalSystem, UnilateralConstraints,
 };
@@ -140,7 +140,10 @@ where
         validate::at_most("dof", dof)?;
         validate::at_most("contacts", count)?;
         validate::length("q", self.coordinates(), q.len())?;
-        for v in [wanted.restitution_at, wanted.slips_at].into_iter().flatten() {
+        for v in [wanted.restitution_at, wanted.slips_at]
+            .into_iter()
+            .flatten()
+        {
             validate::length("v", dof, v.len())?;
         }
         check_trees(self, dof)?;
