@@ -669,6 +669,31 @@ fn a_plank_on_two_belts_sticks_to_one_at_most() {
     }
 }
 
+/// A plank that rests on three tables without friction, of which the middle one begins to rise: no forces
+/// hold it on all three, and the run ends there.
+#[test]
+fn a_table_that_rises_under_a_plank_on_three_ends_its_rest() {
+    let plank = Plank {
+        feet: vec![-0.7, 0.1, 0.5],
+        friction: 0.0,
+        up: true,
+        acceleration: |table, t| {
+            if table == 1 {
+                0.5 * (t - 0.1).max(0.0)
+            } else {
+                0.0
+            }
+        },
+    };
+    let mut driver = EventDriven::new(ContactModel::new(&plank)).unwrap();
+    let start = Start::at(0.0).q(&[0.0; 6]).v(&[0.0; 6]);
+    let run = driver.integrate(&start, 0.5).unwrap();
+    let model = ContactModel::new(&plank);
+    assert_eq!(model.closed(run.mode_at(0.05).unwrap()), [0, 1, 2]);
+    assert!(run.status().stop().is_some(), "{}", run.status());
+    close(run.t(), 0.1, 1e-3);
+}
+
 /// Three tables that rise differently lift a plank off one of them, and never into it.
 #[test]
 fn a_plank_on_three_tables_does_not_sink_into_them() {
