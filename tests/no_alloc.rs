@@ -665,6 +665,7 @@ fn contacts_are_refilled_without_allocating() {
         let v = vec![0.5; q.len()];
         let wanted = Wanted {
             friction: true,
+            slips_at: None,
             restitution_at: Some(&v),
             compliance: true,
         };
@@ -699,6 +700,7 @@ fn contacts_of_scenes_are_found_without_allocating() {
     let mut contacts = Contacts::new();
     let wanted = Wanted {
         friction: true,
+        slips_at: None,
         restitution_at: None,
         compliance: true,
     };

@@ -7,6 +7,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/curves.rs"]
+mod curves;
 #[path = "../common/linear.rs"]
 mod linear;
 mod picture;

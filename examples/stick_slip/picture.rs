@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
 
-use crate::common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
+use crate::common::chart::{Area, Key, PALETTE, grey, headline, picture};
 use crate::common::flags::Outcome;
-use crate::{letter, linear};
+use crate::curves::{Curve, panel};
+use crate::letter;
 use saltation::Run;
 
 const STICKS: RGBColor = PALETTE[6];
@@ -78,29 +79,22 @@ fn spots(run: &Run, [from, to]: [f64; 2], of: fn(f64, &[f64]) -> (f64, f64)) -> 
 
 /// A curve in the colours of its modes, over that of the surface.
 fn curve(area: &Area, spots: &[Spot], beside: &[(f64, f64)], labels: [&str; 2]) -> Outcome<()> {
-    let range = |of: fn((f64, f64)) -> f64| {
-        let all = spots.iter().map(|(spot, _)| spot).chain(beside);
-        let ends = (f64::INFINITY, f64::NEG_INFINITY);
-        let (low, high) = all.fold(ends, |(a, b), &x| (a.min(of(x)), b.max(of(x))));
-        let room = 0.05 * (high - low).max(1e-9);
-        low - room..high + room
-    };
-    let mut chart = chart(
-        area,
-        linear::axis(labels[0], range(|p| p.0), 5),
-        linear::axis(labels[1], range(|p| p.1), 6),
-    )?;
-    let surface = beside.iter().copied();
-    chart.draw_series(LineSeries::new(surface, SURFACE.stroke_width(4)))?;
+    let mut curves = vec![Curve {
+        points: beside.to_vec(),
+        colour: SURFACE,
+        width: 4,
+    }];
     let mut from = 0;
     for to in 1..spots.len() {
         if spots[to].1 == spots[from].1 && to + 1 < spots.len() {
             continue;
         }
-        let colour = if spots[from].1 { STICKS } else { SLIPS };
-        let line = spots[from..=to].iter().map(|(spot, _)| *spot);
-        chart.draw_series(LineSeries::new(line, colour.stroke_width(5)))?;
+        curves.push(Curve {
+            points: spots[from..=to].iter().map(|(spot, _)| *spot).collect(),
+            colour: if spots[from].1 { STICKS } else { SLIPS },
+            width: 5,
+        });
         from = to;
     }
-    Ok(())
+    panel(area, &curves, labels)
 }

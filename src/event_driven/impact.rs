@@ -9,8 +9,7 @@ use crate::impact::{
     ImpactFailure, ImpactProblem, Occasion, Order, Outcome, Outcomes, Remark, Selection, Unilateral,
 };
 use crate::lcp::LcpSolver;
-use crate::linalg::cholesky::norm_in;
-use crate::mechanics::contact::delassus::fill_impact;
+use crate::mechanics::contact::delassus::{fill_impact, momentum_of};
 use crate::mechanics::contact::frames::check_frames;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
@@ -29,6 +28,7 @@ impl Model<'_> {
         let (_, v) = self.parts(state);
         let wanted = Wanted {
             friction: self.wants_friction(),
+            slips_at: self.has_laws.then_some(v),
             restitution_at: Some(v),
             ..Wanted::default()
         };
@@ -52,8 +52,10 @@ impl Model<'_> {
         state: &mut [f64],
         event: &mut Event,
     ) -> Result<(), Breakdown> {
+        let (_, v) = self.parts(state);
         let wanted = Wanted {
             friction: self.wants_friction(),
+            slips_at: self.has_laws.then_some(v),
             ..Wanted::default()
         };
         self.fill(state, wanted, event)?;
@@ -95,7 +97,8 @@ impl Model<'_> {
             self.check_mass(&mut event.at, q)?;
         }
         check_frames(self.system(), q, &event.contacts)?;
-        let momentum = norm_in(self.bodies.mass_at(&mut event.at, q), v);
+        let driven = self.bodies.fixed.sizes.driven.clone();
+        let momentum = momentum_of(self.bodies.mass_at(&mut event.at, q), driven, v);
         event.response.clear();
         event.response.resize(event.contacts.rows() * v.len(), 0.0);
         let inverse = self.bodies.inverse_at(&mut event.at, q);

@@ -65,8 +65,8 @@
 //! [driven](crate::mechanics::MechanicalSystem::driven): belts, shaken tables, turntables. Static
 //! friction above kinetic, and friction that depends on speed or place, is a law of the contact
 //! ([`friction_at`](crate::mechanics::UnilateralConstraints::friction_at)): a contact at rest sticks if
-//! static friction can hold it. Rolling and spinning friction are not there, and impacts have one
-//! coefficient.
+//! static friction can hold it. An impact has one coefficient, that of its kinetic friction as it begins.
+//! Rolling and spinning friction are not there.
 //!
 //! Derivatives take the linearised motion of a mode, and differences where contacts depend on each
 //! other, have laws of friction, or begin or end a slip in space; they are checked against

@@ -179,6 +179,12 @@ impl ImpactProblem {
         Ok(())
     }
 
+    /// Makes the momentum no less than that of the contact speeds: bodies at rest that a surface strikes
+    /// have none of their own.
+    pub(crate) fn raise_momentum(&mut self) {
+        self.momentum = self.momentum.max(self.least);
+    }
+
     /// Keeps the motion `v`, `M⁻¹ Jᵀ` and `M`, for velocities after the impact.
     pub(crate) fn with_response(
         mut self,

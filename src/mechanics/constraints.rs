@@ -78,8 +78,10 @@ pub trait UnilateralConstraints {
     /// rest alone.
     ///
     /// [`EventDriven`](crate::EventDriven) takes it while contacts are closed: a contact that is at rest
-    /// sticks if static friction can hold it, one that slips has kinetic friction. Impacts take
-    /// [`friction`](Self::friction), which must not be zero then. The other drivers refuse it
+    /// sticks if static friction can hold it, one that slips has kinetic friction. An impact has one
+    /// coefficient, kinetic friction at the slip with which it begins. The coefficient
+    /// [`friction`](Self::friction) is not read then but for its sign: it must not be zero, by which a
+    /// contact is known to have friction. The other drivers refuse a law
     /// ([`InputError::FrictionLaw`](crate::InputError::FrictionLaw)).
     fn friction_at(&self, j: usize, q: &[f64], speed: f64) -> Option<Friction> {
         let _ = (j, q, speed);

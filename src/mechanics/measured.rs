@@ -59,9 +59,7 @@ impl Sizes {
             .map(|tree| tree.len().saturating_mul(tree.len()));
         validate::entries(MASS, 1, squares.fold(0, usize::saturating_add))?;
         let driven = system.driven();
-        let is_within = driven.start <= driven.end && driven.end <= dof;
-        let rule = "driven velocities are a part of all, in rising order";
-        validate::unless(is_within, "driven", driven.end as f64, rule)?;
+        check_driven(&driven, dof)?;
         Ok(Self {
             dof,
             coordinates,
@@ -99,6 +97,13 @@ impl Sizes {
     pub(crate) fn check(&self) -> Result<(), InputError> {
         self.fault.clone().map_or(Ok(()), Err)
     }
+}
+
+/// Refuses driven velocities that are no part of all.
+pub(super) fn check_driven(driven: &Range<usize>, dof: usize) -> Result<(), InputError> {
+    let is_within = driven.start <= driven.end && driven.end <= dof;
+    let rule = "driven velocities are a part of all, in rising order";
+    validate::unless(is_within, "driven", driven.end as f64, rule)
 }
 
 /// A mechanical system, with its sizes read once.

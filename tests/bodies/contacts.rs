@@ -15,6 +15,7 @@ const ALL: Wanted<'_> = {
 };
 const NOTHING: Wanted<'_> = Wanted {
     friction: false,
+    slips_at: None,
     restitution_at: None,
     compliance: false,
 };

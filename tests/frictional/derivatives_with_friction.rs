@@ -111,18 +111,9 @@ fn the_end_of_a_sphere_that_comes_to_roll_has_a_closed_form() {
         friction: mu,
     };
     // Along a tangent, and between the two.
-    for (wx, is_open_allowed) in [(0.0, false), (30.0, true)] {
+    for wx in [0.0, 10.0, 30.0, -50.0] {
         x[6..].copy_from_slice(&[2.0, 0.0, 0.0, wx, -10.0, 5.0]);
         let found = driver(sphere).derivative(&start(&x), tf).unwrap();
-        // Where the slip is slower than it can be told the force turns toward its tangent, and samples of
-        // the stop may leave something open.
-        let is_open = matches!(
-            found.verdict(),
-            Verdict::NotGuaranteed(NoDerivative::Unresolved { error, .. }) if *error < 1e-4
-        );
-        if is_open && is_open_allowed {
-            continue;
-        }
         assert_eq!(*found.verdict(), Verdict::Classical);
         let matrix = found.matrix().unwrap();
         let base = [2.0, 0.0, wx, -10.0];

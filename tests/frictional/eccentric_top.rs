@@ -1,7 +1,7 @@
 //! An eccentric top in space, whose contact slips, turns and comes to roll, against what friction cannot
 //! change: Jellett's integral, and the energy of rolling.
 
-#[path = "fixtures/top.rs"]
+#[path = "../../examples/tippe_top/top.rs"]
 mod top;
 
 use saltation::mechanics::check_mechanics;
@@ -47,4 +47,33 @@ fn a_top_keeps_jelletts_integral_while_it_slips_and_its_energy_when_it_rolls() {
             }
         }
     }
+}
+
+/// Where friction ends with the slip a top turns upside down (Cohen; Or). Jellett's integral is
+/// `C ω R (1 − ε)` of an upright one and `C ω R (1 + ε)` of one upside down.
+#[test]
+fn a_lubricated_top_turns_upside_down() {
+    let top = EccentricTop {
+        creep: Some(0.05),
+        ..EccentricTop::default()
+    };
+    let (q, v) = top.start(5f64.to_radians(), 155.0);
+    let model = ContactModel::new(top);
+    let driver = EventDriven::new(model.clone()).unwrap();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let run = driver.rtol(1e-8).atol(1e-10).integrate(&start, 2.5);
+    let run = run.unwrap().completed().unwrap();
+    let end = run.state().as_slice();
+    let tilt = EccentricTop::tilt(end).to_degrees();
+    assert!(tilt > 175.0, "{tilt}");
+    let states = run.states();
+    let off = top.jellett(end) / top.jellett(states.column(0).as_slice()) - 1.0;
+    assert!(off.abs() < 1e-8, "{off:e}");
+    // To the cosines of both tilts.
+    let spin = 155.0 * (1.0 - top.offset) / (1.0 + top.offset);
+    assert!((end[11] / spin - 1.0).abs() < 0.01, "{} {spin}", end[11]);
+    let energies = states.column_iter();
+    let energies = energies.map(|state| model.energy(state.as_slice()).unwrap());
+    let is_falling = |pair: &[f64]| pair[1] <= pair[0] * (1.0 + 1e-8);
+    assert!(energies.collect::<Vec<f64>>().windows(2).all(is_falling));
 }

@@ -368,6 +368,102 @@ fn a_puck_in_space_breaks_loose_in_the_direction_of_the_pull() {
     close(run.state()[4], -0.8 * v, 1e-8);
 }
 
+/// Two sliders of 1 kg on the ground, pressed on it with 1 N each and pulled; the inertia couples them by
+/// half a kilogram.
+struct Coupled {
+    pull: [f64; 2],
+    laws: [Friction; 2],
+}
+
+impl MechanicalSystem for Coupled {
+    fn dof(&self) -> usize {
+        4
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        (0..4).for_each(|i| mass[5 * i] = 1.0);
+        (mass[1], mass[4]) = (0.5, 0.5);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[self.pull[0], self.pull[1], -1.0, -1.0]);
+    }
+}
+
+impl UnilateralConstraints for Coupled {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[2 + j]
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.laws[j].slip
+    }
+    fn friction_at(&self, j: usize, _q: &[f64], _speed: f64) -> Option<Friction> {
+        Some(self.laws[j])
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        rows[j] = 1.0;
+    }
+}
+
+/// The end of a second from rest, without an event.
+fn of_coupled(pull: [f64; 2], sticks: [f64; 2]) -> [f64; 2] {
+    let law = |stick, slip| Friction { stick, slip };
+    let laws = [law(sticks[0], 0.49), law(sticks[1], 0.5)];
+    let run = run(Coupled { pull, laws }, (&[0.0; 4], &[0.0; 4]), 1.0);
+    assert!(run.events().is_empty(), "{:?}", run.events());
+    [run.state()[4], run.state()[5]]
+}
+
+/// The second breaks loose, and its kinetic friction lets the first loose too, which static friction of
+/// both would have held: `(1.6 − 0.5) / 2 > 0.5`.
+#[test]
+fn one_that_breaks_loose_tears_another_loose() {
+    let [a, b] = of_coupled([0.0, 1.6], [0.5, 1.5]);
+    // M v̇ = f − μ σ: the first slips backward
+    let (first, second) = (0.49, 1.1);
+    close(a, (first - 0.5 * second) / 0.75, 1e-12);
+    close(b, (second - 0.5 * first) / 0.75, 1e-12);
+}
+
+/// Static friction of neither holds; kinetic friction of the second lets it go so fast that the first is
+/// pulled back into its cone.
+#[test]
+fn one_that_breaks_loose_lets_another_stick() {
+    let [a, b] = of_coupled([1.1, 2.5], [0.5, 1.5]);
+    close(a, 0.0, 1e-15);
+    close(b, 2.5 - 0.5, 1e-12);
+}
+
+/// A block that falls onto ground with ice and stone: an impact has the friction of its place, and of
+/// the slip with which it begins.
+#[test]
+fn an_impact_has_the_friction_of_its_place_and_speed() {
+    let law: Law = |x, speed| Friction::constant((0.5 + 0.25 * x.tanh()) / (1.0 + speed));
+    for (x, v) in [(-2.0, 3.0), (0.5, 3.0), (2.0, 1.5), (2.0, 0.1)] {
+        let block = OnBelt {
+            friction: 100.0,
+            ..OnBelt::new(law)
+        };
+        let fall: f64 = 0.25;
+        let q = [x - v * fall, 0.5 * GRAVITY * fall * fall, 0.0];
+        let run = run(block, (&q, &[v, 0.0, 0.0]), 0.3);
+        let event = &run.events()[0];
+        close(event.t, fall, 1e-9);
+        // p_t = −μ p_n, or what stops it
+        let after = (v - law(x, v).slip * GRAVITY * fall).max(0.0);
+        close(event.state_after[3], after, 1e-8);
+    }
+}
+
 /// A scene with laws in place of its coefficients.
 struct WithLaws {
     scene: Scene,
@@ -403,8 +499,9 @@ impl UnilateralConstraints for WithLaws {
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
         self.scene.gap_row(j, q, row)
     }
+    /// Which the law replaces everywhere.
     fn friction(&self, j: usize) -> f64 {
-        self.scene.friction(j)
+        2.0 * self.scene.friction(j)
     }
     fn friction_at(&self, j: usize, _q: &[f64], _speed: f64) -> Option<Friction> {
         let slip = self.scene.friction(j);

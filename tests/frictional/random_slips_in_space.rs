@@ -288,7 +288,15 @@ fn run(seed: u64) -> Run {
 /// The largest fault of a run away from its events, from a time on.
 fn worst_fault(body: &Legged, run: &Run, from: f64) -> Option<(f64, (&'static str, f64))> {
     let near_event = |t: f64| run.events().iter().any(|event| (event.t - t).abs() < 1e-4);
-    let times = (1..200).map(|k| from + (run.t() - from) * f64::from(k) / 200.0);
+    // A run that ends since a gap has closed unseen says in which step.
+    let until = match run.status().reason() {
+        Some(Breakdown::InconsistentMode { t, .. }) => {
+            let before = run.times().iter().filter(|node| *node < t);
+            before.fold(from, |last: f64, node| last.max(*node))
+        }
+        _ => run.t(),
+    };
+    let times = (1..200).map(|k| from + (until - from) * f64::from(k) / 200.0);
     times
         .filter(|t| !near_event(*t))
         .filter_map(|t| fault_at(body, run, t).map(|fault| (t, fault)))

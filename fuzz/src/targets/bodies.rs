@@ -86,6 +86,7 @@ fn contacts(draw: &mut Draw, trial: &mut Trial, body: &Body, (q, v): (&[f64], &[
     };
     let wanted = Wanted {
         friction: draw.chance(0.5),
+        slips_at: None,
         restitution_at: draw.chance(0.5).then_some(v),
         compliance: draw.chance(0.5),
     };

@@ -116,6 +116,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
         1 => twice(trial, &liar, |trial| {
             let wanted = Wanted {
                 friction: true,
+                slips_at: Some(&v),
                 restitution_at: Some(&v),
                 compliance: true,
             };

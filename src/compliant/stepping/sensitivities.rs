@@ -186,6 +186,7 @@ impl Core {
         })?;
         let wanted = Wanted {
             friction: self.settings.friction,
+            slips_at: None,
             restitution_at: None,
             compliance: true,
         };

@@ -83,6 +83,7 @@ impl Settings {
     ) -> Result<(), InputError> {
         let wanted = Wanted {
             friction: self.friction,
+            slips_at: None,
             restitution_at: (!self.inelastic).then_some(v),
             compliance: true,
         };

@@ -19,13 +19,14 @@ const ROUNDINGS: f64 = 32.0;
 
 impl Model<'_> {
     /// The limb of each contact: the coordinates that its gap row touches, with all that the mass
-    /// matrix couples to them. None when two contacts share a coordinate.
+    /// matrix couples to them. Surfaces that move by themselves are in none: no impulse goes through
+    /// them. None when two contacts share a coordinate.
     pub(crate) fn limbs(
         &self,
         q: &[f64],
         contacts: &[usize],
     ) -> Result<Option<Vec<Vec<usize>>>, Breakdown> {
-        let d = self.system().dof();
+        let (d, driven) = (self.system().dof(), self.system().driven());
         let mut coupled = DMatrix::<f64>::zeros(d, d);
         // A few configurations, so that an entry that happens to be zero here is seen.
         for sample in 0..3 {
@@ -44,7 +45,8 @@ impl Model<'_> {
         })?;
         let mut limbs: Vec<Vec<usize>> = Vec::new();
         for row in rows.chunks_exact(d) {
-            let mut limb: Vec<usize> = (0..d).filter(|&i| row[i] != 0.0).collect();
+            let mut limb: Vec<usize> = (0..d).collect();
+            limb.retain(|i| row[*i] != 0.0 && !driven.contains(i));
             let mut next = 0;
             while next < limb.len() {
                 let i = limb[next];

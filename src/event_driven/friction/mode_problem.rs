@@ -16,6 +16,7 @@ use crate::impact::multipliers::{Hold, unit};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes, UNKNOWN};
 use crate::impact::space::{self, Given};
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
+use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::contact_function::Slip;
@@ -27,6 +28,9 @@ pub(crate) const STAYS: Known = Known {
     stays: true,
     ..UNKNOWN
 };
+
+/// Accelerations below this part of those without contacts count as zero.
+const STILL: f64 = 1e-9;
 
 /// Contacts that touch and do not part, with what decides on their modes.
 #[derive(Default)]
@@ -111,23 +115,24 @@ impl Model<'_> {
     }
 
     /// The slips of the candidates. Those at rest stick if static friction can hold them: where it does
-    /// not, they slip with kinetic friction, and it is asked again whether the others stick. Each time
-    /// at least one contact more slips.
+    /// not, they slip with kinetic friction, and it is asked again whether the others stick. As others
+    /// slip more easily a contact may be drawn the other way: then static friction is asked for it anew.
+    /// None where no choice is reached in two questions a contact.
     fn next_with_laws(
         &self,
         occasion: Occasion,
         state: &[f64],
-        candidates: &Candidates,
+        given: &Candidates,
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
         let (q, _) = self.parts(state);
-        let contacts = &candidates.contacts;
+        let contacts = &given.contacts;
         let mut candidates = Candidates {
             contacts: contacts.clone(),
-            known: candidates.known.clone(),
-            slips: candidates.slips.clone(),
+            known: given.known.clone(),
+            slips: given.slips.clone(),
             holds: Vec::new(),
         };
-        for _ in 0..=contacts.len() {
+        for _ in 0..=2 * contacts.len() {
             let each = contacts.iter().zip(&candidates.known);
             let laws = each.zip(&candidates.slips).map(|((&j, known), [x, y])| {
                 let law = self.coefficients(j, q, x.hypot(*y));
@@ -150,11 +155,58 @@ impl Model<'_> {
                     is_settled = false;
                 }
             }
+            if let (true, Some(slips)) = (is_settled, &found) {
+                let given = &given.known;
+                is_settled = self.let_turn(occasion.t, state, given, slips, &mut candidates)?;
+            }
             if is_settled {
                 return Ok(found);
             }
         }
         Ok(None)
+    }
+
+    /// In the plane: true where each contact that was found to break loose slips as it accelerates. One
+    /// that does not counts as at rest again. (In space directions are found with the accelerations.)
+    fn let_turn(
+        &self,
+        t: f64,
+        state: &[f64],
+        given: &[Known],
+        slips: &[Option<Slip>],
+        candidates: &mut Candidates,
+    ) -> Result<bool, Breakdown> {
+        let contacts = &candidates.contacts;
+        let (known, (q, v), m) = (&mut candidates.known, self.parts(state), contacts.len());
+        let loose = |known: &[Known], i: usize| known[i].slip != 0 && given[i].slip == 0;
+        if self.row_tangents() != 1 || !(0..m).any(|i| loose(known, i)) {
+            return Ok(true);
+        }
+        let mut mode = self.mode(&[]);
+        for (&j, slip) in contacts.iter().zip(slips) {
+            self.set_contacting(&mut mode, j, *slip);
+        }
+        let at = State { t, q, v };
+        let turns = with_zeros(Frame::size(self, m) + v.len(), |scratch| {
+            let (acceleration, scratch) = scratch.split_at_mut(v.len());
+            self.motion_with_friction(at, &mode, Some(acceleration), None);
+            let frame = Frame::new(self, at, contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            let size = frame
+                .bends
+                .iter()
+                .fold(0.0, |size: f64, bend| size.max(bend.abs()));
+            let mut any = false;
+            for i in (0..m).filter(|i| slips[*i].is_some()) {
+                let row = frame.row(m + i);
+                let along = frame.bends[m + i] + dot(row, acceleration) - dot(row, frame.free);
+                if loose(known, i) && f64::from(known[i].slip) * along < -STILL * size {
+                    (known[i].slip, any) = (0, true);
+                }
+            }
+            Ok::<_, Breakdown>(any)
+        })?;
+        Ok(!turns)
     }
 
     /// In the plane: all modes, by [`Modes`].

@@ -11,7 +11,8 @@ use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::cholesky::{columns_times, factor, norm_in, solve};
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::linalg::symmetric::check_symmetric;
+use crate::linalg::symmetric::{check_symmetric, driven_fault};
+use crate::mechanics::measured::check_driven;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
 use crate::{InputError, MatrixFault, validate};
 
@@ -112,8 +113,22 @@ fn rows_times(rows: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The problem of contacts that meet with velocity `v` and `momentum = √(vᵀ M v)`; `M⁻¹ Jᵀ` is
-/// written into `response`, `d` entries a row.
+/// `√(vᵀ M v)` of the velocities that are not driven: contact speeds are rounding below a part of it.
+pub(crate) fn momentum_of(mass: &[f64], driven: Range<usize>, v: &[f64]) -> f64 {
+    if driven.is_empty() {
+        return norm_in(mass, v);
+    }
+    with_zeros(v.len(), |own| {
+        own.copy_from_slice(v);
+        if let Some(driven) = own.get_mut(driven) {
+            driven.fill(0.0);
+        }
+        norm_in(mass, own)
+    })
+}
+
+/// The problem of contacts that meet with velocity `v` and `momentum`, see [`momentum_of`]; where
+/// surfaces move by themselves, of no less than the contacts have. `M⁻¹ Jᵀ` is written into `response`, `d` entries a row.
 pub(crate) fn fill_impact(
     problem: &mut ImpactProblem,
     contacts: &Contacts,
@@ -135,6 +150,9 @@ pub(crate) fn fill_impact(
             }
         })
     })?;
+    if !mass.driven.is_empty() {
+        problem.raise_momentum();
+    }
     with_zeros(n, |restitution| {
         for (value, of) in restitution.iter_mut().zip(parameters) {
             *value = of.restitution;
@@ -148,6 +166,9 @@ impl ImpactProblem {
     /// definite) and the velocity `v⁻` (`d`): contacts in their order, with their coefficients of
     /// friction and restitution as far as they were asked for. It keeps `M⁻¹ Jᵀ`, so that
     /// [`velocity_after`](Self::velocity_after) works.
+    ///
+    /// The mass matrix is that of all velocities: of those that are
+    /// [driven](MechanicalSystem::driven) only [`of_system`](Self::of_system) knows.
     ///
     /// Gaps are not read: ask for the contacts that touch. What was not asked for in
     /// [`Wanted`](crate::mechanics::Wanted) is zero: plastic, without friction and tangents.
@@ -194,8 +215,11 @@ impl ImpactProblem {
         validate::length("velocity", d, v.len())?;
         validate::length("velocities of the contacts", d, contacts.dof())?;
         validate::finite("velocity", v)?;
-        // √(vᵀ M v): speeds are rounding below a part of it.
-        let momentum = norm_in(mass.as_slice(), v);
+        if let Some(fault) = driven_fault(mass.as_slice(), d, driven.clone()) {
+            let name = "mass";
+            return Err(ImpactFailure::Input(InputError::BadMatrix { name, fault }));
+        }
+        let momentum = momentum_of(mass.as_slice(), driven.clone(), v);
         let mut l = mass.as_slice().to_vec();
         if factor(&mut l, d).is_none() {
             let fault = MatrixFault::NotPositive { value: 0.0 };
@@ -248,6 +272,7 @@ impl ImpactProblem {
         validate::entries("entries of the mass matrix", dof, dof)?;
         let wanted = Wanted {
             friction: true,
+            slips_at: Some(v),
             restitution_at: Some(v),
             ..Wanted::default()
         };
@@ -255,6 +280,8 @@ impl ImpactProblem {
         let mut mass = DMatrix::zeros(dof, dof);
         system.mass(q, mass.as_mut_slice());
         let velocity = DVector::from_column_slice(v);
-        Self::of_driven(&contacts, &mass, &velocity, system.driven())
+        let driven = system.driven();
+        check_driven(&driven, dof)?;
+        Self::of_driven(&contacts, &mass, &velocity, driven)
     }
 }

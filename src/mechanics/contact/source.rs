@@ -1,8 +1,11 @@
 //! Sources of [`Contacts`]: which contacts are asked for, and what of them.
 
+use crate::linalg::dot;
 use crate::mechanics::contact::gaps::{gap_row, work_size};
 use crate::mechanics::trees::check_trees;
-use crate::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{
+    ContactParameters, Contacts, Friction, MechanicalSystem, UnilateralConstraints,
+};
 use crate::{InputError, validate};
 
 /// The contacts that are asked for.
@@ -32,6 +35,9 @@ pub enum ContactSet<'a> {
 pub struct Wanted<'a> {
     /// Tangent rows and coefficients of friction. Without, contacts are frictionless.
     pub friction: bool,
+    /// Laws of friction ([`friction_at`](UnilateralConstraints::friction_at)), as of slips with this
+    /// velocity: kinetic friction of an impact that begins with it. Without, the coefficients alone.
+    pub slips_at: Option<&'a [f64]>,
     /// Coefficients of restitution, at this velocity. Without, they are zero.
     pub restitution_at: Option<&'a [f64]>,
     /// Stiffness and dissipation time. Without, contacts are rigid.
@@ -134,7 +140,10 @@ where
         validate::at_most("dof", dof)?;
         validate::at_most("contacts", count)?;
         validate::length("q", self.coordinates(), q.len())?;
-        if let Some(v) = wanted.restitution_at {
+        for v in [wanted.restitution_at, wanted.slips_at]
+            .into_iter()
+            .flatten()
+        {
             validate::length("v", dof, v.len())?;
         }
         check_trees(self, dof)?;
@@ -237,7 +246,6 @@ where
         parameters.stiffness = system.stiffness(j);
         parameters.dissipation_time = system.dissipation_time(j);
     }
-    contacts.push(parameters)?;
     let (d, r) = (contacts.dof(), 1 + contacts.tangents());
     let (rows, scratch) = scratch.split_at_mut(r * d);
     let (block, work) = scratch.split_at_mut(r * d);
@@ -247,7 +255,14 @@ where
     if r > 1 {
         slips.fill(0.0);
         system.tangent_rows(j, q, slips);
+        if let Some(v) = wanted.slips_at {
+            let speed = slips.chunks_exact(d.max(1)).map(|row| dot(row, v));
+            let speed = speed.fold(0.0, f64::hypot);
+            let law = system.friction_at(j, q, speed).map(Friction::sound);
+            parameters.friction = law.map_or(parameters.friction, |law| law.slip);
+        }
     }
+    contacts.push(parameters)?;
     let trees = system.trees();
     for i in 0..trees.min(d) {
         let tree = system.tree(i);

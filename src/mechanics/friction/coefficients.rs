@@ -27,7 +27,7 @@ impl Friction {
 
     /// With coefficients that are above zero, and static friction no less than kinetic; NaN where they
     /// are none, so that the run ends there.
-    fn sound(self) -> Self {
+    pub(crate) fn sound(self) -> Self {
         let sound = |mu: f64| if mu >= 0.0 { mu.max(LEAST) } else { f64::NAN };
         let slip = sound(self.slip);
         Self {
@@ -68,7 +68,7 @@ impl Model<'_> {
                 .map_err(validate::counted_from(j))?;
             let is_ignored = constant == 0.0 && !self.is_frictionless();
             let is_ignored = is_ignored && !self.has_constant_friction(j, q);
-            let rule = "a contact with a law of friction needs a coefficient for impacts";
+            let rule = "a contact with a law of friction needs a coefficient that is not zero";
             validate::unless(!is_ignored, "coefficient of friction", constant, rule)?;
             let rule = "static friction must not be below kinetic friction";
             validate::unless(stick >= slip, "coefficient of friction", stick, rule)?;

@@ -172,8 +172,9 @@ impl Model<'_> {
                 };
                 let least = AT_REST * self.rate_tolerance;
                 let speed = velocity[0].hypot(velocity[1]);
-                // It fades with the speed: what it adds up to over a slip is of its own size.
-                let by = least * least / (least + speed);
+                // It ends where a slip begins to have a direction: the rate with which one becomes too slow
+                // is that of the slip.
+                let by = least * (1.0 - speed / least).max(0.0).powi(2);
                 let [x, y] = [0, 1].map(|k| side * velocity[k] + by * tangent[k]);
                 Hold::Slip(unit([x, y]).unwrap_or(tangent))
             };

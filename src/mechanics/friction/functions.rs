@@ -21,6 +21,10 @@ const NEAR: f64 = 0.2588;
 /// The value of a function that the mode does not arm.
 const NOT_ARMED: f64 = 1.0;
 
+/// A slip that is about to stop does so at this part of the speed below which it has no direction: as
+/// far as velocities are known that is zero, and along it the force still has the direction of the slip.
+const STOPS: f64 = 0.02;
+
 impl Model<'_> {
     /// The value of a function in a mode. Gaps and slips cost their rows, all others the forces of
     /// the mode.
@@ -150,8 +154,10 @@ impl Model<'_> {
         }
         let speed = velocity[0].hypot(velocity[1]);
         match function {
-            ContactFunction::Slip(_) if !slip.begins && !slip.ends => {
-                along.min(speed - self.least_slip(j, q, v))
+            // Smooth in the velocity, and no more than a turn away from the speed.
+            ContactFunction::Slip(_) if !slip.begins => {
+                let part = if slip.ends { STOPS } else { 1.0 };
+                along - part * self.least_slip(j, q, v)
             }
             ContactFunction::Slip(_) => along,
             ContactFunction::Onset(_) if slip.begins => onset(self.least_slip(j, q, v)) - speed,

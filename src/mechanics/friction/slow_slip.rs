@@ -6,7 +6,8 @@
 //! that is slower than `u_0`, a multiple of what the tolerances leave open, has no direction.
 //!
 //! One that alone becomes so slow, and would stick, is brought to rest straight: with the friction of a
-//! slip, in the direction in which it slows down along `u`. Until then, for a time `u_0/a`, forces are
+//! slip, in the direction in which it slows down along `u`, to a fiftieth of `u_0`, which counts as zero
+//! and still has that direction. Until then, for a time `u_0/a`, forces are
 //! off by the angle by which the slip would have turned; velocities behind are right but for terms of
 //! `u_0²`, since both frictions take the same slip away. Several that are so slow at one instant, or one
 //! that would not stick, count as zero at once: what sticks does so early by `u_0/a`, what slips on
