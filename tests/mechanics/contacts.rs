@@ -125,6 +125,7 @@ impl UnilateralConstraints for Bodies {
 fn all(v: &[f64]) -> Wanted<'_> {
     Wanted {
         friction: true,
+        slips_at: None,
         restitution_at: Some(v),
         compliance: true,
     }
