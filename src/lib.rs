@@ -199,6 +199,7 @@ pub mod compliant;
 pub mod derivative;
 #[cfg(feature = "derivative")]
 pub mod driver;
+pub mod ensemble;
 mod error;
 #[cfg(feature = "mechanics")]
 pub mod event_driven;
