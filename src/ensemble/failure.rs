@@ -119,6 +119,20 @@ impl EnsembleFailure {
         }
     }
 
+    pub(super) fn foreign(
+        path: &Path,
+        what: &'static str,
+        found: String,
+        expected: String,
+    ) -> Self {
+        Self::Foreign {
+            path: path.display().to_string(),
+            what,
+            found,
+            expected,
+        }
+    }
+
     pub(super) fn broken(path: &Path, reason: impl Into<String>) -> Self {
         Self::Broken {
             path: path.display().to_string(),

@@ -30,7 +30,23 @@
 //! assert!((moments.mean()[0] - 2.0).abs() < 0.05);
 //! # Ok::<(), saltation::Error>(())
 //! ```
+//!
+//! # Tables
+//!
+//! [`Ensemble::write`] writes a range to a file, [`Ensemble::complete`] what is missing of a range in a
+//! [`Folder`] of parts. Each [`Part`] carries its [`Provenance`] and its range, and appears when it is
+//! whole; parts of another ensemble are refused. So ranges may be made by several processes, on several
+//! machines, by any engine that retries what fails: `docs/ensembles.md` of the repository shows Slurm and
+//! Ray. With the feature `arrow` parts may be Parquet files.
+//!
+//! # Statistics
+//!
+//! [`Moments`], [`Histogram`] and, with the feature `quantiles`, `Quantiles` take rows as they come, and
+//! merge.
 
+#[cfg(feature = "arrow")]
+mod arrow;
+mod csv;
 mod draw;
 #[expect(
     clippy::module_inception,
@@ -38,9 +54,13 @@ mod draw;
 )]
 mod ensemble;
 mod failure;
+mod folder;
 mod histogram;
 mod moments;
+mod part;
 mod provenance;
+#[cfg(feature = "quantiles")]
+mod quantiles;
 mod rows;
 mod sweep;
 
@@ -51,7 +71,11 @@ pub(crate) use sweep::{Crew, Numbered};
 pub use draw::{Draw, Drawn};
 pub use ensemble::{Ensemble, RunError};
 pub use failure::EnsembleFailure;
+pub use folder::Folder;
 pub use histogram::Histogram;
 pub use moments::Moments;
+pub use part::Part;
 pub use provenance::Provenance;
+#[cfg(feature = "quantiles")]
+pub use quantiles::Quantiles;
 pub use rows::{Row, RowEnd, Rows};

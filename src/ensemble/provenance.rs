@@ -83,13 +83,7 @@ impl Provenance {
         };
         for ((what, expected), (_, found)) in texts(self).into_iter().zip(texts(part)) {
             if expected != found {
-                let path = path.display().to_string();
-                return Err(EnsembleFailure::Foreign {
-                    path,
-                    what,
-                    found,
-                    expected,
-                });
+                return Err(EnsembleFailure::foreign(path, what, found, expected));
             }
         }
         Ok(())

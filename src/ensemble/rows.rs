@@ -149,10 +149,6 @@ impl Rows {
         &self.columns
     }
 
-    pub(super) fn names(&self) -> &Arc<[String]> {
-        &self.columns
-    }
-
     /// The row at place `k`, counted from 0; none beyond the last.
     pub fn get(&self, k: usize) -> Option<Row<'_>> {
         self.numbered.ends.get(k).map(|end| Row {

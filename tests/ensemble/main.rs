@@ -1,0 +1,9 @@
+//! Ensembles: any split and any threads give the same rows; tables that are whole or not there; statistics
+//! that merge; bad input.
+
+#[path = "../common/allocations.rs"]
+mod allocations;
+mod fixtures;
+mod loops;
+mod statistics;
+mod tables;
