@@ -64,6 +64,7 @@ fn batch(rows: &Rows, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
 }
 
 /// A full disk is an error of the disk, in whatever it was wrapped.
+#[expect(clippy::needless_pass_by_value, reason = "as map_err has it")]
 fn on_disk(error: ParquetError) -> io::Error {
     io::Error::other(error.to_string())
 }

@@ -103,6 +103,26 @@ impl Folder {
     }
 }
 
+impl Folder {
+    /// Writes all rows of all parts to one file outside of the folder, `.csv` or `.parquet`.
+    ///
+    /// # Errors
+    /// As [`stream`](Self::stream) and [`Ensemble::write`]; [`EnsembleFailure::OutOfOrder`] where rows between
+    /// parts are missing; [`EnsembleFailure::Broken`] without parts.
+    pub fn merge(&self, path: impl AsRef<Path>) -> Result<Part, EnsembleFailure> {
+        let parts = self.parts()?;
+        let Some(first) = parts.first() else {
+            return Err(EnsembleFailure::broken(&self.path, "it has no parts"));
+        };
+        let mut writer = PartWriter::create(path.as_ref(), first.provenance())?;
+        for part in &parts {
+            part.stream(|rows| writer.write(rows))?;
+        }
+        let part = writer.finish(|path, _| path.to_owned())?;
+        part.ok_or_else(|| EnsembleFailure::broken(&self.path, "it has no rows"))
+    }
+}
+
 /// What parts in rising order leave of a range.
 fn gaps(parts: &[Part], range: Range<u64>) -> Vec<Range<u64>> {
     let mut gaps = Vec::new();

@@ -16,9 +16,9 @@
 //!         &["z", "v"],
 //!         || Ok(Integrator::new(Hopper::default())?.rtol(1e-8)), // for each thread
 //!         |driver, drawn, kept| {
-//!             let run = driver.integrate(&Start::at(0.0).x(&[drawn[0], 0.0]), 2.0)?;
-//!             kept.copy_from_slice(run.state().as_slice());
-//!             Ok(run.status().clone())
+//!             let end = driver.observe(&Start::at(0.0).x(&[drawn[0], 0.0]), 2.0, &mut ())?;
+//!             kept.copy_from_slice(driver.state());
+//!             Ok(end.status)
 //!         },
 //!     );
 //! let rows = hops.rows(0..100)?;
@@ -68,6 +68,9 @@ mod sweep;
 pub(crate) use sweep::MOST_THREADS;
 pub(crate) use sweep::{Crew, Numbered};
 
+/// The version of arrow-array whose tables [`Rows::to_arrow`] returns.
+#[cfg(feature = "arrow")]
+pub use arrow_array;
 pub use draw::{Draw, Drawn};
 pub use ensemble::{Ensemble, RunError};
 pub use failure::EnsembleFailure;

@@ -11,10 +11,10 @@ const MOST_COLUMNS: usize = 1000;
 /// Count, mean and covariance of rows, without the rows.
 ///
 /// Rows are added one by one (Welford 1962); those of different ranges are merged in any order and any
-/// grouping (Chan, Golub & LeVeque 1983, eq. 2.1). What comes of it is that of all rows at once, up to
-/// rounding: for n rows of a column with mean m, deviation s and greatest size M, the mean to `4 n ε M`
-/// and the variance to `8 n ε s (s + M)`, ε = 2⁻⁵³, at worst; of a covariance the same with the product of
-/// two columns. In practice errors grow with √n. Rows in one order give the same bits, however they came
+/// grouping (Chan, Golub & `LeVeque` 1983, eq. 2.1). What comes of it is that of all rows at once, up to
+/// rounding: for n rows of a column with deviation s and greatest size M, the mean to `4 n ε M` and the
+/// variance to `8 n ε s (s + M) + (4 n ε M)²`, ε = 2⁻⁵³, at worst; a covariance likewise, with products of
+/// both columns. In practice errors grow with √n. Rows in one order give the same bits, however they came
 /// in blocks.
 ///
 /// ```

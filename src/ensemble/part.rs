@@ -179,8 +179,14 @@ impl PartWriter {
         })
     }
 
-    /// Appends rows that follow those before them.
+    /// Appends rows, which must follow those before them.
     pub(super) fn write(&mut self, rows: &Rows) -> Result<(), EnsembleFailure> {
+        let start = rows.range().start;
+        let next = self.range.as_ref().map_or(start, |range| range.end);
+        if start != next {
+            let path = self.path.display().to_string();
+            return Err(EnsembleFailure::OutOfOrder { path, start, next });
+        }
         let written = self.table.write(rows);
         self.is_sound = written.is_ok();
         written.map_err(EnsembleFailure::file(&self.path))?;

@@ -70,7 +70,7 @@ impl<W: Send> Crew<W> {
             _ => (threads.min(MOST_THREADS), start(threads)),
         };
         #[cfg(not(feature = "parallel"))]
-        let count = threads.min(1).max(1);
+        let count = threads.clamp(1, 1);
         Ok(Self {
             workers: (0..count).map(|_| make()).collect::<Result<_, X>>()?,
             #[cfg(feature = "parallel")]

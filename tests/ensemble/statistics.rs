@@ -74,7 +74,9 @@ proptest! {
     fn histograms_merge_exactly((rows, cuts, turn) in cases(), bins in 1..40_usize) {
         let of = |rows: &[[f64; 2]]| {
             let mut histogram = Histogram::new(-0.5..0.7, bins).unwrap();
-            rows.iter().for_each(|row| histogram.add(row[0]));
+            for row in rows {
+                histogram.add(row[0]);
+            }
             histogram
         };
         let whole = of(&rows);
@@ -93,7 +95,9 @@ proptest! {
         use saltation::ensemble::Quantiles;
         let of = |rows: &[[f64; 2]]| {
             let mut sketch = Quantiles::new(0.01).unwrap();
-            rows.iter().for_each(|row| sketch.add(row[0]));
+            for row in rows {
+                sketch.add(row[0]);
+            }
             sketch
         };
         let whole = of(&rows);

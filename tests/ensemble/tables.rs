@@ -110,7 +110,13 @@ fn missing_ranges_are_listed_and_made() {
         let scratch = Scratch::new("missing");
         let folder = folder(scratch.path(), ending);
         let runs = hoppers(3);
-        assert_eq!(folder.missing(0..200).unwrap(), [0..200]);
+        let missing = |range| {
+            let gaps = folder.missing(range).unwrap();
+            gaps.iter()
+                .map(|gap| [gap.start, gap.end])
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(missing(0..200), [[0, 200]]);
         runs.complete(&folder, 30..60, ignored).unwrap();
         runs.complete(&folder, 100..200, ignored).unwrap();
         fs::write(scratch.path().join("notes.txt"), "mine").unwrap();
@@ -119,10 +125,10 @@ fn missing_ranges_are_listed_and_made() {
             "of a killed process",
         )
         .unwrap();
-        assert_eq!(folder.missing(0..250).unwrap(), [0..30, 60..100, 200..250]);
-        assert_eq!(folder.missing(40..110).unwrap(), [60..100]);
-        assert_eq!(folder.missing(110..120).unwrap(), []);
-        assert_eq!(folder.missing(5..10).unwrap(), [5..10]);
+        assert_eq!(missing(0..250), [[0, 30], [60, 100], [200, 250]]);
+        assert_eq!(missing(40..110), [[60, 100]]);
+        assert!(missing(110..120).is_empty());
+        assert_eq!(missing(5..10), [[5, 10]]);
         assert!(folder.missing(9..9).is_err());
         let mut made = 0;
         runs.complete(&folder, 0..200, |rows| {
@@ -201,7 +207,9 @@ fn truncated_parts_are_refused() {
         let path = scratch.path().join(format!("part.{ending}"));
         numbers(3).write(&path, 0..25, ignored).unwrap();
         let whole = fs::read(&path).unwrap();
-        for length in 0..whole.len() {
+        // Each length of the end, where a format has its marks, and some of the others.
+        let tail = whole.len().saturating_sub(200);
+        for length in (0..tail).step_by(19).chain(tail..whole.len()) {
             fs::write(&path, &whole[..length]).unwrap();
             let read = Part::open(&path).and_then(|part| part.stream(ignored));
             assert!(
