@@ -12,14 +12,15 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import ensemble_ray
 
-ROWS = 60_000
+ROWS, PART = 100_000, 4_000
 
 
 def arguments(program, folder, engine, *more):
-    words = ["--program", program, "--model", "hopper", "--range", f"0..{ROWS}", "--seed", "5", "--rows", "2000"]
+    words = ["--program", program, "--model", "hopper", "--range", f"0..{ROWS}", "--seed", "5", "--rows", str(PART)]
     words += ["--folder", f"{folder}/parts", "--out", f"{folder}/all.csv", "--pictures", folder, "--engine", engine, "--workers", "2"]
     return ensemble_ray.arguments(words + list(more))
 
@@ -60,12 +61,14 @@ def check(program, engine, pattern, meanwhile=lambda: None):
         killed = []
         killer = threading.Thread(target=kill_soon, args=(pattern, folder, killed))
         killer.start()
-        meanwhile()
         started = time.perf_counter()
-        tasks = ensemble_ray.run(args)
+        with ThreadPoolExecutor(1) as pool:
+            run = pool.submit(ensemble_ray.run, args)
+            meanwhile()
+            tasks = run.result()
         took = time.perf_counter() - started
         killer.join()
-        assert tasks == ROWS // 2000, tasks
+        assert tasks == ROWS // PART, tasks
         assert killed, "nothing was killed"
         with open(one, "rb") as one, open(args.out, "rb") as merged:
             one, merged = one.read(), merged.read()
@@ -85,7 +88,8 @@ def ray_cluster(program):
     ray.init(address=cluster.address, log_to_driver=False)
 
     def add():
-        threading.Timer(1.0, lambda: cluster.add_node(num_cpus=1)).start()
+        time.sleep(1)
+        cluster.add_node(num_cpus=1)
 
     try:
         check(program, "ray", "ray::make", add)

@@ -59,15 +59,21 @@ fn distribution(area: &Area, model: &Model, summary: &Summary) -> Outcome<()> {
 }
 
 fn spread(area: &Area, model: &Model, summary: &Summary) -> Outcome<()> {
-    let x = linear::axis(model.shown[0].label, wide(summary.bounds[0]), 4);
-    let y = linear::axis(model.shown[1].label, wide(summary.bounds[1]), 5);
+    let (deviations, mean) = (summary.deviations(), summary.moments.mean());
+    // All dots, and the whole of the ellipse.
+    let range = |k: usize| {
+        let [low, high] = summary.bounds[k];
+        let reach = 2.0 * deviations[k];
+        wide([low.min(mean[k] - reach), high.max(mean[k] + reach)])
+    };
+    let x = linear::axis(model.shown[0].label, range(0), 4);
+    let y = linear::axis(model.shown[1].label, range(1), 5);
     let mut chart = chart(area, x, y)?;
     let dot = PALETTE[5].mix(0.5);
     let dots = (summary.points.iter()).map(|&point| Circle::new(point, 4, dot.filled()));
     chart.draw_series(dots)?;
-    // The mean and two deviations along the axes of the covariance, as a cross and an ellipse about it.
+    // Two deviations along each axis of the covariance.
     let axes = summary.moments.covariance().symmetric_eigen();
-    let mean = summary.moments.mean();
     let at = |angle: f64| {
         let (sin, cos) = angle.sin_cos();
         let along = [cos, sin];

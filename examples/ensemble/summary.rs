@@ -8,7 +8,7 @@ use crate::common::flags::Outcome;
 use crate::models::{Model, Shown};
 
 /// Points of the picture at most.
-const POINTS: u64 = 4000;
+const POINTS: u64 = 1500;
 /// Bins of the histogram.
 const BINS: usize = 60;
 
