@@ -315,7 +315,7 @@ fn an_early_end_loses_nothing() {
         }
         Ok(())
     });
-    assert_eq!(ended, Err(full.clone()));
+    assert_eq!(ended, Err(full));
     assert_eq!(Part::open(&path).unwrap().range(), 0..60);
     let draw = |from: &mut Draw| [if from.index() == 47 { f64::NAN } else { 1.0 }];
     let bad = saltation::ensemble::Ensemble::new(3)
