@@ -1,4 +1,4 @@
-//! What is drawn for a row: numbers keyed by the seed and the index of the row.
+//! Random numbers of a row, keyed by the seed and the index.
 
 use std::ops::Deref;
 
@@ -26,7 +26,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Those of row `index` of the ensemble with this seed.
+    /// For row `index` of an ensemble with this seed.
     pub fn new(seed: u64, index: u64) -> Self {
         Self {
             seed,
@@ -80,8 +80,7 @@ impl Draw {
     }
 }
 
-/// What was drawn for one row: its start and its parameters, as the ensemble's `draw` gave them. All
-/// are finite.
+/// Start and parameters of one row, as the ensemble's `draw` gave them: a slice of finite numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawn<'a> {
     pub(super) index: u64,

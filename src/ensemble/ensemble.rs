@@ -227,7 +227,7 @@ where
         while next < range.end {
             let count = length(next);
             making.restart(next, usize::try_from(count).unwrap_or(self.settings.block));
-            // What was made is handed over while the next rows are made.
+            // Rows are handed over while the next ones are made.
             let mut told = Ok(());
             let hand_over = || {
                 if !made.is_empty() {
@@ -255,7 +255,7 @@ where
         sink(&made)
     }
 
-    /// What is drawn for a row, to look at one or to run it again.
+    /// Start and parameters of a row, to look at one or to run it again.
     ///
     /// # Errors
     /// [`EnsembleFailure::Draw`].

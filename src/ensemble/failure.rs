@@ -29,7 +29,7 @@ pub enum EnsembleFailure {
         reason: InputError,
     },
 
-    /// What runs the rows could not be made.
+    /// The driver of a thread could not be made.
     #[error("no run can begin: {reason}")]
     NoDriver {
         /// The error, as text.
@@ -81,11 +81,11 @@ pub enum EnsembleFailure {
     Foreign {
         /// The file.
         path: String,
-        /// What differs: `seed`, `version`, `model`, `columns` or `hash`.
+        /// The part of the provenance that differs: `seed`, `version`, `model`, `columns` or `hash`.
         what: &'static str,
-        /// That of the part.
+        /// Its value in the part.
         found: String,
-        /// That of the ensemble.
+        /// Its value in the ensemble, or in the part before.
         expected: String,
     },
 
@@ -112,14 +112,14 @@ pub enum EnsembleFailure {
 }
 
 impl EnsembleFailure {
-    pub(super) fn file(path: &Path) -> impl Fn(io::Error) -> Self {
+    pub(in crate::ensemble) fn file(path: &Path) -> impl Fn(io::Error) -> Self {
         move |error| Self::File {
             path: path.display().to_string(),
             reason: error.to_string(),
         }
     }
 
-    pub(super) fn foreign(
+    pub(in crate::ensemble) fn foreign(
         path: &Path,
         what: &'static str,
         found: String,
@@ -133,7 +133,7 @@ impl EnsembleFailure {
         }
     }
 
-    pub(super) fn broken(path: &Path, reason: impl Into<String>) -> Self {
+    pub(in crate::ensemble) fn broken(path: &Path, reason: impl Into<String>) -> Self {
         Self::Broken {
             path: path.display().to_string(),
             reason: reason.into(),
@@ -142,7 +142,7 @@ impl EnsembleFailure {
 }
 
 /// Refuses a range without indices.
-pub(super) fn check_range(range: &Range<u64>) -> Result<(), EnsembleFailure> {
+pub(in crate::ensemble) fn check_range(range: &Range<u64>) -> Result<(), EnsembleFailure> {
     let &Range { start, end } = range;
     if start < end {
         return Ok(());

@@ -44,9 +44,6 @@
 //! [`Moments`], [`Histogram`] and, with the feature `quantiles`, `Quantiles` take rows as they come, and
 //! merge.
 
-#[cfg(feature = "arrow")]
-mod arrow;
-mod csv;
 mod draw;
 #[expect(
     clippy::module_inception,
@@ -54,15 +51,11 @@ mod draw;
 )]
 mod ensemble;
 mod failure;
-mod folder;
-mod histogram;
-mod moments;
-mod part;
 mod provenance;
-#[cfg(feature = "quantiles")]
-mod quantiles;
 mod rows;
+mod statistics;
 mod sweep;
+mod table;
 
 #[cfg(feature = "parallel")]
 pub(crate) use sweep::MOST_THREADS;
@@ -74,11 +67,9 @@ pub use arrow_array;
 pub use draw::{Draw, Drawn};
 pub use ensemble::{Ensemble, RunError};
 pub use failure::EnsembleFailure;
-pub use folder::Folder;
-pub use histogram::Histogram;
-pub use moments::Moments;
-pub use part::Part;
 pub use provenance::Provenance;
-#[cfg(feature = "quantiles")]
-pub use quantiles::Quantiles;
 pub use rows::{Row, RowEnd, Rows};
+#[cfg(feature = "quantiles")]
+pub use statistics::Quantiles;
+pub use statistics::{Histogram, Moments};
+pub use table::{Folder, Part};

@@ -22,7 +22,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(in crate::ensemble) fn new(seed: u64) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: String::new(),
@@ -50,7 +50,7 @@ impl Provenance {
     }
 
     /// Refuses names that a table cannot hold.
-    pub(super) fn check(&self) -> Result<(), EnsembleFailure> {
+    pub(in crate::ensemble) fn check(&self) -> Result<(), EnsembleFailure> {
         let mut seen: HashSet<&str> = HashSet::from(["index", "status", "reason"]);
         let refuse = |name: &str, rule| {
             let name = name.to_owned();
@@ -72,7 +72,11 @@ impl Provenance {
     }
 
     /// Refuses a part of another ensemble, by the first thing that differs.
-    pub(super) fn check_same(&self, part: &Self, path: &Path) -> Result<(), EnsembleFailure> {
+    pub(in crate::ensemble) fn check_same(
+        &self,
+        part: &Self,
+        path: &Path,
+    ) -> Result<(), EnsembleFailure> {
         let texts = |one: &Self| {
             [
                 ("version", one.version.clone()),

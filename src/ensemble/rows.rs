@@ -26,7 +26,7 @@ pub enum RowEnd {
 }
 
 impl RowEnd {
-    pub(super) fn of(status: &Status) -> Self {
+    pub(in crate::ensemble) fn of(status: &Status) -> Self {
         match status {
             Status::ReachedEnd => Self::ReachedEnd,
             Status::Stopped { .. } => Self::Stopped,
@@ -35,7 +35,7 @@ impl RowEnd {
         }
     }
 
-    pub(super) fn failed(reason: &impl fmt::Display) -> Self {
+    pub(in crate::ensemble) fn failed(reason: &impl fmt::Display) -> Self {
         let line: String = reason
             .to_string()
             .chars()
@@ -46,7 +46,7 @@ impl RowEnd {
     }
 
     /// The end with this name, and the reason of a failure.
-    pub(super) fn read(name: &str, reason: &str) -> Option<Self> {
+    pub(in crate::ensemble) fn read(name: &str, reason: &str) -> Option<Self> {
         let known = [Self::ReachedEnd, Self::Stopped, Self::Ended];
         match known.into_iter().find(|end| end.name() == name) {
             None if name == "failed" => Some(Self::failed(&reason)),
@@ -75,14 +75,14 @@ impl RowEnd {
 }
 
 /// True for a run that was interrupted from outside: its row is made again.
-pub(super) fn is_interrupted(status: &Status) -> bool {
+pub(in crate::ensemble) fn is_interrupted(status: &Status) -> bool {
     matches!(status.stop(), Some(Stop::Interrupted))
 }
 
 /// Consecutive rows of an ensemble, in the order of their indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
-    pub(super) numbered: Numbered<RowEnd>,
+    pub(in crate::ensemble) numbered: Numbered<RowEnd>,
     columns: Arc<[String]>,
 }
 
@@ -92,38 +92,38 @@ pub struct Rows {
 pub struct Row<'a> {
     /// Its index.
     pub index: u64,
-    /// What was drawn, then what was kept.
+    /// Drawn numbers, then kept ones.
     pub values: &'a [f64],
     /// The end of its run.
     pub end: &'a RowEnd,
 }
 
 impl Rows {
-    pub(super) fn new(first: u64, columns: Arc<[String]>) -> Self {
+    pub(in crate::ensemble) fn new(first: u64, columns: Arc<[String]>) -> Self {
         let numbered = Numbered::new(first, columns.len());
         Self { numbered, columns }
     }
 
     /// The bytes of so many rows, reasons apart.
-    pub(super) fn bytes(count: u64, columns: usize) -> u64 {
+    pub(in crate::ensemble) fn bytes(count: u64, columns: usize) -> u64 {
         let row = size_of::<f64>() * columns + size_of::<RowEnd>();
         count.saturating_mul(row as u64)
     }
 
     /// Begins again at `first`, with `count` rows to be filled.
-    pub(super) fn restart(&mut self, first: u64, count: usize) {
+    pub(in crate::ensemble) fn restart(&mut self, first: u64, count: usize) {
         self.numbered.truncate(0);
         self.numbered.first = first;
         self.numbered.grow(count, RowEnd::Ended);
     }
 
     /// Appends a row; its values are as many as the columns.
-    pub(super) fn push(&mut self, values: &[f64], end: RowEnd) {
+    pub(in crate::ensemble) fn push(&mut self, values: &[f64], end: RowEnd) {
         self.numbered.values.extend_from_slice(values);
         self.numbered.ends.push(end);
     }
 
-    pub(super) fn append(&mut self, rows: &Self) {
+    pub(in crate::ensemble) fn append(&mut self, rows: &Self) {
         for row in rows.iter() {
             self.push(row.values, row.end.clone());
         }

@@ -174,7 +174,7 @@ fn spawn<'s, W: Send>(
     }
 }
 
-/// What a panic of a row leaves is whole: no row is made while the lock is held.
+/// No row is made while the lock is held, so that a panic of one leaves the data whole.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,13 +6,11 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use super::failure::EnsembleFailure;
-use super::part::{BLOCK, PartReader, RowSink, TableWriter};
-use super::provenance::Provenance;
-use super::rows::{RowEnd, Rows};
+use super::format::{BLOCK, Label, RowSink, TableReader, TableWriter};
+use crate::ensemble::{EnsembleFailure, Provenance, RowEnd, Rows};
 
 const TITLE: &str = "# saltation ensemble";
-const LAST: &str = "# rows ";
+const LAST: &str = "# range ";
 /// Bytes of the last line at most.
 const TAIL: u64 = 64;
 
@@ -62,10 +60,9 @@ impl CsvWriter {
     pub(super) fn new(file: File, from: &Provenance) -> io::Result<Self> {
         let mut out = BufWriter::new(file);
         writeln!(out, "{TITLE}")?;
-        writeln!(out, "# version {}", from.version)?;
-        writeln!(out, "# model {}", from.model)?;
-        writeln!(out, "# seed {}", from.seed)?;
-        writeln!(out, "# hash {:016x}", from.hash())?;
+        for (name, value) in Label::entries(from) {
+            writeln!(out, "# {name} {value}")?;
+        }
         write_head(&mut out, &from.columns)?;
         Ok(Self { out })
     }
@@ -87,51 +84,40 @@ impl TableWriter for CsvWriter {
 pub(super) struct CsvReader<'p> {
     path: &'p Path,
     lines: io::Lines<BufReader<File>>,
-    provenance: Provenance,
-    hash: String,
-    range: Range<u64>,
+    label: Label,
 }
 
 impl<'p> CsvReader<'p> {
-    pub(super) fn open(path: &'p Path) -> Result<Self, EnsembleFailure> {
+    pub(super) fn open(path: &'p Path) -> Result<(Label, Self), EnsembleFailure> {
         let file = EnsembleFailure::file(path);
         let mut input = File::open(path).map_err(&file)?;
         let range = last_line(&mut input).map_err(&file)?;
-        let range = range.ok_or_else(|| EnsembleFailure::broken(path, "its end is missing"))?;
         input.rewind().map_err(&file)?;
-        let mut reader = Self {
+        let mut lines = BufReader::new(input).lines();
+        let mut line = || lines.next().and_then(Result::ok).unwrap_or_default();
+        if line() != TITLE {
+            return Err(EnsembleFailure::broken(path, "its first line is another"));
+        }
+        let entries = Label::NAMES.map(|_| line());
+        let head = line();
+        let columns = (head.strip_prefix("index,"))
+            .and_then(|columns| columns.strip_suffix(",status,reason"))
+            .ok_or_else(|| EnsembleFailure::broken(path, "it has no head"))?;
+        let columns = columns.split(',').map(str::to_owned).collect();
+        let label = Label::read(path, columns, |name| match name {
+            "range" => range.clone(),
+            _ => {
+                let place = Label::NAMES.iter().position(|known| *known == name)?;
+                let value = entries[place].strip_prefix("# ")?.strip_prefix(name)?;
+                value.strip_prefix(' ').map(str::to_owned)
+            }
+        })?;
+        let reader = Self {
             path,
-            lines: BufReader::new(input).lines(),
-            provenance: Provenance::new(0),
-            hash: String::new(),
-            range,
+            lines,
+            label: label.clone(),
         };
-        reader.read_provenance()?;
-        Ok(reader)
-    }
-
-    fn read_provenance(&mut self) -> Result<(), EnsembleFailure> {
-        let mut after = |words: &str| {
-            let line = self.lines.next().and_then(Result::ok);
-            let value = line.and_then(|line| line.strip_prefix(words).map(str::to_owned));
-            value.ok_or_else(|| EnsembleFailure::broken(self.path, format!("no line {words:?}")))
-        };
-        after(TITLE)?;
-        self.provenance.version = after("# version ")?;
-        self.provenance.model = after("# model ")?;
-        let seed = after("# seed ")?;
-        self.hash = after("# hash ")?;
-        let columns = after("index,")?;
-        let columns = columns.strip_suffix(",status,reason");
-        let (Ok(seed), Some(columns)) = (seed.parse(), columns) else {
-            return Err(EnsembleFailure::broken(
-                self.path,
-                "its head makes no sense",
-            ));
-        };
-        self.provenance.seed = seed;
-        self.provenance.columns = columns.split(',').map(str::to_owned).collect();
-        Ok(())
+        Ok((label, reader))
     }
 
     /// Appends the row of a line; none where the line is no such row.
@@ -155,22 +141,9 @@ impl<'p> CsvReader<'p> {
     }
 }
 
-impl PartReader for CsvReader<'_> {
-    fn provenance(&self) -> &Provenance {
-        &self.provenance
-    }
-
-    fn hash(&self) -> &str {
-        &self.hash
-    }
-
-    fn range(&self) -> Range<u64> {
-        self.range.clone()
-    }
-
+impl TableReader for CsvReader<'_> {
     fn stream(&mut self, sink: RowSink<'_>) -> Result<(), EnsembleFailure> {
-        let columns = self.provenance.columns.clone().into();
-        let mut rows = Rows::new(self.range.start, columns);
+        let mut rows = self.label.rows();
         let mut values = Vec::new();
         for line in &mut self.lines {
             let line = line.map_err(EnsembleFailure::file(self.path))?;
@@ -190,17 +163,17 @@ impl PartReader for CsvReader<'_> {
     }
 }
 
-/// The range of the last line, where it is whole.
-fn last_line(input: &mut (impl Read + Seek)) -> io::Result<Option<Range<u64>>> {
+/// The range of the last line, where that is whole.
+fn last_line(input: &mut (impl Read + Seek)) -> io::Result<Option<String>> {
     let length = input.seek(SeekFrom::End(0))?;
     input.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
     let mut tail = Vec::new();
     input.take(TAIL).read_to_end(&mut tail)?;
     let tail = String::from_utf8_lossy(&tail);
-    let range = || {
-        let line = tail.strip_suffix('\n')?.rsplit('\n').next()?;
-        let (start, end) = line.strip_prefix(LAST)?.split_once("..")?;
-        Some(start.parse().ok()?..end.parse().ok()?)
-    };
-    Ok(range())
+    let line = tail
+        .strip_suffix('\n')
+        .and_then(|tail| tail.rsplit('\n').next());
+    Ok(line
+        .and_then(|line| line.strip_prefix(LAST))
+        .map(str::to_owned))
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::Rows;
+use crate::ensemble::{EnsembleFailure, Rows};
 use crate::{InputError, validate};
 
 /// Limit of the columns: the sums of products then take 8 MB.
@@ -80,7 +80,7 @@ impl Moments {
     ///
     /// # Errors
     /// As [`add`](Self::add).
-    pub fn add_rows(&mut self, rows: &Rows) -> Result<(), super::EnsembleFailure> {
+    pub fn add_rows(&mut self, rows: &Rows) -> Result<(), EnsembleFailure> {
         Ok(rows.iter().try_for_each(|row| self.add(row.values))?)
     }
 

@@ -16,11 +16,11 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
-use super::failure::EnsembleFailure;
-use super::part::{BLOCK, PartReader, RowSink, TableWriter};
-use super::provenance::Provenance;
-use super::rows::{RowEnd, Rows};
+use super::format::{BLOCK, Label, RowSink, TableReader, TableWriter};
+use crate::ensemble::{EnsembleFailure, Provenance, RowEnd, Rows};
 
+/// Before the names of the metadata.
+const KEY: &str = "saltation.";
 /// Rows of a group of a Parquet file.
 const GROUP: usize = 1 << 15;
 
@@ -83,14 +83,8 @@ impl ParquetWriter {
         let options = options.build();
         let mut writer =
             ArrowWriter::try_new(file, Arc::clone(&schema), Some(options)).map_err(on_disk)?;
-        for (key, value) in [
-            ("version", from.version.clone()),
-            ("model", from.model.clone()),
-            ("seed", from.seed.to_string()),
-            ("hash", format!("{:016x}", from.hash())),
-        ] {
-            let key = format!("saltation.{key}");
-            writer.append_key_value_metadata(KeyValue::new(key, value));
+        for (name, value) in Label::entries(from) {
+            writer.append_key_value_metadata(KeyValue::new(format!("{KEY}{name}"), value));
         }
         Ok(Self { schema, writer })
     }
@@ -104,7 +98,7 @@ impl TableWriter for ParquetWriter {
 
     fn finish(&mut self, range: &Range<u64>) -> io::Result<()> {
         let range = format!("{}..{}", range.start, range.end);
-        let range = KeyValue::new("saltation.range".to_owned(), range);
+        let range = KeyValue::new(format!("{KEY}range"), range);
         self.writer.append_key_value_metadata(range);
         self.writer.finish().map_err(on_disk)?;
         self.writer.inner().sync_all()
@@ -115,51 +109,34 @@ impl TableWriter for ParquetWriter {
 pub(super) struct ParquetReader<'p> {
     path: &'p Path,
     file: Option<ParquetRecordBatchReaderBuilder<File>>,
-    provenance: Provenance,
-    hash: String,
-    range: Range<u64>,
+    label: Label,
 }
 
 impl<'p> ParquetReader<'p> {
-    pub(super) fn open(path: &'p Path) -> Result<Self, EnsembleFailure> {
+    pub(super) fn open(path: &'p Path) -> Result<(Label, Self), EnsembleFailure> {
         let broken = |reason: &str| EnsembleFailure::broken(path, reason);
         let input = File::open(path).map_err(EnsembleFailure::file(path))?;
         // The metadata stand at the end: a file that was cut has none.
         let file = ParquetRecordBatchReaderBuilder::try_new(input)
             .map_err(|error| broken(&error.to_string()))?;
+        let fields = file.schema().fields().iter();
+        let names: Vec<&str> = fields.map(|field| field.name().as_str()).collect();
+        let ["index", columns @ .., "status", "reason"] = names.as_slice() else {
+            return Err(broken("its columns are others"));
+        };
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
         let pairs = file.metadata().file_metadata().key_value_metadata();
-        let value = |key: &str| {
+        let label = Label::read(path, columns, |name| {
             let mut pairs = pairs.into_iter().flatten();
-            let pair = pairs.find(|pair| pair.key.strip_prefix("saltation.") == Some(key));
-            pair.and_then(|pair| pair.value.clone())
-                .ok_or_else(|| broken(&format!("no {key} in its metadata")))
-        };
-        let (seed, range) = (value("seed")?, value("range")?);
-        let range = range.split_once("..").and_then(|(start, end)| {
-            let (start, end) = (start.parse::<u64>().ok()?, end.parse().ok()?);
-            Some(start..end)
-        });
-        let (Ok(seed), Some(range)) = (seed.parse(), range) else {
-            return Err(broken("its metadata make no sense"));
-        };
-        let mut provenance = Provenance::new(seed);
-        provenance.version = value("version")?;
-        provenance.model = value("model")?;
-        let hash = value("hash")?;
-        let fields = file.schema().fields().iter().map(|field| field.name());
-        let mut names: Vec<String> = fields.cloned().collect();
-        let ends = names.split_off(names.len().saturating_sub(2));
-        if ends != ["status", "reason"] || names.first().is_none_or(|name| name != "index") {
-            return Err(broken("its columns make no sense"));
-        }
-        provenance.columns = names.split_off(1);
-        Ok(Self {
+            let pair = pairs.find(|pair| pair.key.strip_prefix(KEY) == Some(name))?;
+            pair.value.clone()
+        })?;
+        let reader = Self {
             path,
             file: Some(file),
-            provenance,
-            hash,
-            range,
-        })
+            label: label.clone(),
+        };
+        Ok((label, reader))
     }
 }
 
@@ -196,26 +173,14 @@ fn read(batch: &RecordBatch, rows: &mut Rows) -> Option<()> {
     Some(())
 }
 
-impl PartReader for ParquetReader<'_> {
-    fn provenance(&self) -> &Provenance {
-        &self.provenance
-    }
-
-    fn hash(&self) -> &str {
-        &self.hash
-    }
-
-    fn range(&self) -> Range<u64> {
-        self.range.clone()
-    }
-
+impl TableReader for ParquetReader<'_> {
     fn stream(&mut self, sink: RowSink<'_>) -> Result<(), EnsembleFailure> {
         let broken = |error: String| EnsembleFailure::broken(self.path, error);
         let Some(file) = self.file.take() else {
             return Ok(());
         };
         let batches = file.with_batch_size(BLOCK).build();
-        let mut rows = Rows::new(self.range.start, self.provenance.columns.clone().into());
+        let mut rows = self.label.rows();
         for batch in batches.map_err(|error| broken(error.to_string()))? {
             let batch = batch.map_err(|error| broken(error.to_string()))?;
             let next = rows.range().end;

@@ -9,30 +9,8 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "arrow")]
 use super::arrow;
 use super::csv::{CsvReader, CsvWriter};
-use super::failure::EnsembleFailure;
-use super::provenance::Provenance;
-use super::rows::Rows;
-
-/// Rows that are read at a time.
-pub(super) const BLOCK: usize = 4096;
-
-pub(super) type RowSink<'s> = &'s mut dyn FnMut(&Rows) -> Result<(), EnsembleFailure>;
-
-/// A format that is written.
-pub(super) trait TableWriter {
-    fn write(&mut self, rows: &Rows) -> io::Result<()>;
-    /// Says which rows were written, and brings them to the disk.
-    fn finish(&mut self, range: &Range<u64>) -> io::Result<()>;
-}
-
-/// A format that is read.
-pub(super) trait PartReader {
-    fn provenance(&self) -> &Provenance;
-    fn hash(&self) -> &str;
-    fn range(&self) -> Range<u64>;
-    /// All rows in blocks; their number is checked by the caller.
-    fn stream(&mut self, sink: RowSink<'_>) -> Result<(), EnsembleFailure>;
-}
+use super::format::{Label, TableReader, TableWriter};
+use crate::ensemble::{EnsembleFailure, Provenance, Rows};
 
 /// A file with consecutive rows of an ensemble: `.csv`, or `.parquet` with the feature `arrow`.
 ///
@@ -41,8 +19,7 @@ pub(super) trait PartReader {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     path: PathBuf,
-    provenance: Provenance,
-    range: Range<u64>,
+    label: Label,
 }
 
 impl Part {
@@ -53,22 +30,9 @@ impl Part {
     /// [`EnsembleFailure::Foreign`] where the hash is not that of the provenance.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, EnsembleFailure> {
         let path = path.as_ref();
-        let reader = reader(path)?;
-        let provenance = reader.provenance().clone();
-        let (found, expected) = (reader.hash().to_owned(), provenance.hash());
-        if found != format!("{expected:016x}") {
-            let expected = format!("{expected:016x}");
-            return Err(EnsembleFailure::foreign(path, "hash", found, expected));
-        }
-        let (path, range) = (path.to_owned(), reader.range());
-        if range.is_empty() {
-            return Err(EnsembleFailure::broken(&path, "it has no rows"));
-        }
-        Ok(Self {
-            path,
-            provenance,
-            range,
-        })
+        let (label, _) = reader(path)?;
+        let path = path.to_owned();
+        Ok(Self { path, label })
     }
 
     /// Its file.
@@ -78,12 +42,12 @@ impl Part {
 
     /// Where its rows come from.
     pub fn provenance(&self) -> &Provenance {
-        &self.provenance
+        &self.label.provenance
     }
 
     /// The indices of its rows.
     pub fn range(&self) -> Range<u64> {
-        self.range.clone()
+        self.label.range.clone()
     }
 
     /// Reads all rows in order, some thousand at a time. NaN is read as NaN, whatever its bits were;
@@ -96,7 +60,8 @@ impl Part {
         &self,
         mut sink: impl FnMut(&Rows) -> Result<(), EnsembleFailure>,
     ) -> Result<(), EnsembleFailure> {
-        let mut next = self.range.start;
+        let Range { start, end } = self.range();
+        let mut next = start;
         let mut checked = |rows: &Rows| {
             next = rows.range().end;
             if rows.is_empty() {
@@ -104,11 +69,11 @@ impl Part {
             }
             sink(rows)
         };
-        reader(&self.path)?.stream(&mut checked)?;
-        if next == self.range.end {
+        reader(&self.path)?.1.stream(&mut checked)?;
+        if next == end {
             return Ok(());
         }
-        let reason = format!("its rows end before {next}, not {}", self.range.end);
+        let reason = format!("its rows end before {next}, not {end}");
         Err(EnsembleFailure::broken(&self.path, reason))
     }
 }
@@ -135,11 +100,19 @@ enum Format {
     Parquet,
 }
 
-fn reader(path: &Path) -> Result<Box<dyn PartReader + '_>, EnsembleFailure> {
+type Reader<'p> = Box<dyn TableReader + 'p>;
+
+fn reader(path: &Path) -> Result<(Label, Reader<'_>), EnsembleFailure> {
     Ok(match format_of(path)? {
-        Format::Csv => Box::new(CsvReader::open(path)?),
+        Format::Csv => {
+            let (label, reader) = CsvReader::open(path)?;
+            (label, Box::new(reader))
+        }
         #[cfg(feature = "arrow")]
-        Format::Parquet => Box::new(arrow::ParquetReader::open(path)?),
+        Format::Parquet => {
+            let (label, reader) = arrow::ParquetReader::open(path)?;
+            (label, Box::new(reader))
+        }
     })
 }
 

@@ -4,11 +4,9 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::draw::{Draw, Drawn};
-use super::ensemble::{Ensemble, RunError};
-use super::failure::{EnsembleFailure, check_range};
 use super::part::{Part, PartWriter};
-use super::rows::Rows;
+use crate::ensemble::failure::check_range;
+use crate::ensemble::{Draw, Drawn, Ensemble, EnsembleFailure, Rows, RunError};
 use crate::{Status, validate};
 
 /// A folder with the parts of one ensemble. Files that do not end in `.csv` or `.parquet` are left alone,
@@ -123,7 +121,7 @@ impl Folder {
     }
 }
 
-/// What parts in rising order leave of a range.
+/// The gaps that parts in rising order leave in a range.
 fn gaps(parts: &[Part], range: Range<u64>) -> Vec<Range<u64>> {
     let mut gaps = Vec::new();
     let mut next = range.start;
@@ -229,7 +227,7 @@ where
                     writer.write(rows)?;
                     sink(rows)
                 });
-                // What an interrupt leaves is a part too, with fewer rows.
+                // Rows before an interrupt are a part too, a shorter one.
                 let part = writer.finish(|_, range| name(range));
                 ended?;
                 part?;
