@@ -66,7 +66,7 @@ impl Ensemble {
             drawn: 0,
             #[cfg(feature = "parallel")]
             threads: 0,
-            block: 256,
+            block: 1024,
             max_memory: 1 << 30,
             interrupt: Interrupt::new(),
         };
@@ -138,7 +138,8 @@ impl<D, M, F> Ensemble<D, M, F> {
         self
     }
 
-    /// Rows between two calls of the sink, 1 to 2²⁰; default 256. Fewer where runs take seconds.
+    /// Rows between two calls of the sink, 1 to 2²⁰; default 1024. Threads wait for each other at the end of
+    /// a block, so that short ones cost time; fewer rows report sooner where runs take seconds.
     pub fn block(mut self, rows: usize) -> Self {
         self.settings.block = rows;
         self

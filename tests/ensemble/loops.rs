@@ -97,7 +97,7 @@ fn memory_does_not_depend_on_the_range() {
     let held = |count: u64| most_held(|| runs.stream(0..count, ignored).unwrap());
     let few = held(2_000);
     assert_eq!(held(50_000), few);
-    assert!(few < 100_000, "{few} bytes");
+    assert!(few < 200_000, "{few} bytes");
 }
 
 #[test]
@@ -228,7 +228,8 @@ fn a_panic_passes_through_and_rows_before_it_were_handed_over() {
             assert!(draw.index() < 1000, "the user's own");
             [1.0]
         })
-        .run(&[], || Ok(()), |(), _, _| Ok(Status::ReachedEnd));
+        .run(&[], || Ok(()), |(), _, _| Ok(Status::ReachedEnd))
+        .block(256);
     let mut told = 0;
     let ended = catch_unwind(AssertUnwindSafe(|| {
         runs.stream(0..2000, |rows| {
