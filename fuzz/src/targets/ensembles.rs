@@ -143,9 +143,7 @@ fn ensembles(draw: &mut Draw, trial: &mut Trial) {
     look(trial, &rows, kept);
     if middle > start && middle < start + length {
         let parts = [start..middle, middle..start + length].map(|range| ensemble.rows(range));
-        let split: Vec<String> = (parts.iter().flatten())
-            .flat_map(|part| listed(part))
-            .collect();
+        let split: Vec<String> = (parts.iter().flatten()).flat_map(listed).collect();
         trial.expect(split == listed(&rows), || "a split range".to_owned());
     }
     let mut seen = Moments::new(rows.columns().len()).unwrap_or_else(|_| unreachable!());

@@ -14,8 +14,8 @@ use crate::ensemble::{EnsembleFailure, Provenance, Rows};
 
 /// A file with consecutive rows of an ensemble: `.csv`, or `.parquet` with the feature `arrow`.
 ///
-/// Parts are written by [`Ensemble::write`](super::Ensemble::write) and
-/// [`Ensemble::complete`](super::Ensemble::complete).
+/// Parts are written by [`Ensemble::write`](crate::ensemble::Ensemble::write) and
+/// [`Ensemble::complete`](crate::ensemble::Ensemble::complete).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     path: PathBuf,
