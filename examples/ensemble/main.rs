@@ -75,7 +75,9 @@ struct Wishes {
     seed: u64,
     out: Option<PathBuf>,
     rows_a_part: u64,
+    #[cfg(feature = "arrow")]
     parquet: bool,
+    #[cfg(feature = "parallel")]
     threads: usize,
     missing: Option<PathBuf>,
     merge: Option<PathBuf>,
@@ -83,7 +85,7 @@ struct Wishes {
 
 impl Wishes {
     fn read(flags: &mut Flags) -> Outcome<Self> {
-        let threads = flags.read("--threads", str::parse)?;
+        let threads: Option<usize> = flags.read("--threads", str::parse)?;
         let message = "--threads needs --features parallel";
         ensure(threads.is_none() || cfg!(feature = "parallel"), message)?;
         let parquet = flags.switch("--parquet");
@@ -95,7 +97,9 @@ impl Wishes {
             seed: flags.number("--seed", 1)?,
             out: flags.read("--out", str::parse)?,
             rows_a_part: flags.number("--rows-a-part", 1 << 16)?,
+            #[cfg(feature = "arrow")]
             parquet,
+            #[cfg(feature = "parallel")]
             threads: threads.unwrap_or(0),
             missing: flags.read("--missing", str::parse)?,
             merge: flags.read("--merge", str::parse)?,

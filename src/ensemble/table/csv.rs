@@ -104,13 +104,13 @@ impl<'p> CsvReader<'p> {
             .and_then(|columns| columns.strip_suffix(",status,reason"))
             .ok_or_else(|| EnsembleFailure::broken(path, "it has no head"))?;
         let columns = columns.split(',').map(str::to_owned).collect();
-        let label = Label::read(path, columns, |name| match name {
-            "range" => range.clone(),
-            _ => {
-                let place = Label::NAMES.iter().position(|known| *known == name)?;
-                let value = entries[place].strip_prefix("# ")?.strip_prefix(name)?;
-                value.strip_prefix(' ').map(str::to_owned)
+        let label = Label::read(path, columns, |name| {
+            if name == "range" {
+                return range.clone();
             }
+            let place = Label::NAMES.iter().position(|known| *known == name)?;
+            let value = entries[place].strip_prefix("# ")?.strip_prefix(name)?;
+            value.strip_prefix(' ').map(str::to_owned)
         })?;
         let reader = Self {
             path,
