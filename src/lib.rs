@@ -166,7 +166,8 @@
 //! with [`Status::Refused`] and a [`Stop`], which says where, and the run keeps all that was computed;
 //! [`Run::completed`] makes an error of it, for `?`. A reset may refuse with a reason of its own
 //! ([`Stop::model`]). Each module has one error of its own beside these, which [`Status::reason`] gives back:
-//! [`ensemble::EnsembleFailure`], [`NoDerivative`], [`event_driven::Breakdown`], [`variational::VariationalFailure`], [`compliant::CompliantFailure`],
+//! [`ensemble::EnsembleFailure`], [`NoDerivative`],
+//! [`event_driven::Breakdown`], [`variational::VariationalFailure`], [`compliant::CompliantFailure`],
 //! [`impact::ImpactFailure`], [`lcp::LcpFailure`]. [`Error`] takes all of them, for `?`.
 //!
 //! # When not to use it

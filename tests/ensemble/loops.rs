@@ -95,8 +95,9 @@ fn memory_does_not_depend_on_the_range() {
     #[cfg(feature = "parallel")]
     let runs = runs.threads(1);
     let held = |count: u64| most_held(|| runs.stream(0..count, ignored).unwrap());
-    let few = held(2_000);
-    assert_eq!(held(50_000), few);
+    // Blocks have 93 or 94 failures; either range has two neighbours with the most.
+    let few = held(24 * 1024);
+    assert_eq!(held(60 * 1024), few);
     assert!(few < 200_000, "{few} bytes");
 }
 
