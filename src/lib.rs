@@ -140,7 +140,7 @@
 //! * `dual`: exact derivatives of models that are written once for any scalar (`Dual`).
 //! * `parallel`: ensembles, samples of impacts, and islands of compliant contacts, on several threads
 //!   (`ensemble::Ensemble::threads`, `impact::Sampler::threads`, `compliant::Solver::threads`).
-//! * `arrow`: rows of ensembles as Arrow tables and Parquet files; three dozen more crates.
+//! * `arrow`: rows of ensembles as Arrow tables and Parquet files; 28 more crates.
 //! * `quantiles`: quantiles of ensembles by a sketch that merges (`ensemble::Quantiles`).
 //! * `parry`: bodies with the shapes of [parry](https://docs.rs/parry3d-f64): hulls, meshes, compounds
 //!   (`bodies::Shape::parry`); two dozen more crates.
