@@ -42,12 +42,14 @@ def children(pattern):
 
 
 def kill_soon(pattern, folder, killed):
-    """Kills a process with a pattern when some parts are there."""
-    while len([name for name in os.listdir(f"{folder}/parts") if not name.startswith(".")]) < 5:
+    """Kills one process with a pattern when some parts are there. Between two tasks a worker has another name."""
+    parts = 0
+    while not killed and parts < ROWS // PART:
         time.sleep(0.01)
-    for pid in children(pattern)[:1]:
-        os.kill(pid, signal.SIGKILL)
-        killed.append(pid)
+        parts = len([name for name in os.listdir(f"{folder}/parts") if not name.startswith(".")])
+        for pid in children(pattern)[:1] if parts >= 5 else []:
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
 
 
 def check(program, engine, pattern, meanwhile=lambda: None):
