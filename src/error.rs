@@ -4,6 +4,7 @@
 use crate::NoDerivative;
 #[cfg(feature = "compliant")]
 use crate::compliant;
+use crate::ensemble::EnsembleFailure;
 #[cfg(feature = "mechanics")]
 use crate::event_driven::Breakdown;
 use crate::{InputError, Stop};
@@ -39,6 +40,9 @@ pub enum Error {
     /// A run ended early.
     #[error(transparent)]
     Stop(Stop),
+    /// An ensemble, or a table of one, cannot go on.
+    #[error(transparent)]
+    Ensemble(EnsembleFailure),
     /// There is no derivative, or not the one that was asked for.
     #[cfg(feature = "derivative")]
     #[error(transparent)]
@@ -84,6 +88,16 @@ impl From<Stop> for Error {
             Stop::Input(error) => Self::Input(error),
             Stop::Interrupted => Self::Interrupted,
             stop => Self::Stop(stop),
+        }
+    }
+}
+
+impl From<EnsembleFailure> for Error {
+    fn from(failure: EnsembleFailure) -> Self {
+        match failure {
+            EnsembleFailure::Input(error) => Self::Input(error),
+            EnsembleFailure::Interrupted => Self::Interrupted,
+            failure => Self::Ensemble(failure),
         }
     }
 }

@@ -89,8 +89,8 @@
 //! # Ok::<(), saltation::Error>(())
 //! ```
 //!
-//! Many runs: make one driver a thread, once, and `observe` each run from it. Drivers are `Send` where
-//! the model is, share nothing, and reuse their memory.
+//! Many runs: an [`ensemble::Ensemble`] makes one driver a thread, and a table with a row for each run,
+//! in memory or in files. Drivers are `Send` where the model is, share nothing, and reuse their memory.
 //!
 //! Programs of thirty lines to copy, one idea each (a control loop, an observer that stops a run, a
 //! gradient step, many starts on several threads), are in `examples/quick` of the repository.
@@ -99,6 +99,8 @@
 //!
 //! * [`model`]: traits that the user of the core writes, and their types; [`record`]: start, events,
 //!   observers and the run, the same for all drivers; [`driver`]: the trait of all drivers.
+//! * [`ensemble`]: many runs as rows of a table, each a function of its index ([`ensemble::Ensemble`]),
+//!   in parts on disk, with statistics that merge.
 //! * [`hybrid`]: the core, with its smooth and its crossing phase ([`Integrator`]); [`ode`]: the
 //!   stepper under it, of Tsitouras, without guards.
 //! * [`derivative`]: how a run depends on its start ([`Derivative`], [`Sensitivities`],
@@ -136,8 +138,10 @@
 //! These are off by default:
 //!
 //! * `dual`: exact derivatives of models that are written once for any scalar (`Dual`).
-//! * `parallel`: samples of impacts, and islands of compliant contacts, on several threads
-//!   (`impact::Sampler::threads`, `compliant::Solver::threads`).
+//! * `parallel`: ensembles, samples of impacts, and islands of compliant contacts, on several threads
+//!   (`ensemble::Ensemble::threads`, `impact::Sampler::threads`, `compliant::Solver::threads`).
+//! * `arrow`: rows of ensembles as Arrow tables and Parquet files; 28 more crates.
+//! * `quantiles`: quantiles of ensembles by a sketch that merges (`ensemble::Quantiles`).
 //! * `parry`: bodies with the shapes of [parry](https://docs.rs/parry3d-f64): hulls, meshes, compounds
 //!   (`bodies::Shape::parry`); two dozen more crates.
 //! * `sobol`: bounds of these samples by Sobol's sequence (`impact::BoundLaw::Sobol`).
@@ -162,7 +166,8 @@
 //! with [`Status::Refused`] and a [`Stop`], which says where, and the run keeps all that was computed;
 //! [`Run::completed`] makes an error of it, for `?`. A reset may refuse with a reason of its own
 //! ([`Stop::model`]). Each module has one error of its own beside these, which [`Status::reason`] gives back:
-//! [`NoDerivative`], [`event_driven::Breakdown`], [`variational::VariationalFailure`], [`compliant::CompliantFailure`],
+//! [`ensemble::EnsembleFailure`], [`NoDerivative`],
+//! [`event_driven::Breakdown`], [`variational::VariationalFailure`], [`compliant::CompliantFailure`],
 //! [`impact::ImpactFailure`], [`lcp::LcpFailure`]. [`Error`] takes all of them, for `?`.
 //!
 //! # When not to use it
@@ -199,6 +204,7 @@ pub mod compliant;
 pub mod derivative;
 #[cfg(feature = "derivative")]
 pub mod driver;
+pub mod ensemble;
 mod error;
 #[cfg(feature = "mechanics")]
 pub mod event_driven;

@@ -27,6 +27,8 @@ pub(crate) enum Stream {
     /// Scrambles of Sobol's sequence.
     #[cfg(feature = "sobol")]
     Scramble = 5,
+    /// Starts and parameters of the rows of an ensemble.
+    Ensemble = 6,
 }
 
 /// The draws of one step of one sample.

@@ -60,7 +60,7 @@ fn examples_need_no_other_crate() {
     fs::create_dir_all(folder.join("src")).unwrap();
     let manifest = format!(
         "[package]\nname = \"alone\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\nsaltation = {{ path = {root:?}, features = [\"dual\", \"parry\"] }}\n"
+         [dependencies]\nsaltation = {{ path = {root:?}, features = [\"dual\", \"parry\", \"quantiles\"] }}\n"
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();

@@ -3,6 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 use saltation::derivative::saltation_product;
+use saltation::ensemble::{Ensemble, EnsembleFailure};
 use saltation::event_driven::Breakdown;
 use saltation::impact::{self, ImpactLaw, ImpactProblem, MinimalOutcomes, Selection};
 use saltation::lcp::{self, LcpSolver, enumerate_until};
@@ -100,6 +101,15 @@ fn an_interrupt_is_one_variant_whichever_room_it_came_through() {
     let problem = problem.with_interrupt(&interrupt);
     let failure = MinimalOutcomes::new().resolve(&problem).unwrap_err();
     assert_eq!(failure, impact::ImpactFailure::Interrupted);
+    assert_eq!(Error::from(failure), Error::Interrupted);
+
+    let runs = Ensemble::new(1).draw(&["a"], |draw| [draw.unit()]).run(
+        &[],
+        || Ok(()),
+        |(), _, _| Ok(Status::ReachedEnd),
+    );
+    let failure = runs.interrupt(&interrupt).rows(0..3).unwrap_err();
+    assert_eq!(failure, EnsembleFailure::Interrupted);
     assert_eq!(Error::from(failure), Error::Interrupted);
 
     let mut integrator = Integrator::new(Hopper::default())

@@ -3,6 +3,7 @@
 
 pub(crate) mod corner;
 pub(crate) mod derivative;
+pub(crate) mod ensemble;
 pub(crate) mod hand;
 pub(crate) mod hopper;
 pub(crate) mod impact;

@@ -12,7 +12,7 @@ mod contacts;
 
 use std::time::Duration;
 
-use cases::{corner, derivative, hopper, impact, lcp, mechanics, plate, step};
+use cases::{corner, derivative, ensemble, hopper, impact, lcp, mechanics, plate, step};
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 fn main() {
@@ -23,6 +23,7 @@ fn main() {
         .configure_from_args();
     plate_per_contact(&mut criterion);
     hopper_work_precision(&mut criterion);
+    ensembles(&mut criterion);
     corners(&mut criterion);
     steps(&mut criterion);
     derivatives(&mut criterion);
@@ -58,6 +59,21 @@ fn hopper_work_precision(criterion: &mut Criterion) {
         });
     }
     group.finish();
+}
+
+/// By hand, on one thread and, with the feature `parallel`, on two; elements are runs.
+fn ensembles(criterion: &mut Criterion) {
+    for (name, calls) in [
+        ("ensemble-hopper", ensemble::hopper()),
+        ("ensemble-plate", ensemble::plate()),
+    ] {
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Elements(ensemble::ROWS));
+        for (way, mut call) in ["by-hand", "one-thread", "two-threads"].iter().zip(calls) {
+            group.bench_function(*way, |b| b.iter(&mut call));
+        }
+        group.finish();
+    }
 }
 
 fn corners(criterion: &mut Criterion) {

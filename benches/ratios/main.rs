@@ -1,7 +1,7 @@
 //! Tables of times and their ratios, each measured in one run, the cases in turn.
 //!
 //! `cargo bench --bench ratios` prints all, about a minute; `-- plate`, `hopper`, `corner`, `step`,
-//! `derivative`, `lcp`, `impact` or `mechanics` selects; `-- --test` goes through each case a few
+//! `derivative`, `ensemble`, `lcp`, `impact` or `mechanics` selects; `-- --test` goes through each case a few
 //! times only. Ratios hold on other machines, times do not.
 
 mod bodies;
@@ -24,12 +24,13 @@ fn main() {
         15
     };
     let chosen: Vec<_> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
-    let tables: [(&str, Table); 8] = [
+    let tables: [(&str, Table); 9] = [
         ("plate", tables::plate),
         ("hopper", tables::hopper),
         ("corner", tables::corner),
         ("step", tables::step),
         ("derivative", tables::derivative),
+        ("ensemble", tables::ensemble),
         ("lcp", tables::lcp),
         ("impact", bodies::impact),
         ("mechanics", bodies::mechanics),

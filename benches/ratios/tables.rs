@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use crate::cases::plate::Cost;
 use crate::cases::{
-    corner as corners, derivative as derivatives, hopper as hoppers, lcp as problems,
-    plate as plates, step as steps,
+    corner as corners, derivative as derivatives, ensemble as ensembles, hopper as hoppers,
+    lcp as problems, plate as plates, step as steps,
 };
 use crate::timing::{fastest, fastest_of};
 
@@ -210,4 +210,26 @@ pub(crate) fn lcp(rounds: usize) {
         );
     }
     println!();
+}
+
+/// Cost of the loop of an ensemble, and gain of a second thread.
+pub(crate) fn ensemble(rounds: usize) {
+    println!("ensembles: time of a row [µs]; ratio to the runs by hand");
+    println!(
+        "{:>10}{:>12}{:>12}{:>8}{:>13}{:>8}",
+        "", "by hand", "one thread", "ratio", "two threads", "ratio"
+    );
+    for (name, mut calls) in [
+        ("hopper", ensembles::hopper()),
+        ("plate", ensembles::plate()),
+    ] {
+        let times = fastest_of(&mut calls, rounds);
+        let row = |time: f64| 1e-3 * time / ensembles::ROWS as f64;
+        print!("{name:>10}{:>12.3}", row(times[0]));
+        for time in &times[1..] {
+            print!("{:>12.3}{:>8.3}", row(*time), time / times[0]);
+        }
+        println!();
+    }
+    println!("two threads: with --features parallel\n");
 }

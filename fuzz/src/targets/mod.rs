@@ -4,6 +4,7 @@ mod arclengths;
 mod bodies;
 mod compliant;
 mod derivative;
+mod ensembles;
 mod friction;
 mod impact;
 mod integrate;
@@ -38,7 +39,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(Draw, &mut Trial
     Target { name, what, run }
 }
 
-pub static TARGETS: [Target; 20] = [
+pub static TARGETS: [Target; 21] = [
     target(
         "scenes",
         "shapes, contact points, scenes of rigid bodies in drivers",
@@ -93,6 +94,11 @@ pub static TARGETS: [Target; 20] = [
         "outcomes",
         "samples of impacts with friction, exact planar sets",
         outcomes::run,
+    ),
+    target(
+        "ensembles",
+        "ensembles, their tables, whole and damaged, and statistics",
+        ensembles::run,
     ),
     target("lcp", "linear complementarity problems", lcp::run),
     target("ode", "the stepper and its interpolant", ode::run),

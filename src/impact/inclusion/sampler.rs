@@ -5,17 +5,14 @@ use std::ops::{ControlFlow, Range};
 
 use super::samples::{SampleEnd, SampleStatistics, Samples};
 use super::simulation::{Ended, InclusionSimulation};
+#[cfg(feature = "parallel")]
+use crate::ensemble::MOST_THREADS;
+use crate::ensemble::{Crew, Numbered};
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::validate;
 
 /// Samples between two reports of progress.
 const REPORT: usize = 4096;
-/// Samples that a thread takes at a time.
-#[cfg(feature = "parallel")]
-const PART: usize = 64;
-/// Limit of the threads of a call.
-#[cfg(feature = "parallel")]
-const MOST_THREADS: usize = 1024;
 /// Limit of the numbers that one call keeps: 2 GiB.
 const MOST_NUMBERS: u64 = 1 << 28;
 
@@ -68,6 +65,8 @@ impl OutcomeSimulation for InclusionSimulation<'_> {
     }
 }
 
+type Workspace<'p> = Box<dyn OutcomeSimulation + 'p>;
+
 /// Runs a simulation over ranges of sample numbers.
 ///
 /// ```
@@ -86,7 +85,7 @@ impl OutcomeSimulation for InclusionSimulation<'_> {
 /// # Ok::<(), saltation::Error>(())
 /// ```
 pub struct Sampler<'p> {
-    simulation: Box<dyn OutcomeSimulation + 'p>,
+    simulation: Workspace<'p>,
     #[cfg(feature = "parallel")]
     threads: usize,
 }
@@ -162,32 +161,25 @@ impl<'p> Sampler<'p> {
         let rule = "the samples of one call take more than 2 GiB: split the range";
         let kept = count.saturating_mul(2 * rows as u64) <= MOST_NUMBERS;
         validate::unless(kept, "samples", count as f64, rule)?;
-        let threads = self.start_threads()?;
-        let mut samples = Samples {
-            first: numbers.start,
-            rows,
-            speeds: Vec::new(),
-            impulses: Vec::new(),
-            ends: Vec::new(),
-        };
+        let threads = self.count_threads()?;
+        let mut samples = Samples(Numbered::new(numbers.start, 2 * rows));
+        let mut crew = Crew::new(threads, || {
+            Ok::<_, ImpactFailure>(self.simulation.another())
+        })?;
         let mut next = numbers.start;
-        let mut workspace = self.simulation.another();
         while next < numbers.end {
             let left = usize::try_from(numbers.end - next)
                 .unwrap_or(REPORT)
                 .min(REPORT);
             let known = samples.len();
-            samples.ends.resize(known + left, SampleEnd::Failed);
-            samples.speeds.resize((known + left) * rows, 0.0);
-            samples.impulses.resize((known + left) * rows, 0.0);
-            let part = Part {
-                first: next,
-                rows,
-                speeds: &mut samples.speeds[known * rows..],
-                impulses: &mut samples.impulses[known * rows..],
-                ends: &mut samples.ends[known..],
+            samples.0.grow(left, SampleEnd::Failed);
+            let sample = |simulation: &mut Workspace<'_>, number, row: &mut [f64]| {
+                let (speeds, impulses) = row.split_at_mut(rows);
+                end_of(simulation.simulate(number, speeds, impulses))
             };
-            self.fill(part, workspace.as_mut(), threads.as_ref())?;
+            if let Some(fault) = crew.fill(&mut samples.0, known, sample, || ()) {
+                return Err(fault.reason);
+            }
             next += left as u64;
             if statistics.rows() != 0 {
                 statistics.add(&samples, known);
@@ -199,123 +191,35 @@ impl<'p> Sampler<'p> {
         Ok(samples)
     }
 
-    #[cfg(not(feature = "parallel"))]
-    #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
-    #[expect(clippy::unnecessary_wraps, reason = "as with threads")]
-    const fn start_threads(&self) -> Result<Option<NoThreads>, ImpactFailure> {
-        Ok(None)
-    }
-
-    #[cfg(not(feature = "parallel"))]
-    #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
-    fn fill(
-        &self,
-        part: Part<'_>,
-        workspace: &mut dyn OutcomeSimulation,
-        _: Option<&NoThreads>,
-    ) -> Result<(), ImpactFailure> {
-        part.fill(workspace)
-    }
-
-    /// The threads of a call, where it has its own.
+    /// The number of threads of a call.
     #[cfg(feature = "parallel")]
-    fn start_threads(&self) -> Result<Option<rayon::ThreadPool>, ImpactFailure> {
+    fn count_threads(&self) -> Result<usize, ImpactFailure> {
         let kept = self.threads <= MOST_THREADS;
         let rule = "must be at most 1024";
         validate::unless(kept, "threads", self.threads as f64, rule)?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
-        // Where they cannot be started, those of rayon give the same samples.
-        Ok((self.threads > 1).then(|| pool.build().ok()).flatten())
+        Ok(self.threads)
     }
 
-    #[cfg(feature = "parallel")]
-    fn fill(
-        &self,
-        part: Part<'_>,
-        workspace: &mut dyn OutcomeSimulation,
-        threads: Option<&rayon::ThreadPool>,
-    ) -> Result<(), ImpactFailure> {
-        use rayon::prelude::*;
-        if self.threads == 1 {
-            return part.fill(workspace);
-        }
-        let Part {
-            first,
-            rows,
-            speeds,
-            impulses,
-            ends,
-        } = part;
-        let mut work = move || {
-            let speeds = speeds.par_chunks_mut(PART * rows);
-            let impulses = impulses.par_chunks_mut(PART * rows);
-            let parts = speeds.zip(impulses).zip(ends.par_chunks_mut(PART));
-            let ended: Vec<Result<(), ImpactFailure>> = parts
-                .enumerate()
-                .map_init(
-                    || self.simulation.another(),
-                    |simulation, (k, ((speeds, impulses), ends))| {
-                        let first = first + (k * PART) as u64;
-                        let own = Part {
-                            first,
-                            rows,
-                            speeds,
-                            impulses,
-                            ends,
-                        };
-                        own.fill(simulation.as_mut())
-                    },
-                )
-                .collect();
-            // the first in the order of numbers
-            ended.into_iter().collect()
-        };
-        match threads {
-            Some(own) => own.install(work),
-            None => work(),
-        }
+    #[cfg(not(feature = "parallel"))]
+    #[expect(clippy::unused_self, reason = "threads belong to the sampler")]
+    #[expect(clippy::unnecessary_wraps, reason = "as with threads")]
+    const fn count_threads(&self) -> Result<usize, ImpactFailure> {
+        Ok(1)
     }
 }
 
-/// Stands for threads without the feature `parallel`.
-#[cfg(not(feature = "parallel"))]
-enum NoThreads {}
-
-/// Room for consecutive samples.
-struct Part<'a> {
-    first: u64,
-    rows: usize,
-    speeds: &'a mut [f64],
-    impulses: &'a mut [f64],
-    ends: &'a mut [SampleEnd],
-}
-
-impl Part<'_> {
-    fn fill(self, simulation: &mut dyn OutcomeSimulation) -> Result<(), ImpactFailure> {
-        let speeds = self.speeds.chunks_exact_mut(self.rows);
-        let impulses = self.impulses.chunks_exact_mut(self.rows);
-        // The numbers come last: the range is not asked for one past the greatest.
-        for ((end, (speeds, impulses)), number) in self
-            .ends
-            .iter_mut()
-            .zip(speeds.zip(impulses))
-            .zip(self.first..)
-        {
-            *end = match simulation.simulate(number, speeds, impulses) {
-                Ok(ended) => {
-                    let steps = u32::try_from(ended.steps).unwrap_or(u32::MAX);
-                    if ended.finished {
-                        SampleEnd::Finished { steps }
-                    } else {
-                        SampleEnd::Unfinished { steps }
-                    }
-                }
-                Err(error @ (ImpactFailure::Interrupted | ImpactFailure::Input(_))) => {
-                    return Err(error);
-                }
-                Err(_) => SampleEnd::Failed,
-            };
+/// The end of a sample, or the failure that ends the call.
+fn end_of(ended: Result<Ended, ImpactFailure>) -> Result<SampleEnd, ImpactFailure> {
+    match ended {
+        Ok(ended) => {
+            let steps = u32::try_from(ended.steps).unwrap_or(u32::MAX);
+            Ok(if ended.finished {
+                SampleEnd::Finished { steps }
+            } else {
+                SampleEnd::Unfinished { steps }
+            })
         }
-        Ok(())
+        Err(error @ (ImpactFailure::Interrupted | ImpactFailure::Input(_))) => Err(error),
+        Err(_) => Ok(SampleEnd::Failed),
     }
 }

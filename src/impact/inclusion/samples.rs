@@ -3,18 +3,13 @@
 
 use std::collections::HashSet;
 
+use crate::ensemble::Numbered;
 use crate::impact::ImpactFailure;
 use crate::validate;
 
-/// Outcomes in the order of their numbers, in flat arrays.
+/// Outcomes in the order of their numbers, in a flat array: the speeds of each, then its impulses.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Samples {
-    pub(super) first: u64,
-    pub(super) rows: usize,
-    pub(super) speeds: Vec<f64>,
-    pub(super) impulses: Vec<f64>,
-    pub(super) ends: Vec<SampleEnd>,
-}
+pub struct Samples(pub(super) Numbered<SampleEnd>);
 
 /// The end of a sample of a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,17 +39,17 @@ impl SampleEnd {
 impl Samples {
     /// The number of the first sample.
     pub const fn first(&self) -> u64 {
-        self.first
+        self.0.first
     }
 
     /// The number of samples.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.0.ends.len()
     }
 
     /// True when there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.0.ends.is_empty()
     }
 
     /// Contact speeds after sample number `first() + k` (m/s).
@@ -62,7 +57,7 @@ impl Samples {
     /// # Panics
     /// When `k` is not below [`len`](Self::len), as indices of a slice.
     pub fn speeds(&self, k: usize) -> &[f64] {
-        &self.speeds[k * self.rows..(k + 1) * self.rows]
+        &self.0.row(k)[..self.0.width / 2]
     }
 
     /// Its impulses (N s), normals first.
@@ -70,7 +65,7 @@ impl Samples {
     /// # Panics
     /// When `k` is not below [`len`](Self::len), as indices of a slice.
     pub fn impulses(&self, k: usize) -> &[f64] {
-        &self.impulses[k * self.rows..(k + 1) * self.rows]
+        &self.0.row(k)[self.0.width / 2..]
     }
 
     /// The end of sample `k`.
@@ -78,7 +73,7 @@ impl Samples {
     /// # Panics
     /// When `k` is not below [`len`](Self::len), as indices of a slice.
     pub fn end(&self, k: usize) -> SampleEnd {
-        self.ends[k]
+        self.0.ends[k]
     }
 
     /// The contact speeds after each finished sample.
@@ -90,10 +85,10 @@ impl Samples {
 
     /// Refuses samples of which none finished: no outcome found is not no outcome.
     pub(super) fn check(&self) -> Result<(), ImpactFailure> {
-        if self.is_empty() || self.ends.iter().any(|end| end.is_finished()) {
+        if self.is_empty() || self.0.ends.iter().any(|end| end.is_finished()) {
             return Ok(());
         }
-        let failed = self.ends.iter().filter(|&&end| end == SampleEnd::Failed);
+        let failed = self.0.ends.iter().filter(|&&end| end == SampleEnd::Failed);
         let (samples, failed) = (self.len(), failed.count());
         Err(ImpactFailure::NoSampleFinished {
             samples,
@@ -265,17 +260,12 @@ mod tests {
     fn the_memory_of_cubes_is_capped() {
         let rows = 1000;
         let count = MOST_COORDINATES / rows + 100;
-        let mut samples = Samples {
-            first: 0,
-            rows,
-            speeds: vec![0.0; rows],
-            impulses: vec![0.0; rows],
-            ends: vec![SampleEnd::Finished { steps: 1 }],
-        };
+        let mut samples = Samples(Numbered::new(0, 2 * rows));
+        samples.0.grow(1, SampleEnd::Finished { steps: 1 });
         let mut statistics = SampleStatistics::new(rows, 1.0).unwrap();
         let mut place = vec![0; rows].into_boxed_slice();
         for k in 0..count {
-            samples.speeds[0] = 0.5 + k as f64;
+            samples.0.values[0] = 0.5 + k as f64;
             let point = samples.speeds(0);
             statistics.add_cell(point, &mut place);
         }

@@ -1,0 +1,220 @@
+//! Many runs of one model, each a row of a table: on threads, in parts that several processes write, and
+//! merged to a picture of their ends.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/linear.rs"]
+mod linear;
+mod models;
+mod picture;
+mod summary;
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use common::flags::{Flags, Outcome, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+use models::{MODELS, Model};
+use saltation::Interrupt;
+use saltation::ensemble::{EnsembleFailure, Folder, Rows};
+use summary::Summary;
+
+const HELP: &str = "\
+Many runs of one model. A row is a function of its index and the seed: any split of the range gives the same rows.
+
+A hopper with drawn height and leg, a plate on ten springs with drawn height and tilt, or one sample of the outcomes of a
+block that lands on two corners with drawn friction. ensemble_<model>.svg shows how the ends are distributed.
+
+  cargo run --release --features parallel --example ensemble -- [FLAGS]
+
+  --model NAME      hopper, plate or block; without: all, when nothing is written
+  --range A..B      indices, 0..2000
+  --seed N          1
+  --out PATH        writes the rows: to a part that is continued if it is there (.csv; .parquet with --features arrow), or
+                    to a folder, in parts of 65,536 rows of which the missing ones are made
+  --rows-a-part N   rows of a part of a folder
+  --parquet         parts of a folder are Parquet files, with --features arrow
+  --threads N       with --features parallel; 0: all
+  --missing DIR     prints the ranges of --range that are missing in a folder, one a line, and ends
+  --merge DIR       reads all parts of a folder, prints what they say and draws; with --out FILE writes one table
+
+  --pictures DIR    folder for pictures, target/pictures
+
+Ctrl-C ends it and keeps what is done.
+";
+
+fn main() -> ExitCode {
+    common::flags::run(HELP, |mut flags, out| {
+        let wishes = Wishes::read(&mut flags)?;
+        let folder = flags.pictures()?;
+        if let Some(dir) = &wishes.missing {
+            for Range { start, end } in wishes.folder(dir)?.missing(wishes.range.clone())? {
+                writeln!(out, "{start}..{end}")?;
+            }
+            return Ok(());
+        }
+        if let Some(dir) = &wishes.merge {
+            return wishes.merged(dir, &folder, out);
+        }
+        if let Some(path) = &wishes.out {
+            return wishes.write(path, out);
+        }
+        for model in wishes.models() {
+            let rows = wishes.rows(model)?;
+            Wishes::show(model, &folder, out, &|sink| sink(&rows))?;
+        }
+        Ok(())
+    })
+}
+
+struct Wishes {
+    model: Option<&'static Model>,
+    range: Range<u64>,
+    seed: u64,
+    out: Option<PathBuf>,
+    rows_a_part: u64,
+    #[cfg(feature = "arrow")]
+    parquet: bool,
+    #[cfg(feature = "parallel")]
+    threads: usize,
+    missing: Option<PathBuf>,
+    merge: Option<PathBuf>,
+}
+
+impl Wishes {
+    fn read(flags: &mut Flags) -> Outcome<Self> {
+        let threads: Option<usize> = flags.read("--threads", str::parse)?;
+        let message = "--threads needs --features parallel";
+        ensure(threads.is_none() || cfg!(feature = "parallel"), message)?;
+        let parquet = flags.switch("--parquet");
+        let message = "--parquet needs --features arrow";
+        ensure(!parquet || cfg!(feature = "arrow"), message)?;
+        let wishes = Self {
+            model: flags.read("--model", model)?,
+            range: flags.read("--range", range)?.unwrap_or(0..2000),
+            seed: flags.number("--seed", 1)?,
+            out: flags.read("--out", str::parse)?,
+            rows_a_part: flags.number("--rows-a-part", 1 << 16)?,
+            #[cfg(feature = "arrow")]
+            parquet,
+            #[cfg(feature = "parallel")]
+            threads: threads.unwrap_or(0),
+            missing: flags.read("--missing", str::parse)?,
+            merge: flags.read("--merge", str::parse)?,
+        };
+        let needs_model = wishes.out.is_some() || wishes.merge.is_some();
+        ensure(wishes.model.is_some() || !needs_model, "--model: of which?")?;
+        Ok(wishes)
+    }
+
+    fn models(&self) -> &[Model] {
+        self.model.map_or(&MODELS, std::slice::from_ref)
+    }
+
+    fn folder(&self, path: &Path) -> Outcome<Folder> {
+        ensure(self.rows_a_part > 0, "--rows-a-part: at least 1")?;
+        let folder = Folder::new(path).rows_a_part(self.rows_a_part);
+        #[cfg(feature = "arrow")]
+        if self.parquet {
+            return Ok(folder.parquet());
+        }
+        Ok(folder)
+    }
+
+    /// The rows of the range, in memory.
+    fn rows(&self, model: &Model) -> Outcome<Rows> {
+        let interrupt = Interrupt::new();
+        let ensemble = model.ensemble(self.seed, &interrupt);
+        #[cfg(feature = "parallel")]
+        let ensemble = ensemble.threads(self.threads);
+        Ok(ensemble.rows(self.range.clone())?)
+    }
+
+    fn write(&self, path: &Path, out: &mut dyn Write) -> Outcome<()> {
+        let Some(model) = self.model else {
+            return Ok(());
+        };
+        let interrupt = Interrupt::new();
+        let on_signal = interrupt.clone();
+        ctrlc::set_handler(move || on_signal.set())?;
+        let ensemble = model.ensemble(self.seed, &interrupt);
+        #[cfg(feature = "parallel")]
+        let ensemble = ensemble.threads(self.threads);
+
+        let Range { start, end } = self.range;
+        let bar = ProgressBar::new(end.saturating_sub(start));
+        let style = "{bar:40} {percent:>3} % of {len}, {per_sec}, {eta} left, {msg} failed";
+        bar.set_style(ProgressStyle::with_template(style)?);
+        bar.set_message("0");
+        let (mut made, mut failed) = (0, 0);
+        let sink = |rows: &Rows| {
+            made += rows.len();
+            failed += rows.failures();
+            bar.inc(rows.len() as u64);
+            bar.set_message(failed.to_string());
+            Ok(())
+        };
+        let range = self.range.clone();
+        let is_file = path.extension().is_some() && !path.is_dir();
+        let ended = if is_file {
+            ensemble.write(path, range, sink).map(drop)
+        } else {
+            ensemble.complete(&self.folder(path)?, range, sink)
+        };
+        bar.finish_and_clear();
+        writeln!(out, "{made} rows made, {failed} failed: {}", path.display())?;
+        if ended == Err(EnsembleFailure::Interrupted) {
+            return Err("interrupted; the same command goes on from here".into());
+        }
+        Ok(ended?)
+    }
+
+    /// Reads the parts of a folder.
+    fn merged(&self, dir: &Path, pictures: &Path, out: &mut dyn Write) -> Outcome<()> {
+        let Some(model) = self.model else {
+            return Ok(());
+        };
+        let folder = self.folder(dir)?;
+        for part in folder.parts()?.iter().take(1) {
+            let is_of = part.provenance().columns.iter().any(|c| c == model.kept[0]);
+            ensure(is_of, &format!("--model: {} has another", dir.display()))?;
+            let from = part.provenance();
+            writeln!(out, "{}, seed {}", from.model, from.seed)?;
+        }
+        if let Some(path) = &self.out {
+            let part = folder.merge(path)?;
+            let Range { start, end } = part.range();
+            writeln!(out, "wrote {}: {start}..{end}", path.display())?;
+        }
+        Self::show(model, pictures, out, &|sink| folder.stream(sink))
+    }
+
+    fn show(
+        model: &Model,
+        pictures: &Path,
+        out: &mut dyn Write,
+        read: summary::Reader<'_>,
+    ) -> Outcome<()> {
+        let summary = Summary::new(model, read)?;
+        writeln!(out, "\n{}\n", model.title)?;
+        summary.report(&model.shown, out)?;
+        let file = picture::draw(pictures, model, &summary)?;
+        Ok(writeln!(out, "\nwrote {}", file.display())?)
+    }
+}
+
+fn model(name: &str) -> Result<&'static Model, &'static str> {
+    let model = MODELS.iter().find(|model| model.name == name);
+    model.ok_or("must be hopper, plate or block")
+}
+
+/// `3..17`.
+fn range(text: &str) -> Result<Range<u64>, &'static str> {
+    let ends = text.split_once("..").and_then(|(start, end)| {
+        let (start, end) = (start.parse().ok()?, end.parse().ok()?);
+        Some(start..end)
+    });
+    ends.ok_or("must be A..B")
+}

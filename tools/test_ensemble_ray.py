@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Tests `ensemble_ray.py` on processes of this machine and, where Ray is installed, on a local cluster of Ray: a worker that is killed in
+the middle, a node that is added, every index once, the bytes of rows that one thread gives.
+
+  python3 tools/test_ensemble_ray.py PROGRAM [processes|ray]
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import ensemble_ray
+
+ROWS, PART = 100_000, 4_000
+
+
+def arguments(program, folder, engine, *more):
+    words = ["--program", program, "--model", "hopper", "--range", f"0..{ROWS}", "--seed", "5", "--rows", str(PART)]
+    words += ["--folder", f"{folder}/parts", "--out", f"{folder}/all.csv", "--pictures", folder, "--engine", engine, "--workers", "2"]
+    return ensemble_ray.arguments(words + list(more))
+
+
+def children(pattern):
+    """Processes of this user, below this one, whose command line has a pattern."""
+    table = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 2) for line in table.stdout.splitlines()[1:]]
+    parents = {int(pid): int(ppid) for pid, ppid, _ in rows}
+
+    def is_own(pid):
+        while pid > 1:
+            if pid == os.getpid():
+                return True
+            pid = parents.get(pid, 0)
+        return False
+
+    return [int(pid) for pid, _, line in rows if pattern in line and is_own(int(pid))]
+
+
+def kill_soon(pattern, folder, killed):
+    """Kills one process with a pattern when some parts are there. Between two tasks a worker has another name."""
+    parts = 0
+    while not killed and parts < ROWS // PART:
+        time.sleep(0.01)
+        parts = len([name for name in os.listdir(f"{folder}/parts") if not name.startswith(".")])
+        for pid in children(pattern)[:1] if parts >= 5 else []:
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+
+def check(program, engine, pattern, meanwhile=lambda: None):
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(f"{folder}/parts")
+        one = f"{folder}/one.csv"
+        args = arguments(program, folder, engine)
+        started = time.perf_counter()
+        subprocess.run(ensemble_ray.program(args, "--range", args.range, "--out", one, "--threads", "1"), check=True)
+        alone = time.perf_counter() - started
+        killed = []
+        killer = threading.Thread(target=kill_soon, args=(pattern, folder, killed))
+        killer.start()
+        started = time.perf_counter()
+        with ThreadPoolExecutor(1) as pool:
+            run = pool.submit(ensemble_ray.run, args)
+            meanwhile()
+            tasks = run.result()
+        took = time.perf_counter() - started
+        killer.join()
+        assert tasks == ROWS // PART, tasks
+        assert killed, "nothing was killed"
+        with open(one, "rb") as one, open(args.out, "rb") as merged:
+            one, merged = one.read(), merged.read()
+        assert one == merged, "rows differ"
+        indices = [int(line.split(b",")[0]) for line in merged.splitlines() if line[:1].isdigit()]
+        assert indices == list(range(ROWS)), "an index is missing, or twice"
+        # Called again it has nothing to do.
+        assert ensemble_ray.run(args) == 0
+        print(f"{engine}: killed process {killed[0]}; {ROWS} rows, {len(merged)} bytes equal; one thread {alone:.1f} s, two workers {took:.1f} s")
+
+
+def ray_cluster(program):
+    from ray.cluster_utils import Cluster
+    import ray
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    ray.init(address=cluster.address, log_to_driver=False)
+
+    def add():
+        time.sleep(1)
+        cluster.add_node(num_cpus=1)
+
+    try:
+        check(program, "ray", "ray::make", add)
+        assert len(ray.nodes()) == 2, "the node was not added"
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+if __name__ == "__main__":
+    program, engines = sys.argv[1], sys.argv[2:] or ["processes", "ray"]
+    if "processes" in engines:
+        check(program, "processes", "--threads 1")
+    if "ray" in engines:
+        ray_cluster(program)
