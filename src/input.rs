@@ -181,7 +181,7 @@ pub enum InputError {
 
     /// A coefficient of friction is given to what ignores it.
     #[error(
-        "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction, or say by frictionless() of the model that it does not matter (Variational::frictionless_impacts: not in impacts)"
+        "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction (that of a model is one where contacts have tangents), or say by frictionless() of the model that it does not matter (Variational::frictionless_impacts: not in impacts)"
     )]
     FrictionIgnored {
         /// The impact law, or the part of the driver, that ignores friction.

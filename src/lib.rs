@@ -174,8 +174,7 @@
 //!
 //! * Stiff right-hand sides: the stepper is explicit.
 //! * Sliding modes: a guard that is not live is refused, not slid along. (Rigid bodies that rest on
-//!   each other are in [`mechanics`]. [`event_driven::EventDriven`] has friction between impacts in
-//!   the plane, [`variational::Variational`] and [`compliant::Compliant`] in space too.)
+//!   each other, and stick and slip with friction, are in [`mechanics`].)
 //! * Spikes of event functions, or of forces on bodies at rest, that are narrower than a hundredth
 //!   of the run, unless a time scale is stated ([`EventFunction::time_scale`],
 //!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without

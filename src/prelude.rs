@@ -18,7 +18,7 @@ pub use crate::event_driven::Zeno;
 #[cfg(feature = "mechanics")]
 pub use crate::impact::{ImpactLaw, Selection};
 #[cfg(feature = "mechanics")]
-pub use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+pub use crate::mechanics::{Friction, MechanicalSystem, UnilateralConstraints};
 pub use crate::{
     ContactEvent, Crossed, Crossing, Doubt, Error, EventFunction, Flow, Guard, InputError,
     Integrator, Interrupt, Live, Mode, Observer, Projection, Rearm, RearmMatrix, Run, Segment,

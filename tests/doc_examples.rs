@@ -89,8 +89,6 @@ fn examples_need_no_other_crate() {
         .args(["test", "--doc"])
         .current_dir(&folder)
         .env("CARGO_TARGET_DIR", folder.join("target"))
-        // Built for one quick run.
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

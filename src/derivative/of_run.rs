@@ -270,7 +270,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// # Errors
     /// As [`apply`](Self::apply).
     pub fn matrix_towards(&self, v: &[f64]) -> Result<DMatrix<f64>, NoDerivative> {
-        self.check(v)?;
+        // On the other side of an edge of the run it has no map.
+        self.apply(v)?;
         let mut explorer = self.explorer();
         self.product(self.chain.links().len(), |corner, map| {
             let mut delta = map * DVector::from_column_slice(v);

@@ -12,7 +12,9 @@ use crate::{EventFunction, Flow, Guard, InputError, NoDerivative};
 
 impl<S: Flow + EventFunction> Derivative<S> {
     /// All linear pieces with the cones on which they hold. Where the derivative is linear there is
-    /// one, without inequalities.
+    /// one, without inequalities. The edge of a run is no border of theirs: of a
+    /// [one-sided](crate::Verdict::OneSided) derivative [`apply`](Self::apply) says which displacements
+    /// stay on the side of the run.
     ///
     /// Each corner that is not linear may divide each cone: up to `m₁ m₂ ⋯` cones behind corners
     /// with `m₁`, `m₂`, … orders. At most 4,096 are listed, each with its `d × d` matrix.

@@ -18,7 +18,8 @@ pub enum Verdict {
     /// Continuous and piecewise linear in the direction: the run passes a corner whose orders have
     /// different maps, or not all of whose orders were compared.
     Bouligand,
-    /// The start lies on a guard, or an event coincides with the start or the final time: the
+    /// The start lies on a guard, or an event coincides with the start or the final time (a contact that
+    /// sticks or slips from the first instant on is one): the
     /// derivative is that of neighbours on the side on which the run lies;
     /// [`Derivative::apply`](super::Derivative::apply) refuses directions to the other side. At the
     /// end it is that of the flow just after the event when the run crossed it, and just before it
@@ -281,7 +282,7 @@ pub enum NoDerivative {
 
     /// A matrix was asked for where the derivative is one-sided.
     #[error(
-        "the derivative is that of one side: the run starts or ends on guard {guard}, at t = {t}; apply(v) speaks of displacements that stay on its side, matrix_towards(v) gives their map"
+        "the derivative is that of one side: the run starts or ends on guard {guard}, at t = {t}; apply(v) speaks of displacements that stay on its side, matrix_towards(v) gives their map; of the others a start speaks that lies clear of the guard on their side"
     )]
     OneSided {
         /// The guard.

@@ -161,7 +161,8 @@ where
 
     /// Integrates from positions and velocities to `tf` and keeps everything. Guard `k` of the run
     /// is contact `k`, its gap while it is open and its force while it is closed; flag `k` of its
-    /// modes is on while contact `k` is closed.
+    /// modes is on while contact `k` is closed. With friction guards are more: those of
+    /// [`ContactModel`], quantity by quantity.
     ///
     /// To go on from an earlier run, start at its [`end`](Run::end). Contacts within the gap
     /// tolerance are decided anew, and are closed where the motion presses on them. Limits, logs

@@ -72,7 +72,7 @@ pub trait UnilateralConstraints {
     /// The coefficients of friction of contact `j` at `q` while it slips with `speed` (m/s, ≥ 0), where
     /// they are not the one of [`friction`](Self::friction): static friction above kinetic, friction
     /// that depends on speed (Stribeck) or place. To be smooth in both: a jump of friction from place to
-    /// place is stepped over like any jump of a force. Coefficients are not negative; below 1e-12 they
+    /// place is stepped over like any jump of a force, with an error of up to a hundred times the tolerance. Coefficients are not negative; below 1e-12 they
     /// count as that. Provided: none. A contact has a law at all places and speeds or at none, which is
     /// asked when the model is made, with `q` of zeros. [`stick`](Friction::stick) is read of a contact at
     /// rest alone.

@@ -29,7 +29,8 @@ use crate::{InputError, Interrupt, Mode, Run};
 /// [`EventDriven`](crate::EventDriven) runs it, with policies and a log. The core integrator runs it
 /// too, from the state and mode of [`start`](Self::start), which checks them. Flag `j` of a mode is
 /// on while contact `j` is closed. Event function `j` is the gap of contact `j` while that is open,
-/// its force while it is closed, so that contact `j` closes and is released as `Guard::falling(j)`.
+/// its force while it is closed, so that contact `j` closes and is released as `Guard::falling(j)`;
+/// this without friction.
 ///
 /// With friction in the plane, `n` contacts have `5 n + 1` event functions, each of one quantity,
 /// contact by contact: gaps, forces, speeds of slips, the margins `μ λ_n − λ_t` and `μ λ_n + λ_t` of

@@ -32,7 +32,7 @@ pub struct EnergyBalance {
     /// Potential energy there; none where the model has none.
     pub potential: Option<[f64; 2]>,
     /// Work of the efforts of the model, those included that have a potential: by Gauss's rule of
-    /// three points between nodes.
+    /// three points between nodes. What they make of velocities that are driven is not in it.
     pub efforts: f64,
     /// Change of kinetic energy at impacts: wherever the run has two nodes at one time.
     pub impacts: f64,

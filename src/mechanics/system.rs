@@ -230,6 +230,11 @@ pub trait MechanicalSystem {
     /// forces of contacts too: a body at rest does not move before its contact opens. `INFINITY`
     /// for efforts that change as `q` and `v` do; with the provided `None` the forces of contacts
     /// are sampled a hundred times a run, and steps follow the error test alone.
+    ///
+    /// It makes sure that a pulse is not missed, and no jump exact: one by the clock is stepped over, with
+    /// an error of up to a hundred times the tolerance and no [`Doubt`](crate::Doubt). Where its time is
+    /// known, end the run there and go on from its [`end`](crate::Run::end), or command the effort of a
+    /// [`Live`](crate::Live) run.
     fn time_scale(&self) -> Option<f64> {
         None
     }

@@ -11,7 +11,8 @@ use crate::model::Guard;
 /// is.
 ///
 /// In a run of a [`ContactModel`](crate::ContactModel) guard `k` is contact `k`, and
-/// its event function the gap while the contact is open, its force while it is closed.
+/// its event function the gap while the contact is open, its force while it is closed; with friction
+/// guards are more, and guard `k` is the quantity number `k / n` of contact `k % n`, of `n`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Doubt {

@@ -33,7 +33,8 @@ pub struct ContactEvent {
     pub released: Vec<usize>,
     /// Contacts with friction, closed before and after, that came to stick.
     pub stuck: Vec<usize>,
-    /// Likewise those that began to slip, or turned round.
+    /// Likewise those that began to slip, or turned round; in which direction,
+    /// `ContactModel::contacting` reads from the [mode](crate::Run::mode_at) behind.
     pub slipped: Vec<usize>,
     /// Closed contacts before: the contact mode `J`.
     pub mode_before: Vec<usize>,

@@ -288,16 +288,19 @@ impl Run {
     /// The log of contacts of bodies, in order of time; several contacts at one instant are one
     /// event. Drivers in steps find a release at the end of a step, and the compliant driver a
     /// closing too; its contacts press from `a + τ ȧ = 0` on, by up to their dissipation time `τ`
-    /// before they touch.
+    /// before they touch. What holds from the start on is no event: [`mode_at`](Self::mode_at) has it.
     pub fn events(&self) -> &[ContactEvent] {
         &self.path.events
     }
 
-    /// The events at which a contact became active or was released.
+    /// The events at which a contact became active or was released, came to stick or began to slip.
     pub fn events_of(&self, contact: usize) -> impl Iterator<Item = &ContactEvent> {
         let events = self.events().iter();
         events.filter(move |event| {
-            event.activated.contains(&contact) || event.released.contains(&contact)
+            let closing = [&event.activated, &event.released];
+            let along = [&event.stuck, &event.slipped];
+            let mut lists = closing.into_iter().chain(along);
+            lists.any(|list| list.contains(&contact))
         })
     }
 

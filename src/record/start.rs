@@ -4,7 +4,7 @@ use crate::InputError;
 use crate::model::Mode;
 
 /// The start of a run: a time and a state `x`, or positions `q` and velocities `v` of a mechanical
-/// system.
+/// system. It borrows them: an array that is computed is bound by a `let` first.
 ///
 /// ```
 /// use saltation::{Integrator, Start, flow_fn};
