@@ -1,9 +1,9 @@
 //! The landing: its cost, and what each tool takes for its gradient.
 
 use nalgebra::{DMatrix, DVector, Vector2};
-use saltation::derivative::{Cone, Piece};
+use saltation::derivative::{Cone, Derivative, Piece};
 use saltation::models::{PlateParameters, VerticalPlate};
-use saltation::{Error, EventFunction, Flow, Integrator, Mode, Status, Verdict};
+use saltation::{Error, EventFunction, Flow, Integrator, Mode, NoDerivative, Status, Verdict};
 
 /// What is sought: tilt [rad] and spin [rad/s] at the start.
 pub(crate) type Start = Vector2<f64>;
@@ -132,25 +132,28 @@ impl Task {
                 .derivative(&saltation::Start::at(0.0).x(&x0), self.tf)?;
             return Ok(seen(&derivative.vjp(&w)?));
         };
-        // What leads to the start or the end of a run on a guard is one-sided; any direction will
-        // do.
-        let along = [1.0; 6];
         let before = first.t - MOMENT;
         let flight = self
             .runs
-            .derivative(&saltation::Start::at(0.0).x(&x0), before)?
-            .matrix_towards(&along)?;
+            .derivative(&saltation::Start::at(0.0).x(&x0), before)?;
+        let flight = of_its_side(&flight)?;
         let plate = self.runs.system();
         let touch =
             |leg, before: &[usize]| saltation_matrix(plate, first.state.as_slice(), leg, before);
         let touches = touch(1, &[0]) * touch(0, &[]);
         let touched = saltation::Start::at(last.t).x(last.state.as_slice());
-        let contact = (self.runs)
-            .derivative(&touched.mode(run.mode()), self.tf)?
-            .matrix_towards(&along)?;
+        let contact = (self.runs).derivative(&touched.mode(run.mode()), self.tf)?;
+        let contact = of_its_side(&contact)?;
         let total = contact * touches * flight;
         Ok(seen(&total.tr_mul(&DVector::from_column_slice(&w))))
     }
+}
+
+/// The map of a run that starts or ends on a guard, which is one-sided: of a displacement and its
+/// opposite one stays on the side of the run.
+fn of_its_side(derivative: &Derivative<VerticalPlate>) -> Result<DMatrix<f64>, NoDerivative> {
+    let along = derivative.matrix_towards(&[1.0; 6]);
+    along.or_else(|_| derivative.matrix_towards(&[-1.0; 6]))
 }
 
 /// `I + (f⁺ − f⁻) Dh / (Dh f⁻)` for `leg` at `x`, when the legs in `before` touch already.
