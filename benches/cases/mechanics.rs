@@ -247,25 +247,17 @@ pub(crate) fn sliding() -> Vec<Case> {
 
 /// Events of one mass among some on the ground: it begins to slip, or comes to rest.
 pub(crate) fn rubbing() -> Vec<Event> {
-    let begins = |name, count: usize| {
-        let pushed = Pushed {
-            count,
-            force: 2.0,
-            growth: 10.0,
-            constant_rows: true,
-        };
-        event(name, pushed, &vec![0.0; 4 * count])
+    let pushed = |count, growth| Pushed {
+        count,
+        force: 2.0,
+        growth,
+        constant_rows: true,
     };
+    let begins = |name, count| event(name, pushed(count, 10.0), &vec![0.0; 4 * count]);
     let stops = |name, count: usize| {
-        let pushed = Pushed {
-            count,
-            force: 2.0,
-            growth: 0.0,
-            constant_rows: true,
-        };
         let mut x = vec![0.0; 4 * count];
         x[2 * count] = 1.0;
-        event(name, pushed, &x)
+        event(name, pushed(count, 0.0), &x)
     };
     vec![
         begins("1 mass begins to slip", 1),

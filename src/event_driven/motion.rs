@@ -412,7 +412,7 @@ fn to_rates_of_zero(
 ) -> bool {
     let (m, least) = (contacts.len(), LEFT_ALONE * model.rate_tolerance);
     let (q, v) = model.parts_mut(x);
-    // Most steps leave rates of rounding: the masses of the contacts are not needed then.
+    // Rates are those of rounding after nearly all steps: the masses of the contacts are not needed then.
     let known = at.as_deref_mut();
     if model
         .bodies

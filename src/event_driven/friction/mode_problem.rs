@@ -393,7 +393,7 @@ impl Model<'_> {
             let (q, v) = self.parts_mut(state);
             let (m, least) = (closed.len(), LEFT_ALONE * self.rate_tolerance);
             let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
-            // Most steps leave rates of rounding: the masses of the contacts are not needed then.
+            // Rates are those of rounding after nearly all steps: the masses of the contacts are not needed then.
             let is_within = |rate: &f64| rate.is_nan() || rate.abs() <= least;
             let is_held =
                 |&j: &usize| !sticks(j) || self.slip_velocity(j, q, v).iter().all(is_within);
