@@ -30,36 +30,40 @@ block that lands on two corners with drawn friction. ensemble_<model>.svg shows 
   cargo run --release --features parallel --example ensemble -- [FLAGS]
 
   --model NAME      hopper, plate or block; without: all, when nothing is written
-  --range A..B      indices, 0..2000
+  --range A..B      indices, 0..2000; with --merge: those that must be there
   --seed N          1
-  --out PATH        writes the rows: to a part that is continued if it is there (.csv; .parquet with --features arrow), or
-                    to a folder, in parts of 65,536 rows of which the missing ones are made
-  --rows-a-part N   rows of a part of a folder
+  --out PATH        writes the rows: to a part that is continued if it is there (PATH ends in .csv; .parquet with --features
+                    arrow), or to a folder (any other PATH), in parts of which the missing ones are made
+  --rows-a-part N   rows of a part of a folder, 65536
   --parquet         parts of a folder are Parquet files, with --features arrow
   --threads N       with --features parallel; 0: all
   --missing DIR     prints the ranges of --range that are missing in a folder, one a line, and ends
   --merge DIR       reads all parts of a folder, prints what they say and draws; with --out FILE writes one table
 
+What is written, and what --missing and --merge read, is of one model and one seed: parts of others are refused.
+
   --pictures DIR    folder for pictures, target/pictures
 
-Ctrl-C ends it and keeps what is done.
+Ctrl-C and SIGTERM end it and keep what is done.
 ";
 
 fn main() -> ExitCode {
     common::flags::run(HELP, |mut flags, out| {
         let wishes = Wishes::read(&mut flags)?;
         let folder = flags.pictures()?;
-        if let Some(dir) = &wishes.missing {
-            for Range { start, end } in wishes.folder(dir)?.missing(wishes.range.clone())? {
-                writeln!(out, "{start}..{end}")?;
+        if let Some(model) = wishes.model {
+            if let Some(dir) = &wishes.missing {
+                for gap in wishes.gaps(model, dir, wishes.range())? {
+                    writeln!(out, "{gap:?}")?;
+                }
+                return Ok(());
             }
-            return Ok(());
-        }
-        if let Some(dir) = &wishes.merge {
-            return wishes.merged(dir, &folder, out);
-        }
-        if let Some(path) = &wishes.out {
-            return wishes.write(path, out);
+            if let Some(dir) = &wishes.merge {
+                return wishes.merged(model, dir, &folder, out);
+            }
+            if let Some(path) = &wishes.out {
+                return wishes.write(model, path, out);
+            }
         }
         for model in wishes.models() {
             let rows = wishes.rows(model)?;
@@ -71,7 +75,7 @@ fn main() -> ExitCode {
 
 struct Wishes {
     model: Option<&'static Model>,
-    range: Range<u64>,
+    range: Option<Range<u64>>,
     seed: u64,
     out: Option<PathBuf>,
     rows_a_part: u64,
@@ -93,7 +97,7 @@ impl Wishes {
         ensure(!parquet || cfg!(feature = "arrow"), message)?;
         let wishes = Self {
             model: flags.read("--model", model)?,
-            range: flags.read("--range", range)?.unwrap_or(0..2000),
+            range: flags.read("--range", range)?,
             seed: flags.number("--seed", 1)?,
             out: flags.read("--out", str::parse)?,
             rows_a_part: flags.number("--rows-a-part", 1 << 16)?,
@@ -104,13 +108,18 @@ impl Wishes {
             missing: flags.read("--missing", str::parse)?,
             merge: flags.read("--merge", str::parse)?,
         };
-        let needs_model = wishes.out.is_some() || wishes.merge.is_some();
+        let folders = [&wishes.out, &wishes.merge, &wishes.missing];
+        let needs_model = folders.into_iter().any(Option::is_some);
         ensure(wishes.model.is_some() || !needs_model, "--model: of which?")?;
         Ok(wishes)
     }
 
     fn models(&self) -> &[Model] {
         self.model.map_or(&MODELS, std::slice::from_ref)
+    }
+
+    fn range(&self) -> Range<u64> {
+        self.range.clone().unwrap_or(0..2000)
     }
 
     fn folder(&self, path: &Path) -> Outcome<Folder> {
@@ -129,13 +138,17 @@ impl Wishes {
         let ensemble = model.ensemble(self.seed, &interrupt);
         #[cfg(feature = "parallel")]
         let ensemble = ensemble.threads(self.threads);
-        Ok(ensemble.rows(self.range.clone())?)
+        Ok(ensemble.rows(self.range())?)
     }
 
-    fn write(&self, path: &Path, out: &mut dyn Write) -> Outcome<()> {
-        let Some(model) = self.model else {
-            return Ok(());
-        };
+    /// What a folder does not have of a range; an error where its rows are not those of the model and the seed.
+    fn gaps(&self, model: &Model, dir: &Path, range: Range<u64>) -> Outcome<Vec<Range<u64>>> {
+        let interrupt = Interrupt::new();
+        let ensemble = model.ensemble(self.seed, &interrupt);
+        Ok(ensemble.missing(&self.folder(dir)?, range)?)
+    }
+
+    fn write(&self, model: &Model, path: &Path, out: &mut dyn Write) -> Outcome<()> {
         let interrupt = Interrupt::new();
         let on_signal = interrupt.clone();
         ctrlc::set_handler(move || on_signal.set())?;
@@ -143,7 +156,8 @@ impl Wishes {
         #[cfg(feature = "parallel")]
         let ensemble = ensemble.threads(self.threads);
 
-        let Range { start, end } = self.range;
+        let range = self.range();
+        let Range { start, end } = range;
         let bar = ProgressBar::new(end.saturating_sub(start));
         let style = "{bar:40} {percent:>3} % of {len}, {per_sec}, {eta} left, {msg} failed";
         bar.set_style(ProgressStyle::with_template(style)?);
@@ -156,37 +170,51 @@ impl Wishes {
             bar.set_message(failed.to_string());
             Ok(())
         };
-        let range = self.range.clone();
-        let is_file = path.extension().is_some() && !path.is_dir();
+        let end = path.extension().and_then(|end| end.to_str());
+        let is_file = matches!(end, Some("csv" | "parquet")) && !path.is_dir();
         let ended = if is_file {
             ensemble.write(path, range, sink).map(drop)
         } else {
             ensemble.complete(&self.folder(path)?, range, sink)
         };
         bar.finish_and_clear();
-        writeln!(out, "{made} rows made, {failed} failed: {}", path.display())?;
-        if ended == Err(EnsembleFailure::Interrupted) {
+        let is_interrupted = ended == Err(EnsembleFailure::Interrupted);
+        if ended.is_ok() || is_interrupted {
+            writeln!(out, "{made} rows made, {failed} failed: {}", path.display())?;
+        }
+        if is_interrupted {
             return Err("interrupted; the same command goes on from here".into());
         }
         Ok(ended?)
     }
 
     /// Reads the parts of a folder.
-    fn merged(&self, dir: &Path, pictures: &Path, out: &mut dyn Write) -> Outcome<()> {
-        let Some(model) = self.model else {
-            return Ok(());
-        };
+    fn merged(
+        &self,
+        model: &Model,
+        dir: &Path,
+        pictures: &Path,
+        out: &mut dyn Write,
+    ) -> Outcome<()> {
         let folder = self.folder(dir)?;
-        for part in folder.parts()?.iter().take(1) {
-            let is_of = part.provenance().columns.iter().any(|c| c == model.kept[0]);
-            ensure(is_of, &format!("--model: {} has another", dir.display()))?;
-            let from = part.provenance();
-            writeln!(out, "{}, seed {}", from.model, from.seed)?;
+        let parts = folder.parts()?;
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
+            return Err(format!("{} has no parts", dir.display()).into());
+        };
+        let there = first.range().start..last.range().end;
+        let wanted = self.range.clone().unwrap_or(there.clone());
+        let gaps = self.gaps(model, dir, wanted)?;
+        if let (Some(_), Some(gap)) = (&self.out, gaps.first()) {
+            return Err(format!("rows {gap:?} are missing in {}", dir.display()).into());
+        }
+        let from = first.provenance();
+        writeln!(out, "{}, seed {}, rows {there:?}", from.model, from.seed)?;
+        for gap in gaps {
+            writeln!(out, "MISSING: {gap:?}")?;
         }
         if let Some(path) = &self.out {
             let part = folder.merge(path)?;
-            let Range { start, end } = part.range();
-            writeln!(out, "wrote {}: {start}..{end}", path.display())?;
+            writeln!(out, "wrote {}: {:?}", path.display(), part.range())?;
         }
         Self::show(model, pictures, out, &|sink| folder.stream(sink))
     }

@@ -8,19 +8,27 @@ use crate::common::chart::{Area, Key, PALETTE, chart, headline, picture};
 use crate::common::flags::Outcome;
 use crate::linear;
 use crate::models::Model;
-use crate::summary::Summary;
+use crate::summary::{Summary, grouped};
 
 pub(crate) fn draw(folder: &Path, model: &Model, summary: &Summary) -> Outcome<PathBuf> {
     let count = summary.rows - summary.failed;
+    let ends = match summary.every {
+        1 => "end of a run".to_owned(),
+        every => format!("end of a run (one of {})", grouped(every)),
+    };
     let keys = [
         (
             30,
-            Key::new(format!("share of {count} runs"), PALETTE[2], (40, 26)),
+            Key::new(
+                format!("share of {} runs", grouped(count)),
+                PALETTE[2],
+                (40, 26),
+            ),
         ),
         (560, Key::new("mean", PALETTE[0], (40, 5))),
-        (760, Key::new("end of a run", PALETTE[5], (0, 12))),
+        (760, Key::new(ends, PALETTE[5], (0, 12))),
         (
-            1060,
+            1300,
             Key::new("mean and two deviations", PALETTE[6], (40, 5)),
         ),
     ];

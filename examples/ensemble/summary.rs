@@ -21,6 +21,8 @@ pub(crate) struct Summary {
     pub(crate) moments: Moments,
     /// The least and the greatest number of each column.
     pub(crate) bounds: [[f64; 2]; 2],
+    /// One row of so many is a point.
+    pub(crate) every: u64,
     pub(crate) points: Vec<(f64, f64)>,
     pub(crate) histogram: Histogram,
 }
@@ -39,6 +41,7 @@ impl Summary {
             reason: String::new(),
             moments: Moments::new(2)?,
             bounds: [[f64::INFINITY, f64::NEG_INFINITY]; 2],
+            every: 1,
             points: Vec::new(),
             histogram: Histogram::new(0.0..1.0, BINS)?,
         };
@@ -68,12 +71,12 @@ impl Summary {
         }
         let beyond = 1e-9 + 1e-9 * low.abs().max(high.abs());
         new.histogram = Histogram::new(low..high + beyond, BINS)?;
-        let every = new.rows.div_ceil(POINTS);
+        new.every = new.rows.div_ceil(POINTS);
         read(&mut |rows| {
             let places = rows.range();
             for ((x, y), index) in pairs(rows).into_iter().flatten().zip(places) {
                 new.histogram.add(x);
-                if index % every == 0 && x.is_finite() && y.is_finite() {
+                if index % new.every == 0 && x.is_finite() && y.is_finite() {
                     new.points.push((x, y));
                 }
             }
@@ -89,7 +92,8 @@ impl Summary {
     }
 
     pub(crate) fn report(&self, shown: &[Shown; 2], out: &mut dyn Write) -> Outcome<()> {
-        writeln!(out, "{} rows, {} failed", self.rows, self.failed)?;
+        let (rows, failed) = (grouped(self.rows), grouped(self.failed));
+        writeln!(out, "{rows} rows, {failed} failed")?;
         if !self.reason.is_empty() {
             writeln!(out, "  the first: {}", self.reason)?;
         }
@@ -100,15 +104,33 @@ impl Summary {
         )?;
         for i in 0..2 {
             let [low, high] = self.bounds[i];
-            let (label, mean, deviation) = (shown[i].label, mean[i], deviations[i]);
+            let label = shown[i].label;
+            let [mean, deviation, low, high] =
+                [mean[i], deviations[i], low, high].map(without_sign_of_zero);
             writeln!(
                 out,
                 "{label:<28} {mean:>12.6} {deviation:>12.6} {low:>12.6} {high:>12.6}"
             )?;
         }
         let covariance = self.moments.covariance()[(0, 1)];
-        let correlation = covariance / (deviations[0] * deviations[1]);
+        let correlation = without_sign_of_zero(covariance / (deviations[0] * deviations[1]));
         writeln!(out, "correlation                  {correlation:>12.6}")?;
         Ok(())
     }
+}
+
+/// With a comma before each three digits: `1,000,000`.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let places = digits.chars().enumerate();
+    let grouped = places.flat_map(|(k, digit)| {
+        let is_behind = k > 0 && (digits.len() - k).is_multiple_of(3);
+        is_behind.then_some(',').into_iter().chain([digit])
+    });
+    grouped.collect()
+}
+
+/// What is zero in six decimals has no sign.
+fn without_sign_of_zero(x: f64) -> f64 {
+    if x.abs() < 5e-7 { 0.0 } else { x }
 }

@@ -58,17 +58,19 @@ pub enum EnsembleFailure {
         limit: usize,
     },
 
-    /// A file or a folder could not be read or written.
+    /// A file or a folder could not be read or written, or must not be.
     #[error("{path}: {reason}")]
     File {
         /// The file or the folder.
         path: String,
-        /// The reason of the system.
+        /// The reason, in most cases that of the system.
         reason: String,
     },
 
     /// A part is not whole: truncated, or no part at all.
-    #[error("{path} is not a whole part of an ensemble: {reason}")]
+    #[error(
+        "{path} is not a whole part of an ensemble: {reason}. If it was one, remove it, and its rows are made again"
+    )]
     Broken {
         /// The file.
         path: String,
@@ -76,12 +78,13 @@ pub enum EnsembleFailure {
         reason: String,
     },
 
-    /// A part was made with another seed, version, model, options or columns.
-    #[error("{path} is a part of another ensemble: its {what} is {found}, not {expected}")]
+    /// A part was made with another seed, version, model, options or columns, or in another format than
+    /// the new parts of its folder.
+    #[error("{path} does not belong to this ensemble: its {what} is {found}, not {expected}")]
     Foreign {
         /// The file.
         path: String,
-        /// The part of the provenance that differs: `seed`, `version`, `model`, `columns` or `hash`.
+        /// What differs: `seed`, `version`, `model`, `columns`, `hash` or `format`.
         what: &'static str,
         /// Its value in the part.
         found: String,
@@ -89,17 +92,58 @@ pub enum EnsembleFailure {
         expected: String,
     },
 
-    /// Two parts have rows in common, or rows that are added do not follow those before them.
+    /// A row of a part, made again, is another, under the same words of
+    /// [`Ensemble::about`](super::Ensemble::about).
     #[error(
-        "{path} has rows from {start} on, and those before {next} are there already or missing"
+        "row {index} of {path} is another when it is made again: its {column} is {found}, not {expected}. Draw, run or \
+         options have changed, or the binary or its libm"
     )]
-    OutOfOrder {
+    Differs {
         /// The file.
         path: String,
-        /// Its first index.
+        /// The row.
+        index: u64,
+        /// The first column that differs, or `status`.
+        column: String,
+        /// Its value in the part.
+        found: String,
+        /// Its value now.
+        expected: String,
+    },
+
+    /// Two parts of a folder have rows in common.
+    #[error("{path} and {other} both have the rows {start}..{end}: remove one of them")]
+    Twice {
+        /// The file that begins first.
+        path: String,
+        /// The other file.
+        other: String,
+        /// The first index in common.
         start: u64,
-        /// The index that was to come.
-        next: u64,
+        /// The index behind the last.
+        end: u64,
+    },
+
+    /// Rows between the parts of a folder are missing.
+    #[error("rows {start}..{end} are missing in {path}")]
+    Missing {
+        /// The folder.
+        path: String,
+        /// The first index.
+        start: u64,
+        /// The index behind the last.
+        end: u64,
+    },
+
+    /// A file is to be written, or continued, that has other rows already.
+    #[error("{path} has the rows {found:?}, which are not the first of {expected:?}")]
+    OtherRows {
+        /// The file.
+        path: String,
+        /// The indices of its rows.
+        found: Range<u64>,
+        /// Those that it is to have.
+        expected: Range<u64>,
     },
 
     /// An [`Interrupt`](crate::Interrupt) was set. Rows that were made were handed over.
@@ -113,9 +157,13 @@ pub enum EnsembleFailure {
 
 impl EnsembleFailure {
     pub(in crate::ensemble) fn file(path: &Path) -> impl Fn(io::Error) -> Self {
-        move |error| Self::File {
+        |error| Self::barred(path, error.to_string())
+    }
+
+    pub(in crate::ensemble) fn barred(path: &Path, reason: impl Into<String>) -> Self {
+        Self::File {
             path: path.display().to_string(),
-            reason: error.to_string(),
+            reason: reason.into(),
         }
     }
 

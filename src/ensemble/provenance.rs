@@ -51,7 +51,7 @@ impl Provenance {
 
     /// Refuses names that a table cannot hold.
     pub(in crate::ensemble) fn check(&self) -> Result<(), EnsembleFailure> {
-        let mut seen: HashSet<&str> = HashSet::from(["index", "status", "reason"]);
+        let mut seen = HashSet::new();
         let refuse = |name: &str, rule| {
             let name = name.to_owned();
             Err(EnsembleFailure::BadColumn { name, rule })
@@ -61,8 +61,14 @@ impl Provenance {
         }
         for name in &self.columns {
             let is_plain = |c: char| !(c.is_control() || matches!(c, ',' | '"' | '#'));
-            if name.is_empty() || !name.chars().all(is_plain) {
+            if name.is_empty() {
+                return refuse(name, "a name is not empty");
+            }
+            if !name.chars().all(is_plain) {
                 return refuse(name, "a name has no comma, quote, # or control character");
+            }
+            if ["index", "status", "reason"].contains(&name.as_str()) {
+                return refuse(name, "index, status and reason are columns of every table");
             }
             if !seen.insert(name) {
                 return refuse(name, "each column has a name of its own");
@@ -80,7 +86,7 @@ impl Provenance {
         let texts = |one: &Self| {
             [
                 ("version", one.version.clone()),
-                ("model", one.model.clone()),
+                ("model", format!("{:?}", one.model)),
                 ("seed", one.seed.to_string()),
                 ("columns", one.columns.join(",")),
             ]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use saltation::ensemble::{Draw, Drawn, Ensemble, EnsembleFailure, Rows, RunError};
+use saltation::ensemble::{Draw, Drawn, Ensemble, EnsembleFailure, Folder, Rows, RunError};
 use saltation::models::Hopper;
 use saltation::{Integrator, Start, Status};
 
@@ -76,6 +76,33 @@ pub(crate) fn bits(rows: &Rows) -> Vec<String> {
 #[expect(clippy::unnecessary_wraps, reason = "as a sink has it")]
 pub(crate) fn ignored(_: &Rows) -> Result<(), EnsembleFailure> {
     Ok(())
+}
+
+#[cfg(feature = "arrow")]
+pub(crate) const ENDINGS: [&str; 2] = ["csv", "parquet"];
+#[cfg(not(feature = "arrow"))]
+pub(crate) const ENDINGS: [&str; 1] = ["csv"];
+
+/// A folder of parts of 50 rows.
+pub(crate) fn folder(path: &Path, ending: &str) -> Folder {
+    let folder = Folder::new(path).rows_a_part(50);
+    match ending {
+        #[cfg(feature = "arrow")]
+        "parquet" => folder.parquet(),
+        _ => folder,
+    }
+}
+
+/// The bits of all its rows.
+pub(crate) fn rows_of(folder: &Folder) -> Vec<String> {
+    let mut rows = Vec::new();
+    folder
+        .stream(|block| {
+            rows.extend(bits(block));
+            Ok(())
+        })
+        .unwrap();
+    rows
 }
 
 /// An empty folder that goes when the test ends.

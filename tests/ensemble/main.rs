@@ -5,6 +5,7 @@
 #[path = "../common/allocations.rs"]
 mod allocations;
 mod fixtures;
+mod folders;
 mod loops;
 mod statistics;
 mod tables;

@@ -6,34 +6,9 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use saltation::Interrupt;
-use saltation::ensemble::{Draw, EnsembleFailure, Folder, Part, Rows};
+use saltation::ensemble::{Draw, EnsembleFailure, Part, Rows};
 
-use crate::fixtures::{Scratch, bits, hoppers, ignored, numbers};
-
-#[cfg(feature = "arrow")]
-const ENDINGS: [&str; 2] = ["csv", "parquet"];
-#[cfg(not(feature = "arrow"))]
-const ENDINGS: [&str; 1] = ["csv"];
-
-fn folder(path: &Path, ending: &str) -> Folder {
-    let folder = Folder::new(path).rows_a_part(50);
-    match ending {
-        #[cfg(feature = "arrow")]
-        "parquet" => folder.parquet(),
-        _ => folder,
-    }
-}
-
-fn rows_of(folder: &Folder) -> Vec<String> {
-    let mut rows = Vec::new();
-    folder
-        .stream(|block| {
-            rows.extend(bits(block));
-            Ok(())
-        })
-        .unwrap();
-    rows
-}
+use crate::fixtures::{ENDINGS, Scratch, bits, folder, hoppers, ignored, numbers, rows_of};
 
 /// NaN is read as NaN; the rows of these ensembles have no other.
 #[test]
@@ -102,101 +77,6 @@ fn rows_are_an_arrow_table() {
         .collect();
     assert_eq!(names, ["index", "a", "b", "sum", "status", "reason"]);
     assert_eq!(table.column(5).null_count(), 2);
-}
-
-#[test]
-fn missing_ranges_are_listed_and_made() {
-    for ending in ENDINGS {
-        let scratch = Scratch::new("missing");
-        let folder = folder(scratch.path(), ending);
-        let runs = hoppers(3);
-        let missing = |range| {
-            let gaps = folder.missing(range).unwrap();
-            gaps.iter()
-                .map(|gap| [gap.start, gap.end])
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(missing(0..200), [[0, 200]]);
-        runs.complete(&folder, 30..60, ignored).unwrap();
-        runs.complete(&folder, 100..200, ignored).unwrap();
-        fs::write(scratch.path().join("notes.txt"), "mine").unwrap();
-        fs::write(
-            scratch.path().join(".7-9.csv.123.tmp"),
-            "of a killed process",
-        )
-        .unwrap();
-        assert_eq!(missing(0..250), [[0, 30], [60, 100], [200, 250]]);
-        assert_eq!(missing(40..110), [[60, 100]]);
-        assert!(missing(110..120).is_empty());
-        assert_eq!(missing(5..10), [[5, 10]]);
-        assert!(folder.missing(9..9).is_err());
-        let mut made = 0;
-        runs.complete(&folder, 0..200, |rows| {
-            made += rows.len();
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(made, 70);
-        let parts = folder.parts().unwrap();
-        let ranges: Vec<_> = parts.iter().map(Part::range).collect();
-        assert_eq!(ranges, [0..30, 30..60, 60..100, 100..150, 150..200]);
-        assert_eq!(rows_of(&folder), bits(&runs.rows(0..200).unwrap()));
-    }
-}
-
-#[test]
-fn parts_of_another_ensemble_and_rows_that_are_there_twice_are_refused() {
-    for ending in ENDINGS {
-        let scratch = Scratch::new("foreign");
-        let folder = folder(scratch.path(), ending);
-        hoppers(3).complete(&folder, 0..20, ignored).unwrap();
-        for (other, what) in [(hoppers(4), "seed"), (hoppers(3).about("else"), "model")] {
-            let refused = other.complete(&folder, 0..40, ignored).unwrap_err();
-            assert!(matches!(refused, EnsembleFailure::Foreign { what: w, .. } if w == what));
-        }
-        assert!(
-            hoppers(4)
-                .write(folder.parts().unwrap()[0].path(), 0..20, ignored)
-                .is_err()
-        );
-        let refused = numbers(3).complete(&folder, 0..40, ignored).unwrap_err();
-        assert!(
-            refused.to_string().contains("another ensemble"),
-            "{refused}"
-        );
-        // One that begins elsewhere, or has more rows than are asked for.
-        let path = scratch.path().join(format!("0-20.{ending}"));
-        for range in [1..20, 0..19, 30..40] {
-            let refused = hoppers(3).write(&path, range, ignored).unwrap_err();
-            assert!(
-                matches!(refused, EnsembleFailure::OutOfOrder { .. }),
-                "{refused}"
-            );
-        }
-        let twice = scratch.path().join(format!("more.{ending}"));
-        hoppers(3).write(&twice, 19..25, ignored).unwrap();
-        let refused = folder.parts().unwrap_err();
-        let path = twice.display().to_string();
-        assert_eq!(
-            refused,
-            EnsembleFailure::OutOfOrder {
-                path,
-                start: 19,
-                next: 20
-            }
-        );
-        fs::remove_file(&twice).unwrap();
-        hoppers(4).write(&twice, 30..35, ignored).unwrap();
-        assert!(matches!(
-            folder.parts(),
-            Err(EnsembleFailure::Foreign { what: "seed", .. })
-        ));
-        assert_eq!(
-            scratch.names().len(),
-            2,
-            "nothing was lost, nothing was added"
-        );
-    }
 }
 
 /// A file that was cut anywhere is never taken for a whole one.
@@ -285,12 +165,12 @@ fn an_interrupt_leaves_a_part_that_is_continued() {
         let folder = folder(&scratch.path().join("parts"), ending);
         let ended = runs.complete(&folder, 0..500, stop_at(170));
         assert_eq!(ended, Err(EnsembleFailure::Interrupted));
-        let missing = folder.missing(0..500).unwrap();
+        interrupt.clear();
+        let missing = runs.missing(&folder, 0..500).unwrap();
         assert!(
             missing.len() == 1 && (180..=220).contains(&missing[0].start),
             "{missing:?}"
         );
-        interrupt.clear();
         runs.complete(&folder, 0..500, ignored).unwrap();
         let mut rows = Vec::new();
         part.stream(|block| {
@@ -339,7 +219,7 @@ fn a_full_disk_is_an_error_and_finished_parts_stay() {
         let folder = folder(scratch.path(), ending);
         numbers(3).complete(&folder, 0..50, ignored).unwrap();
         // The file under its temporary name is the device that is always full.
-        let name = format!("50-100.{ending}");
+        let name = format!("000000000050-000000000100.{ending}");
         let temporary = format!(".{name}.{}.tmp", std::process::id());
         let temporary = scratch.path().join(temporary);
         std::os::unix::fs::symlink("/dev/full", &temporary).unwrap();
@@ -351,9 +231,12 @@ fn a_full_disk_is_an_error_and_finished_parts_stay() {
             path.ends_with(&name) && reason.contains("No space left"),
             "{refused}"
         );
-        assert_eq!(scratch.names(), [format!("0-50.{ending}")]);
+        assert_eq!(
+            scratch.names(),
+            [format!("000000000000-000000000050.{ending}")]
+        );
         numbers(3).complete(&folder, 0..200, ignored).unwrap();
-        assert_eq!(folder.missing(0..200).unwrap(), []);
+        assert_eq!(numbers(3).missing(&folder, 0..200).unwrap(), []);
     }
     let refused = numbers(3)
         .write("/proc/none/part.csv", 0..3, ignored)
@@ -389,7 +272,8 @@ fn killed(kills: u64, ending: &str) {
     while done < kills {
         let scratch = Scratch::new(&format!("killed-{kills}-{ending}"));
         let folder = folder(scratch.path(), ending);
-        while !folder.missing(0..ROWS).unwrap().is_empty() {
+        let runs = numbers(9);
+        while !runs.missing(&folder, 0..ROWS).unwrap().is_empty() {
             let mut process = Command::new(env::current_exe().unwrap())
                 .args(["--exact", "tables::process_to_be_killed", "--ignored"])
                 .env(FOLDER, scratch.path())
@@ -401,7 +285,7 @@ fn killed(kills: u64, ending: &str) {
             process.kill().unwrap();
             process.wait().unwrap();
             done += 1;
-            let missing: u64 = (folder.missing(0..ROWS).unwrap().iter())
+            let missing: u64 = (runs.missing(&folder, 0..ROWS).unwrap().iter())
                 .map(|gap| gap.end - gap.start)
                 .sum();
             partly += u64::from((1..ROWS).contains(&missing));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::arrow;
 use super::csv::{CsvReader, CsvWriter};
 use super::format::{Label, TableReader, TableWriter};
-use crate::ensemble::{EnsembleFailure, Provenance, Rows};
+use crate::ensemble::{EnsembleFailure, Provenance, Row, RowEnd, Rows};
 
 /// A file with consecutive rows of an ensemble: `.csv`, or `.parquet` with the feature `arrow`.
 ///
@@ -78,6 +78,40 @@ impl Part {
     }
 }
 
+impl Part {
+    /// The first row of those at its beginning that did not fail; the very first where all did.
+    pub(super) fn sample(&self) -> Result<Rows, EnsembleFailure> {
+        let (label, mut reader) = reader(&self.path)?;
+        let mut kept = label.rows();
+        // The first block is enough: an error ends the stream, which is none where there was a row.
+        let read = reader.stream(&mut |rows| {
+            let sound = |row: &Row<'_>| !matches!(row.end, RowEnd::Failed(_));
+            if let Some(row) = rows.iter().find(sound).or(rows.get(0)) {
+                kept.restart(row.index, 0);
+                kept.push(row.values, row.end.clone());
+            }
+            Err(EnsembleFailure::broken(&self.path, "it has no rows"))
+        });
+        match read {
+            Err(error) if kept.is_empty() => Err(error),
+            _ => Ok(kept),
+        }
+    }
+
+    /// Refuses a part whose rows are not the first of a range.
+    pub(super) fn check_first_of(&self, range: &Range<u64>) -> Result<(), EnsembleFailure> {
+        let found = self.range();
+        if found.start == range.start && found.end <= range.end {
+            return Ok(());
+        }
+        Err(EnsembleFailure::OtherRows {
+            path: self.path.display().to_string(),
+            found,
+            expected: range.clone(),
+        })
+    }
+}
+
 /// The kind of file that a name asks for.
 fn format_of(path: &Path) -> Result<Format, EnsembleFailure> {
     let end = path.extension().and_then(|end| end.to_str());
@@ -86,12 +120,18 @@ fn format_of(path: &Path) -> Result<Format, EnsembleFailure> {
         #[cfg(feature = "arrow")]
         Some("parquet") => Ok(Format::Parquet),
         #[cfg(not(feature = "arrow"))]
-        Some("parquet") => Err(EnsembleFailure::broken(path, "it needs the feature arrow")),
-        _ => Err(EnsembleFailure::broken(
+        Some("parquet") => Err(EnsembleFailure::barred(path, "it needs the feature arrow")),
+        _ => Err(EnsembleFailure::barred(
             path,
             "it ends in neither .csv nor .parquet",
         )),
     }
+}
+
+/// The folder in which a file lies.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 enum Format {
@@ -129,7 +169,7 @@ impl PartWriter {
     /// Begins a part of this name. Its folder is made.
     pub(super) fn create(path: &Path, from: &Provenance) -> Result<Self, EnsembleFailure> {
         let format = format_of(path)?;
-        let folder = path.parent().unwrap_or(Path::new("."));
+        let folder = folder_of(path);
         fs::create_dir_all(folder).map_err(EnsembleFailure::file(folder))?;
         // Another process may be at the same part.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -152,14 +192,8 @@ impl PartWriter {
         })
     }
 
-    /// Appends rows, which must follow those before them.
+    /// Appends rows, which follow those before them.
     pub(super) fn write(&mut self, rows: &Rows) -> Result<(), EnsembleFailure> {
-        let start = rows.range().start;
-        let next = self.range.as_ref().map_or(start, |range| range.end);
-        if start != next {
-            let path = self.path.display().to_string();
-            return Err(EnsembleFailure::OutOfOrder { path, start, next });
-        }
         let written = self.table.write(rows);
         self.is_sound = written.is_ok();
         written.map_err(EnsembleFailure::file(&self.path))?;
