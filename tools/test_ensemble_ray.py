@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests `ensemble_ray.py` on processes of this machine and, where Ray is installed, on a local cluster of Ray: a worker that is killed in
-the middle, a node that is added, every index once, the bytes of rows that one thread gives.
+the middle, a node that is added, every index once, the bytes of rows that one thread gives; Ctrl-C, and a folder of another seed.
 
   python3 tools/test_ensemble_ray.py PROGRAM [processes|ray]
 """
@@ -19,10 +19,13 @@ import ensemble_ray
 ROWS, PART = 100_000, 4_000
 
 
-def arguments(program, folder, engine, *more):
-    words = ["--program", program, "--model", "hopper", "--range", f"0..{ROWS}", "--seed", "5", "--rows", str(PART)]
-    words += ["--folder", f"{folder}/parts", "--out", f"{folder}/all.csv", "--pictures", folder, "--engine", engine, "--workers", "2"]
-    return ensemble_ray.arguments(words + list(more))
+def words(program, folder, engine, seed=5):
+    words = ["--program", program, "--model", "hopper", "--range", f"0..{ROWS}", "--seed", str(seed), "--rows", str(PART)]
+    return words + ["--folder", f"{folder}/parts", "--out", f"{folder}/all.csv", "--pictures", folder, "--engine", engine, "--workers", "2"]
+
+
+def parts(folder):
+    return [name for name in os.listdir(f"{folder}/parts") if not name.startswith(".")]
 
 
 def children(pattern):
@@ -43,11 +46,11 @@ def children(pattern):
 
 def kill_soon(pattern, folder, killed):
     """Kills one process with a pattern when some parts are there. Between two tasks a worker has another name."""
-    parts = 0
-    while not killed and parts < ROWS // PART:
+    there = 0
+    while not killed and there < ROWS // PART:
         time.sleep(0.01)
-        parts = len([name for name in os.listdir(f"{folder}/parts") if not name.startswith(".")])
-        for pid in children(pattern)[:1] if parts >= 5 else []:
+        there = len(parts(folder))
+        for pid in children(pattern)[:1] if there >= 5 else []:
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 
@@ -56,9 +59,9 @@ def check(program, engine, pattern, meanwhile=lambda: None):
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(f"{folder}/parts")
         one = f"{folder}/one.csv"
-        args = arguments(program, folder, engine)
+        args = ensemble_ray.arguments(words(program, folder, engine))
         started = time.perf_counter()
-        subprocess.run(ensemble_ray.program(args, "--range", args.range, "--out", one, "--threads", "1"), check=True)
+        subprocess.run(ensemble_ray.program(args, args.range, "--out", one, "--threads", "1"), check=True)
         alone = time.perf_counter() - started
         killed = []
         killer = threading.Thread(target=kill_soon, args=(pattern, folder, killed))
@@ -79,7 +82,53 @@ def check(program, engine, pattern, meanwhile=lambda: None):
         assert indices == list(range(ROWS)), "an index is missing, or twice"
         # Called again it has nothing to do.
         assert ensemble_ray.run(args) == 0
+        # What is there is of another seed, or the program is not there: nothing is made, and the reason is told.
+        for more, reason in ((words(program, folder, engine, seed=6), "its seed is 5, not 6"), (words("nowhere", folder, engine), "not found")):
+            code, said = Script(more).finish()
+            assert code == 1 and reason in said and "Traceback" not in said, (code, said)
+            with open(args.out, "rb") as out:
+                assert out.read() == merged, "the table is another"
         print(f"{engine}: killed process {killed[0]}; {ROWS} rows, {len(merged)} bytes equal; one thread {alone:.1f} s, two workers {took:.1f} s")
+
+
+class Script:
+    """The script as from a terminal: a group of processes of its own."""
+
+    def __init__(self, words):
+        script, pipe = [sys.executable, ensemble_ray.__file__, *words], subprocess.PIPE
+        self.process = subprocess.Popen(script, stdout=subprocess.DEVNULL, stderr=pipe, text=True, start_new_session=True)
+
+    def interrupt(self):
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def finish(self):
+        said = self.process.communicate(timeout=120)[1]
+        return self.process.returncode, said
+
+
+def check_interrupt(program, engine):
+    """Ctrl-C ends it at once and says so; the same command goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(f"{folder}/parts")
+        run = Script(words(program, folder, engine))
+        while len(parts(folder)) < 5:
+            assert run.process.poll() is None, run.finish()
+            time.sleep(0.01)
+        run.interrupt()
+        since = time.perf_counter()
+        code, said = run.finish()
+        took = time.perf_counter() - since
+        assert code == 1 and "interrupted; the same command goes on" in said, (code, said)
+        assert "Traceback" not in said and "tried again" not in said, said
+        args = ensemble_ray.arguments(words(program, folder, engine))
+        left = sum(stop - start for start, stop in ensemble_ray.missing(args))
+        assert left > ROWS // 4, left
+        code, said = Script(words(program, folder, engine)).finish()
+        assert code == 0, said
+        with open(args.out, "rb") as merged:
+            indices = [int(line.split(b",")[0]) for line in merged if line[:1].isdigit()]
+        assert indices == list(range(ROWS)), "an index is missing, or twice"
+        print(f"{engine}: ended {took:.1f} s after Ctrl-C, {left} rows left, which are made by the same command")
 
 
 def ray_cluster(program):
@@ -105,5 +154,7 @@ if __name__ == "__main__":
     program, engines = sys.argv[1], sys.argv[2:] or ["processes", "ray"]
     if "processes" in engines:
         check(program, "processes", "--threads 1")
+        check_interrupt(program, "processes")
     if "ray" in engines:
+        check_interrupt(program, "ray")
         ray_cluster(program)
