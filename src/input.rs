@@ -45,11 +45,11 @@ pub enum InputError {
     },
 
     /// A setting or a parameter has a value that makes no sense, or is NaN or infinite.
-    #[error("{name} = {value} (entry {entry}): {rule}")]
+    #[error("{name} = {value}{}: {rule}", of_many(*entry))]
     BadSetting {
         /// The setting.
         name: &'static str,
-        /// Number of the entry, 0 for a scalar.
+        /// Number of the entry, 0 for a scalar; the message has it where it is not 0.
         entry: usize,
         /// Its value.
         value: f64,
@@ -301,4 +301,12 @@ pub enum InputError {
         /// Distance of the speeds from those of a motion (`√(J)`, scaled speed).
         by: f64,
     },
+}
+
+/// The entry of a list; most settings are no list.
+fn of_many(entry: usize) -> String {
+    match entry {
+        0 => String::new(),
+        _ => format!(" (entry {entry})"),
+    }
 }

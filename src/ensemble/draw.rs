@@ -7,8 +7,9 @@ use crate::random::{Draws, Stream, fraction, open_fraction, word_below};
 /// The random numbers of one row. They depend on the seed of the ensemble, the index of the row and
 /// how many were taken before, on nothing else.
 ///
-/// The generator is Philox4x64-10 (Salmon et al., SC 2011). Rows with different indices, and
-/// ensembles with different seeds, are independent. A row has 2⁶⁶ words.
+/// The generator is Philox4x64-10 (Salmon et al., SC 2011), with the key `(seed, 0)` and the counter
+/// `(index, 0, k, 6)`, which gives words 4 k to 4 k + 3. Rows with different indices, and ensembles with
+/// different seeds, are independent. A row has 2⁶⁶ words.
 ///
 /// ```
 /// use saltation::ensemble::Draw;
@@ -16,6 +17,7 @@ use crate::random::{Draws, Stream, fraction, open_fraction, word_below};
 /// assert_eq!(one.unit(), same.unit());
 /// assert!((1.5..2.5).contains(&one.between(1.5, 2.5)));
 /// assert!(one.normal().abs() < 10.0 && one.below(6) < 6);
+/// assert_eq!(Draw::new(7, 123).word(), 0xd096_a242_4502_1e83);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Draw {

@@ -20,7 +20,7 @@ pub enum RowEnd {
     Stopped,
     /// Its observer asked for the end.
     Ended,
-    /// It failed: the reason, in one line of at most 400 characters. What was kept is NaN where the
+    /// It failed: the reason, in one line of at most 400 characters; one that was cut ends in `…`. What was kept is NaN where the
     /// run returned an error, and as it was written where it returned [`Status::Refused`].
     Failed(Box<str>),
 }
@@ -36,12 +36,17 @@ impl RowEnd {
     }
 
     pub(in crate::ensemble) fn failed(reason: &impl fmt::Display) -> Self {
-        let line: String = reason
-            .to_string()
+        let line = reason.to_string();
+        let mut line: String = line
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
-            .take(LONGEST_REASON)
+            .take(LONGEST_REASON + 1)
             .collect();
+        if let Some((cut, _)) = line.char_indices().nth(LONGEST_REASON) {
+            line.truncate(cut);
+            line.pop();
+            line.push('…');
+        }
         Self::Failed(line.into())
     }
 
