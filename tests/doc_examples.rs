@@ -64,7 +64,7 @@ fn examples_need_no_other_crate() {
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let mut files = vec![root.join("README.md")];
+    let mut files = vec![root.join("README.md"), root.join("docs/ensembles.md")];
     sources(&root.join("src"), &mut files);
     let mut library = String::new();
     let mut count = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a range of an ensemble by ranges, as tasks of Ray that are retried, and merges the parts.
 
-The work is that of a program such as the example `ensemble`: a task is one part of its folder. Rows depend on their index alone, and a
+The work is that of a program such as the examples `ensemble` and `own_ensemble`: a task is a part of its folder. Rows depend on their index alone, and a
 part appears when it is whole, so that a task may be made twice, by any worker, and a run that was ended is taken up by calling this
 again. Workers share the folder of the parts and the program (a network disk, for several machines).
 
@@ -9,9 +9,9 @@ again. Workers share the folder of the parts and the program (a network disk, fo
 
 Flags that are not listed here are the program's, and are handed on to it: `--model`, `--seed`. It is called with them and
 
-  --range A..B --missing DIR                                prints the ranges that are missing, one a line
-  --range A..B --out DIR --rows-a-part N --threads 1        makes them
-  --range A..B --merge DIR [--out FILE]                     one table
+  --range A..B --missing DIR                prints the ranges that are missing, one a line
+  --range A..B --out DIR --threads 1        makes them
+  --range A..B --merge DIR [--out FILE]     one table
 
 Nothing of Ray is imported for `--engine processes`, which has a few processes of this machine do the same.
 """
@@ -66,7 +66,7 @@ def missing(args):
 
 def command(args, start, end):
     """Makes one part, on one thread: workers are the threads."""
-    return program(args, f"{start}..{end}", "--out", os.path.abspath(args.folder), "--rows-a-part", str(args.rows), "--threads", "1")
+    return program(args, f"{start}..{end}", "--out", os.path.abspath(args.folder), "--threads", "1")
 
 
 def make(task):

@@ -12,10 +12,7 @@ use crate::summary::{Summary, grouped};
 
 pub(crate) fn draw(folder: &Path, model: &Model, summary: &Summary) -> Outcome<PathBuf> {
     let count = summary.rows - summary.failed;
-    let ends = match summary.every {
-        1 => "end of a run".to_owned(),
-        every => format!("end of a run (one of {})", grouped(every)),
-    };
+    let ends = summary.points.len() as u64;
     let keys = [
         (
             30,
@@ -26,9 +23,16 @@ pub(crate) fn draw(folder: &Path, model: &Model, summary: &Summary) -> Outcome<P
             ),
         ),
         (560, Key::new("mean", PALETTE[0], (40, 5))),
-        (760, Key::new(ends, PALETTE[5], (0, 12))),
         (
-            1300,
+            760,
+            Key::new(
+                format!("ends of {} runs", grouped(ends)),
+                PALETTE[5],
+                (0, 12),
+            ),
+        ),
+        (
+            1220,
             Key::new("mean and two deviations", PALETTE[6], (40, 5)),
         ),
     ];

@@ -21,8 +21,6 @@ pub(crate) struct Summary {
     pub(crate) moments: Moments,
     /// The least and the greatest number of each column.
     pub(crate) bounds: [[f64; 2]; 2],
-    /// One row of so many is a point.
-    pub(crate) every: u64,
     pub(crate) points: Vec<(f64, f64)>,
     pub(crate) histogram: Histogram,
 }
@@ -41,7 +39,6 @@ impl Summary {
             reason: String::new(),
             moments: Moments::new(2)?,
             bounds: [[f64::INFINITY, f64::NEG_INFINITY]; 2],
-            every: 1,
             points: Vec::new(),
             histogram: Histogram::new(0.0..1.0, BINS)?,
         };
@@ -71,12 +68,12 @@ impl Summary {
         }
         let beyond = 1e-9 + 1e-9 * low.abs().max(high.abs());
         new.histogram = Histogram::new(low..high + beyond, BINS)?;
-        new.every = new.rows.div_ceil(POINTS);
+        let every = new.rows.div_ceil(POINTS);
         read(&mut |rows| {
             let places = rows.range();
             for ((x, y), index) in pairs(rows).into_iter().flatten().zip(places) {
                 new.histogram.add(x);
-                if index % new.every == 0 && x.is_finite() && y.is_finite() {
+                if index % every == 0 && x.is_finite() && y.is_finite() {
                     new.points.push((x, y));
                 }
             }

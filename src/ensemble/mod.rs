@@ -35,9 +35,10 @@
 //!
 //! [`Ensemble::write`] writes a range to a file, [`Ensemble::complete`] what is missing of a range in a
 //! [`Folder`] of parts. Each [`Part`] carries its [`Provenance`] and its range, and appears when it is
-//! whole; parts of another ensemble are refused. So ranges may be made by several processes, on several
+//! whole. Parts of another ensemble are refused, and one row of a folder is made again, which finds a draw
+//! or a run that has changed under the same words ([`Ensemble::missing`]). So ranges may be made by several processes, on several
 //! machines, by any engine that retries what fails: `docs/ensembles.md` of the repository shows Slurm and
-//! Ray. With the feature `arrow` parts may be Parquet files.
+//! Ray, and `examples/quick/own_ensemble.rs` a program for them. With the feature `arrow` parts may be Parquet files.
 //!
 //! # Statistics
 //!
