@@ -268,6 +268,13 @@ fn a_row_is_made_again_and_must_be_the_same() {
             .unwrap();
         let later = altered(usual, |_, _, _| Err("at one".into()));
         later.write(&path, 0..9, ignored).unwrap();
+        let path = scratch.path().join(format!("negative/part.{ending}"));
+        let negative = altered(usual, |_, _, kept| {
+            kept[0] = -f64::NAN;
+            Ok(Status::ReachedEnd)
+        });
+        negative.write(&path, 0..5, ignored).unwrap();
+        negative.write(&path, 0..9, ignored).unwrap();
     }
 }
 

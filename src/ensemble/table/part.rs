@@ -226,3 +226,15 @@ impl Drop for PartWriter {
         let _ = fs::remove_file(&self.temporary);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_lies_in_the_folder_of_the_process() {
+        for (path, folder) in [("a.csv", "."), ("b/a.csv", "b"), ("/a.csv", "/")] {
+            assert_eq!(folder_of(Path::new(path)), Path::new(folder));
+        }
+    }
+}
