@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests `ensemble_ray.py` on processes of this machine and, where Ray is installed, on a local cluster of Ray: a worker that is killed in
-the middle, a node that is added, every index once, the bytes of rows that one thread gives; Ctrl-C, and a folder of another seed.
+the middle, a node that is added, every index once, the bytes of rows that one thread gives; Ctrl-C, SIGTERM, and a folder of another seed.
 
   python3 tools/test_ensemble_ray.py PROGRAM [processes|ray]
 """
@@ -131,6 +131,21 @@ def check_interrupt(program, engine):
         print(f"{engine}: ended {took:.1f} s after Ctrl-C, {left} rows left, which are made by the same command")
 
 
+def check_signals(program):
+    """The end that Slurm gives keeps the rows that are done, as Ctrl-C does."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with tempfile.TemporaryDirectory() as folder:
+            task = [program, "--model", "plate", "--range", "0..100000000", "--out", f"{folder}/parts", "--rows-a-part", "100000000"]
+            with subprocess.Popen(task, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+                time.sleep(1)
+                run.send_signal(number)
+                said = run.communicate(timeout=60)[1]
+            assert run.returncode == 1 and "interrupted" in said, (run.returncode, said)
+            names = os.listdir(f"{folder}/parts")
+            assert len(names) == 1 and names[0].endswith(".csv"), names
+            print(f"{number.name}: kept {names[0]}")
+
+
 def ray_cluster(program):
     from ray.cluster_utils import Cluster
     import ray
@@ -153,6 +168,7 @@ def ray_cluster(program):
 if __name__ == "__main__":
     program, engines = sys.argv[1], sys.argv[2:] or ["processes", "ray"]
     if "processes" in engines:
+        check_signals(program)
         check(program, "processes", "--threads 1")
         check_interrupt(program, "processes")
     if "ray" in engines:
