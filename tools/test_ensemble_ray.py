@@ -5,6 +5,7 @@ the middle, a node that is added, every index once, the bytes of rows that one t
   python3 tools/test_ensemble_ray.py PROGRAM [processes|ray]
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -51,8 +52,10 @@ def kill_soon(pattern, folder, killed):
         time.sleep(0.01)
         there = len(parts(folder))
         for pid in children(pattern)[:1] if there >= 5 else []:
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
+            # It may have ended meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
 
 
 def check(program, engine, pattern, meanwhile=lambda: None):
