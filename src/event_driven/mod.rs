@@ -28,9 +28,10 @@
 //! unless another is chosen). The mode that follows an event is the one that is consistent with the
 //! accelerations, of all `4ᵐ` of up to five contacts that touch (in space `3ᵐ`, with the directions in
 //! which slips begin; that all of these are found is not proven); of several the selection of the model
-//! takes one, and [`Breakdown::AmbiguousMode`] is the default. Of more contacts, in the plane, a
-//! complementarity solver finds one mode, which is verified; whether it is the only one is not known,
-//! and the event has the remark [`OneOfMany`](crate::record::Remark::OneOfMany). Where a sliding
+//! takes one, and [`Breakdown::AmbiguousMode`] is the default. Of more contacts one mode is found and
+//! verified, in the plane by a complementarity solver (up to a hundred contacts), in space along the
+//! central path of Coulomb's law (up to forty); whether it is the only one is not known, and the event
+//! has the remark [`OneOfMany`](crate::record::Remark::OneOfMany). Where a sliding
 //! contact presses itself down (Painlevé) the policy is [`Painleve`](crate::mechanics::Painleve); in
 //! space such a run ends.
 //!

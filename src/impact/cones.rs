@@ -7,6 +7,7 @@
 use super::multipliers::{ContactRates, Hold, Parts, unit};
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
+use crate::linalg::scratch::with_zeros;
 
 /// Weight of the size of multipliers beside the equations they fulfil: its square is the error.
 const SMALL: f64 = 1e-5;
@@ -31,7 +32,26 @@ impl ContactRates<'_> {
         let depends = self.tangents > 1 && holds.iter().enumerate().any(slips);
         if depends && !self.are_in_cones(holds, multipliers) {
             self.least_in_cones(holds, multipliers);
+            self.correct(holds, multipliers);
         }
+    }
+
+    /// Adds the multipliers of least norm that the rates of a mode are short of.
+    fn correct(&self, holds: &[Hold], multipliers: &mut [f64]) {
+        with_zeros(2 * self.rows(), |scratch| {
+            let (rates, added) = scratch.split_at_mut(self.rows());
+            for (row, rate) in rates.iter_mut().enumerate() {
+                *rate = self.rate(row, multipliers);
+            }
+            ContactRates {
+                free: rates,
+                ..*self
+            }
+            .solve(holds, added);
+            for (p, added) in multipliers.iter_mut().zip(&*added) {
+                *p += added;
+            }
+        });
     }
 
     /// True when no multiplier pulls, and those of sticking contacts are in their cones.
@@ -125,15 +145,20 @@ impl ConeSearch {
     /// falls most, until it falls no more.
     fn run(&mut self, contacts: &ContactRates<'_>, holds: &[Hold]) -> f64 {
         let size = dot(&self.point, &self.point).sqrt();
-        let mut generators = vec![vec![0.0; 1 + self.point.len()]];
-        generators[0][0] = 1.0;
-        let (mut least, mut stalled) = (f64::INFINITY, 0);
+        let mut apex = vec![0.0; 1 + self.point.len()];
+        apex[0] = 1.0;
+        let (mut least, mut stalled, mut known) = (f64::INFINITY, 0, 0);
         for _ in 0..ROUNDS {
-            for edge in &self.edges[generators.len() - 1..] {
-                generators.push(self.ray(contacts, edge));
-            }
-            let rays = generators.iter().map(Vec::as_slice);
-            let found = self.nearest.distance(rays, &self.point, NONE * size);
+            let new = self.edges[known..].iter();
+            let rays: Vec<Vec<f64>> = new.map(|edge| self.ray(contacts, edge)).collect();
+            let (rays, enough) = (rays.iter().map(Vec::as_slice), NONE * size);
+            let found = if known == 0 {
+                let all = std::iter::once(apex.as_slice()).chain(rays);
+                self.nearest.distance(all, &self.point, enough)
+            } else {
+                self.nearest.distance_with(rays, &self.point, enough)
+            };
+            known = self.edges.len();
             if found >= (1.0 - FALLS) * least {
                 stalled += 1;
             }

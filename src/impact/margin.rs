@@ -321,7 +321,7 @@ impl<'a> CentralPath<'a> {
         let room = SQUEEZE * SQUEEZE - dot(y, y);
         for i in 0..last {
             self.gradient[i] = 2.0 * y[i] / room;
-            for k in 0..last {
+            for k in i..last {
                 self.hessian[i * n + k] = 4.0 * y[i] * y[k] / (room * room);
             }
             let stiff = self.tau * self.loads.stiffness[i];
@@ -339,36 +339,34 @@ impl<'a> CentralPath<'a> {
             self.row.fill(0.0);
             for (k, of) in cone.iter().enumerate() {
                 let weight = if k == 0 { s } else { -value(of) };
-                for (to, part) in self.row.iter_mut().zip(&of.as_slice()[..last]) {
+                let (parts, sign) = (&of.as_slice()[..last], if k == 0 { -2.0 } else { 2.0 });
+                for (to, part) in self.row.iter_mut().zip(parts) {
                     *to += weight * part;
                 }
-                let sign = if k == 0 { -2.0 } else { 2.0 } / room;
-                add_square(
-                    &mut self.hessian,
-                    sign,
-                    |i| match i {
-                        i if i < last => of[i],
-                        _ if k == 0 => -1.0,
-                        _ => 0.0,
-                    },
-                    n,
-                );
+                add_square(&mut self.hessian, sign / room, parts, n);
+                if k == 0 {
+                    // By σ, along which s falls: the last column of the square.
+                    for (i, part) in parts.iter().enumerate() {
+                        self.hessian[i * n + last] -= sign / room * part;
+                    }
+                    self.hessian[n * n - 1] += sign / room;
+                }
             }
             self.row[last] = -s;
-            let row = &self.row;
-            add_square(&mut self.hessian, 4.0 / (room * room), |i| row[i], n);
-            for (to, part) in self.gradient.iter_mut().zip(row) {
+            add_square(&mut self.hessian, 4.0 / (room * room), &self.row, n);
+            for (to, part) in self.gradient.iter_mut().zip(&self.row) {
                 *to -= 2.0 * part / room;
             }
         }
     }
 }
 
-/// Adds `weight x xᵀ` to a matrix of `n` rows.
-fn add_square(matrix: &mut [f64], weight: f64, x: impl Fn(usize) -> f64, n: usize) {
-    for i in 0..n {
-        for k in 0..n {
-            matrix[i * n + k] += weight * x(i) * x(k);
+/// Adds `weight x xᵀ` to the first rows and columns of a symmetric matrix of `n`, above its diagonal.
+fn add_square(matrix: &mut [f64], weight: f64, x: &[f64], n: usize) {
+    for (i, part) in x.iter().enumerate() {
+        let row = &mut matrix[i * n + i..(i + 1) * n];
+        for (entry, other) in row.iter_mut().zip(&x[i..]) {
+            *entry += weight * part * other;
         }
     }
 }

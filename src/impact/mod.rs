@@ -36,11 +36,13 @@
 // impact, the minimal ones, bounds of their number).
 
 mod cones;
+mod coulomb_path;
 mod failure;
 pub(crate) mod inclusion;
 mod law;
 mod laws;
 mod margin;
+mod mode_system;
 pub(crate) mod multipliers;
 mod normal_space;
 mod orders;
@@ -48,6 +50,7 @@ mod outcome;
 pub(crate) mod planar;
 mod problem;
 pub(crate) mod rule;
+pub(crate) mod scaled_rates;
 mod selection;
 pub(crate) mod space;
 mod velocity;

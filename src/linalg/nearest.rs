@@ -60,14 +60,8 @@ impl Nearest {
     ) -> f64 {
         let d = point.len();
         self.rows.clear();
-        for generator in generators {
-            let (weight, place) = (generator[0], &generator[1..]);
-            self.rows.push(weight);
-            self.rows
-                .extend(place.iter().zip(point).map(|(p, x)| p - weight * x));
-        }
-        let n = self.rows.len() / (d + 1);
-        self.looked_at += n as u64;
+        self.add(generators, point);
+        self.looked_at += (self.rows.len() / (d + 1)) as u64;
         let Some(first) = self.nearest_generator(d) else {
             return f64::INFINITY;
         };
@@ -75,10 +69,37 @@ impl Nearest {
         self.active.push(first);
         self.x.clear();
         self.x.push(1.0);
-        self.is_barred.clear();
-        self.is_barred.resize(n, false);
         self.q.resize(d * d, 0.0);
         self.r.resize(d * d, 0.0);
+        self.search(d, enough)
+    }
+
+    /// The distance of the same point from the hull of these generators too; goes on from where the last
+    /// search ended.
+    pub(crate) fn distance_with<'g>(
+        &mut self,
+        more: impl Iterator<Item = &'g [f64]>,
+        point: &[f64],
+        enough: f64,
+    ) -> f64 {
+        self.add(more, point);
+        self.search(point.len(), enough)
+    }
+
+    fn add<'g>(&mut self, generators: impl Iterator<Item = &'g [f64]>, point: &[f64]) {
+        for generator in generators {
+            let (weight, place) = (generator[0], &generator[1..]);
+            self.rows.push(weight);
+            self.rows
+                .extend(place.iter().zip(point).map(|(p, x)| p - weight * x));
+        }
+    }
+
+    /// Searches from the active set that is there.
+    fn search(&mut self, d: usize, enough: f64) -> f64 {
+        let n = self.rows.len() / (d + 1);
+        self.is_barred.clear();
+        self.is_barred.resize(n, false);
         self.measure(d);
         let mut size = dot(&self.gap, &self.gap).sqrt();
         // each round lowers the distance or bars a generator; rounding alone reaches the cap

@@ -194,7 +194,7 @@ pub enum Remark {
         contact: usize,
     },
     /// So many contacts touch that not all modes were tried: the one that follows was found by a
-    /// complementarity solver and verified; whether others are consistent too is not known.
+    /// solver and verified; whether others are consistent too is not known.
     #[error("the contact mode that follows is one that was found: others may be consistent")]
     OneOfMany,
     /// Impacts accumulate here (Zeno).

@@ -19,6 +19,8 @@ mod contact_cone;
 #[path = "../common/contacts.rs"]
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod contacts;
+#[path = "../common/coulomb_in_space.rs"]
+mod coulomb_in_space;
 mod dependent_contacts;
 mod derivatives_with_friction;
 mod dropped_blocks;
@@ -35,6 +37,7 @@ mod lcp_steps;
 #[path = "../common/legged.rs"]
 mod legged;
 mod many_contacts;
+mod many_in_space;
 #[path = "../common/mode_checker.rs"]
 mod mode_checker;
 mod models;

@@ -7,10 +7,9 @@ use std::ops::Range;
 
 use saltation::event_driven::{Breakdown, Zeno};
 use saltation::impact::Selection;
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
+use crate::coulomb_in_space::{energy_fault, worst_fault};
 use crate::legged::{GRAVITY, Legged};
 use crate::random_bits::SplitMix64;
 
@@ -59,191 +58,6 @@ fn random(draw: &mut SplitMix64) -> Legged {
     }
 }
 
-fn dot(row: &[f64; 6], v: &[f64]) -> f64 {
-    row.iter().zip(v).map(|(a, b)| a * b).sum()
-}
-
-/// How far `right` is from all `matrix f` with forces that push, three of them in a cone where a
-/// coefficient of friction is given, one along a slip else: by projected gradients, accelerated, until it
-/// is below `enough`.
-fn distance_from_cones(
-    matrix: &DMatrix<f64>,
-    right: &DVector<f64>,
-    cones: &[Option<f64>],
-    enough: f64,
-) -> f64 {
-    let project = |f: &mut DVector<f64>| {
-        let mut place = 0;
-        for cone in cones {
-            let n = f[place];
-            let Some(mu) = cone else {
-                f[place] = n.max(0.0);
-                place += 1;
-                continue;
-            };
-            let along = f[place + 1].hypot(f[place + 2]);
-            if along > mu * n {
-                let kept = ((n + mu * along) / (1.0 + mu * mu)).max(0.0);
-                let part = if along > 0.0 { mu * kept / along } else { 0.0 };
-                f[place] = kept;
-                f[place + 1] *= part;
-                f[place + 2] *= part;
-            }
-            place += 3;
-        }
-    };
-    let square = matrix.transpose() * matrix;
-    let rate = 1.0 / square.norm();
-    let mut f = DVector::zeros(matrix.ncols());
-    let (mut ahead, mut weight): (DVector<f64>, f64) = (f.clone(), 1.0);
-    for _ in 0..20_000 {
-        let misses = matrix * &ahead - right;
-        let mut next = &ahead - rate * matrix.tr_mul(&misses);
-        project(&mut next);
-        if (matrix * &next - right).norm() < enough {
-            return 0.0;
-        }
-        let grown = 0.5 * (1.0 + (1.0 + 4.0 * weight * weight).sqrt());
-        ahead = &next + (weight - 1.0) / grown * (&next - &f);
-        (f, weight) = (next, grown);
-    }
-    (matrix * &f - right).norm()
-}
-
-/// What is wrong with a run at a time between its events, if anything: by how much an equation fails,
-/// as a part of the weight.
-fn fault_at(body: &Legged, run: &Run, t: f64) -> Option<(&'static str, f64)> {
-    let x = run.state_at(t).ok()?;
-    let (q, v) = x.as_slice().split_at(6);
-    let weight = body.mass[2] * GRAVITY;
-    // Accelerations by differences of the run, which are those of its interpolant.
-    let h = 2e-5;
-    let ends = [t - h, t + h].map(|t| run.state_at(t));
-    let [Ok(before), Ok(after)] = ends else {
-        return None;
-    };
-    let mut left = vec![0.0; 6];
-    body.effort(t, q, v, &mut left);
-    for k in 0..6 {
-        left[k] = body.mass[k] * (after[6 + k] - before[6 + k]) / (2.0 * h) - left[k];
-    }
-    // The columns of forces: normals with friction where a contact slips, all three where it sticks.
-    let mut columns: Vec<[f64; 6]> = Vec::new();
-    let mut of = Vec::new();
-    let mut worst = ("", 0.0);
-    let mut note = |name: &'static str, size: f64| {
-        if size > worst.1 {
-            worst = (name, size);
-        }
-    };
-    for j in 0..body.legs.len() {
-        let gap = body.gap(j, q);
-        let rows = body.rows(j, q);
-        // Between nodes the interpolant is as exact as steps are.
-        note("penetrates", -gap - 1e-7);
-        let closed = gap.abs() < 1e-7 && dot(&rows[0], v).abs() < 1e-6;
-        if !closed {
-            continue;
-        }
-        let slip = [dot(&rows[1], v), dot(&rows[2], v)];
-        let speed = slip[0].hypot(slip[1]);
-        if speed > 1e-4 {
-            let mu = body.friction[j];
-            columns.push(std::array::from_fn(|k| {
-                rows[0][k] - mu * (slip[0] * rows[1][k] + slip[1] * rows[2][k]) / speed
-            }));
-            of.push((j, false));
-        } else if speed > 1e-8 {
-            // About to stop, or beginning: its direction turns too fast for differences.
-            return None;
-        } else {
-            columns.extend(rows);
-            of.push((j, true));
-        }
-    }
-    let lever = 0.2;
-    let scale = |k: usize| if k < 3 { 1.0 } else { lever };
-    let matrix = DMatrix::from_fn(6, columns.len(), |k, c| columns[c][k] / scale(k));
-    let right = DVector::from_fn(6, |k, _| left[k] / scale(k));
-    let (residual, forces, rank) = if columns.is_empty() {
-        (right.clone(), DVector::zeros(0), 0)
-    } else {
-        let svd = matrix.clone().svd(true, true);
-        let forces = svd.solve(&right, 1e-7).ok()?;
-        (&matrix * &forces - &right, forces, svd.rank(1e-7))
-    };
-    note("moves without a force", residual.norm() / weight - 2e-4);
-    // Forces of dependent contacts are not unique: some of them lie in the cones.
-    if rank < columns.len() {
-        let cones: Vec<_> = of
-            .iter()
-            .map(|&(j, sticks)| sticks.then_some(body.friction[j]))
-            .collect();
-        let missing = distance_from_cones(&matrix, &right, &cones, 1e-5 * weight);
-        note("has no forces in the cones", missing / weight - 2e-4);
-    } else {
-        let mut place = 0;
-        for (j, sticks) in of {
-            let push = forces[place];
-            note("pulls", -push / weight - 2e-4);
-            if sticks {
-                let along = forces[place + 1].hypot(forces[place + 2]);
-                note(
-                    "leaves its cone",
-                    (along - body.friction[j] * push) / weight - 2e-4,
-                );
-            }
-            place += if sticks { 3 } else { 1 };
-        }
-    }
-    (worst.1 > 0.0).then_some(worst)
-}
-
-/// The change of energy less the work of efforts and friction, and of impacts (J).
-fn energy_fault(body: &Legged, model: &ContactModel<Legged>, run: &Run) -> f64 {
-    let energy = |x: &[f64]| {
-        let kinetic: f64 = (0..6)
-            .map(|k| 0.5 * body.mass[k] * x[6 + k] * x[6 + k])
-            .sum();
-        kinetic + body.mass[2] * GRAVITY * x[2]
-    };
-    let power = |t: f64| {
-        let x = run.state_at(t).expect("within the run");
-        let mode = run.mode_at(t).expect("within the run");
-        let (q, v) = x.as_slice().split_at(6);
-        let mut f = vec![0.0; 6];
-        body.effort(t, q, v, &mut f);
-        f[2] = 0.0;
-        let work: f64 = f.iter().zip(v).map(|(f, v)| f * v).sum();
-        let pushes = model.multipliers(t, x.as_slice(), mode);
-        let friction: f64 = (0..body.legs.len())
-            .map(|j| {
-                let rows = body.rows(j, q);
-                let speed = dot(&rows[1], v).hypot(dot(&rows[2], v));
-                body.friction[j] * pushes.values()[j] * speed
-            })
-            .sum();
-        work - friction
-    };
-    let times = run.times();
-    let mut balance =
-        energy(run.state().as_slice()) - energy(run.state_at(times[0]).expect("start").as_slice());
-    for event in run.events() {
-        balance -= energy(&event.state_after) - energy(&event.state_before);
-    }
-    // Gauss's rule of three points in each step.
-    let node = 0.6f64.sqrt();
-    for pair in times.windows(2) {
-        let (middle, half) = (0.5 * (pair[0] + pair[1]), 0.5 * (pair[1] - pair[0]));
-        if half <= 0.0 {
-            continue;
-        }
-        let ends = power(middle - node * half) + power(middle + node * half);
-        balance -= half * (5.0 * ends + 8.0 * power(middle)) / 9.0;
-    }
-    balance
-}
-
 #[derive(Debug, Default)]
 struct Counts {
     reached: usize,
@@ -283,24 +97,6 @@ fn run(seed: u64) -> Run {
     let mut driver = driver(ContactModel::new(body));
     let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), 0.8);
     run.expect("a start")
-}
-
-/// The largest fault of a run away from its events, from a time on.
-fn worst_fault(body: &Legged, run: &Run, from: f64) -> Option<(f64, (&'static str, f64))> {
-    let near_event = |t: f64| run.events().iter().any(|event| (event.t - t).abs() < 1e-4);
-    // A run that ends since a gap has closed unseen says in which step.
-    let until = match run.status().reason() {
-        Some(Breakdown::InconsistentMode { t, .. }) => {
-            let before = run.times().iter().filter(|node| *node < t);
-            before.fold(from, |last: f64, node| last.max(*node))
-        }
-        _ => run.t(),
-    };
-    let times = (1..200).map(|k| from + (until - from) * f64::from(k) / 200.0);
-    times
-        .filter(|t| !near_event(*t))
-        .filter_map(|t| fault_at(body, run, t).map(|fault| (t, fault)))
-        .max_by(|a, b| a.1.1.total_cmp(&b.1.1))
 }
 
 /// True where a run rightly ends since several motions follow: each of two choices gives a motion

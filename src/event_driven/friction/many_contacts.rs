@@ -12,8 +12,10 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::Interrupt;
+use crate::impact::ImpactFailure;
 use crate::impact::multipliers::{ContactRates, Hold};
 use crate::impact::planar::modes::Known;
+use crate::impact::scaled_rates::ScaledRates;
 use crate::lcp::{LcpFailure, LcpSolver};
 use crate::mechanics::friction::contact_function::Slip;
 
@@ -32,14 +34,15 @@ pub(super) fn find(
     contacts: &ContactRates<'_>,
     known: &[Known],
     interrupt: &Interrupt,
-) -> Result<Option<Vec<Option<Slip>>>, LcpFailure> {
-    let scaled = Scaled::of(contacts);
+) -> Result<Option<Vec<Option<Slip>>>, ImpactFailure> {
+    let scaled = ScaledRates::of(contacts)?;
+    let scaled = scaled.rates();
     let columns = Columns::of(contacts, known);
     let (matrix, right) = (columns.matrix(&scaled), columns.right(&scaled));
     let mut solver = LcpSolver::new(right.len()).interrupt(interrupt);
     let z = match solver.solve(&matrix, right.as_slice()) {
         Ok(solution) => DVector::from_column_slice(solution.z()),
-        Err(interrupted @ LcpFailure::Interrupted) => return Err(interrupted),
+        Err(interrupted @ LcpFailure::Interrupted) => return Err(interrupted.into()),
         Err(_) => return Ok(None),
     };
     // An onset is seen where loads are a little beyond the cones: it moves by as little, and signs are
@@ -48,7 +51,7 @@ pub(super) fn find(
         .iter()
         .find_map(|&least| {
             let holds = columns.read(&scaled, &z, known, least);
-            is_consistent(&scaled.rates(), &holds, known).then_some(holds)
+            is_consistent(&scaled, &holds, known).then_some(holds)
         });
     let Some(holds) = found else {
         return Ok(None);
@@ -59,41 +62,6 @@ pub(super) fn find(
         _ => Some(Slip::NONE),
     };
     Ok(Some(holds.iter().map(slip).collect()))
-}
-
-/// The contacts in units of their rows and of the largest acceleration.
-struct Scaled<'a> {
-    of: ContactRates<'a>,
-    gram: Vec<f64>,
-    free: Vec<f64>,
-}
-
-impl<'a> Scaled<'a> {
-    fn of(contacts: &ContactRates<'a>) -> Self {
-        let (m, r) = (contacts.contacts, contacts.rows());
-        // Both rows of a contact have the unit of its normal, so that cones are what they were.
-        let root = |row: usize| {
-            let own = contacts.gram[(row % m) * (r + 1)];
-            if own > 0.0 { own.sqrt() } else { 1.0 }
-        };
-        let free: Vec<f64> = (0..r).map(|row| contacts.free[row] / root(row)).collect();
-        let largest = free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
-        let size = if largest > 0.0 { largest } else { 1.0 };
-        let entry = |k: usize| contacts.gram[k] / (root(k / r) * root(k % r));
-        Self {
-            of: *contacts,
-            gram: (0..r * r).map(entry).collect(),
-            free: free.iter().map(|b| b / size).collect(),
-        }
-    }
-
-    fn rates(&self) -> ContactRates<'_> {
-        ContactRates {
-            gram: &self.gram,
-            free: &self.free,
-            ..self.of
-        }
-    }
 }
 
 /// The unknowns of the problem.
@@ -139,8 +107,8 @@ impl Columns {
         self.contacts + 3 * self.rest.len()
     }
 
-    fn matrix(&self, scaled: &Scaled<'_>) -> DMatrix<f64> {
-        let (m, r) = (self.contacts, scaled.of.rows());
+    fn matrix(&self, scaled: &ContactRates<'_>) -> DMatrix<f64> {
+        let (m, r) = (self.contacts, scaled.rows());
         let mut matrix = DMatrix::zeros(self.size(), self.size());
         for k in 0..self.size() {
             let force = self.force(k);
@@ -169,7 +137,7 @@ impl Columns {
         matrix
     }
 
-    fn right(&self, scaled: &Scaled<'_>) -> DVector<f64> {
+    fn right(&self, scaled: &ContactRates<'_>) -> DVector<f64> {
         let m = self.contacts;
         let mut right = DVector::zeros(self.size());
         for i in 0..m {
@@ -186,24 +154,23 @@ impl Columns {
     /// neither pushes nor parts stays as it was.
     fn read(
         &self,
-        scaled: &Scaled<'_>,
+        scaled: &ContactRates<'_>,
         z: &DVector<f64>,
         known: &[Known],
         least: f64,
     ) -> Vec<Hold> {
         let m = self.contacts;
-        let mut forces = vec![0.0; scaled.of.rows()];
+        let mut forces = vec![0.0; scaled.rows()];
         for k in 0..self.size() {
             for (row, part) in self.force(k) {
                 forces[row] += part * z[k];
             }
         }
-        let rates = scaled.rates();
         let hold = |i: usize| {
-            let (push, parts) = (forces[i], rates.rate(i, &forces));
+            let (push, parts) = (forces[i], scaled.rate(i, &forces));
             let stays = known[i].stays;
             let is_closed = push > least || (stays && parts <= least);
-            let along = rates.rate(m + i, &forces);
+            let along = scaled.rate(m + i, &forces);
             // Inside its cone it sticks, whatever small acceleration the solver leaves.
             let room = self.friction[i] * push - forces[m + i].abs();
             let is_inside = room > INSIDE * push;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! * `following`: the mode that follows an event; `mode_problem`: which modes are consistent;
-//!   `many_contacts`: one of them, where too many contacts touch to try all.
+//!   `many_contacts`: one of them in the plane, where too many contacts touch to try all.
 
 pub(crate) mod following;
 mod many_contacts;

@@ -240,10 +240,10 @@ impl Model<'_> {
         Ok(Some(chosen.collect()))
     }
 
-    /// Limit of the contacts that touch: in space all modes are tried.
+    /// Limit of the contacts that touch.
     pub(super) fn most_contacts(&self) -> usize {
         if self.row_tangents() > 1 {
-            MOST_CONTACTS
+            space::MOST_OF_ONE
         } else {
             many_contacts::MOST
         }
@@ -263,11 +263,11 @@ impl Model<'_> {
             let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
             many_contacts::find(&frame.rates(friction), &candidates.known, &self.interrupt)
-                .map_err(|failure| failed_with(t, state, contacts, failure.into()))
+                .map_err(|failure| failed_with(t, state, contacts, failure))
         })
     }
 
-    /// In space: all modes, and the directions in which slips begin.
+    /// In space: all modes, and the directions in which slips begin; of many contacts one mode.
     fn next_in_space(
         &self,
         occasion: Occasion,

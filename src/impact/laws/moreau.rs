@@ -3,7 +3,7 @@
 use crate::impact::laws::anitescu_potra::AnitescuPotra;
 use crate::impact::laws::unilateral::Unilateral;
 use crate::impact::multipliers::ContactRates;
-use crate::impact::space::{self, MOST_CONTACTS};
+use crate::impact::space::{self, MOST_OF_ONE};
 use crate::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Outcomes};
 use crate::linalg::scratch::with_zeros;
 use crate::validate;
@@ -16,8 +16,8 @@ use crate::validate;
 /// ```
 ///
 /// a contact that pushes rebounds with its restitution `e_n`, and friction opposes what is left of the
-/// slip; in space within a round cone, of up to five contacts (beyond, or where no outcome is found,
-/// with [`directions`](Self::directions)). Without friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says
+/// slip; in space within a round cone: all outcomes that are found of up to five contacts, one of up to
+/// forty (beyond, or where none is found, with [`directions`](Self::directions)). Without friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says
 /// how many outcomes are found and where the set is incomplete. The law of a
 /// [`ContactModel`](crate::ContactModel) with friction, unless another is chosen.
 ///
@@ -105,7 +105,7 @@ impl ImpactLaw for Moreau {
                 };
                 *to = (1.0 + e) * u;
             }
-            if problem.tangents() > 1 && m <= MOST_CONTACTS {
+            if problem.tangents() > 1 && m <= MOST_OF_ONE {
                 let contacts = ContactRates {
                     contacts: m,
                     tangents: problem.tangents(),
