@@ -306,12 +306,12 @@ fn drawn(seed: u64) -> (Slabs, Vec<f64>) {
 }
 
 /// Runs random stacks; gives the seeds that end before and those with a fault.
-fn campaign(seeds: Range<u64>) -> [Vec<u64>; 2] {
+fn campaign(seeds: Range<u64>, tf: f64) -> [Vec<u64>; 2] {
     let (mut ends, mut faults) = (Vec::new(), Vec::new());
     let mut events = 0;
     for seed in seeds {
         let (slabs, v) = drawn(seed);
-        let run = slabs.run_from(&v, 0.5);
+        let run = slabs.run_from(&v, tf);
         events += run.events().len();
         if *run.status() != Status::ReachedEnd {
             println!(
@@ -340,14 +340,21 @@ fn campaign(seeds: Range<u64>) -> [Vec<u64>; 2] {
 
 #[test]
 fn random_stacks_keep_coulombs_law() {
-    let [ends, faults] = campaign(32..33);
+    let [ends, faults] = campaign(32..33, 0.5);
+    assert!(faults.is_empty() && ends.is_empty(), "{ends:?} {faults:?}");
+}
+
+/// The multipliers of least norm of this one are outside of its cones when it begins to slip.
+#[test]
+fn a_slip_that_begins_has_forces_in_the_cones() {
+    let [ends, faults] = campaign(34..35, 0.03);
     assert!(faults.is_empty() && ends.is_empty(), "{ends:?} {faults:?}");
 }
 
 #[test]
 #[ignore = "minutes"]
 fn many_random_stacks_keep_coulombs_law() {
-    let [ends, faults] = campaign(0..40);
+    let [ends, faults] = campaign(0..40, 0.5);
     assert!(faults.is_empty(), "{faults:?}");
     assert!(ends.len() <= 2, "{ends:?}");
 }
