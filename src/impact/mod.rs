@@ -32,17 +32,13 @@
 // `velocity` (from contact speeds back to velocities); `laws`;
 // `inclusion` (outcomes of an inelastic impact with friction, by samples); `planar` (all of them in
 // the plane), `space` (one by one, with round cones), `multipliers` (those of one mode: impulses or
-// forces) and `cones` (of those that are not unique); `orders` (all outcomes of a propagative
+// forces); `orders` (all outcomes of a propagative
 // impact, the minimal ones, bounds of their number).
 
-mod cones;
-mod coulomb_path;
 mod failure;
 pub(crate) mod inclusion;
 mod law;
 mod laws;
-mod margin;
-mod mode_system;
 pub(crate) mod multipliers;
 mod normal_space;
 mod orders;
@@ -50,7 +46,6 @@ mod outcome;
 pub(crate) mod planar;
 mod problem;
 pub(crate) mod rule;
-pub(crate) mod scaled_rates;
 mod selection;
 pub(crate) mod space;
 mod velocity;

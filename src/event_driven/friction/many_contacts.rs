@@ -13,9 +13,8 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::Interrupt;
 use crate::impact::ImpactFailure;
-use crate::impact::multipliers::{ContactRates, Hold};
+use crate::impact::multipliers::{ContactRates, Hold, ScaledRates};
 use crate::impact::planar::modes::Known;
-use crate::impact::scaled_rates::ScaledRates;
 use crate::lcp::{LcpFailure, LcpSolver};
 use crate::mechanics::friction::contact_function::Slip;
 

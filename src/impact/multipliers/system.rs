@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::multipliers::{ContactRates, Hold, Parts};
+use super::{ContactRates, Hold, Parts};
 use crate::linalg::decompose::svd;
 use crate::linalg::least_norm as semidefinite;
 use crate::linalg::lu::{self, SINGULAR};

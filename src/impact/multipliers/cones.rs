@@ -4,7 +4,7 @@
 //! In the plane a cone has two edges. In space it is round: edges are added where the distance falls
 //! most along them, and in the directions of the multipliers found, until it falls no more.
 
-use super::multipliers::{ContactRates, Hold, Parts, unit};
+use super::{ContactRates, Hold, Parts, unit};
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::with_zeros;

@@ -20,8 +20,8 @@
 //! bounded that only squeeze. Since `ũ` is not monotonic the path may end: it gives guesses of a
 //! mode, which are verified elsewhere.
 
-use super::multipliers::{ContactRates, Hold, Parts, unit};
-use super::space::Given;
+use super::Given;
+use crate::impact::multipliers::{ContactRates, Hold, Parts, unit};
 use crate::linalg::dot;
 use crate::linalg::lu;
 

@@ -13,6 +13,17 @@
 //! A slip that begins has the direction in which it begins, `ẏ_t = k d`: an equation for `d`, which
 //! Newton's method solves. Where contacts depend on each other multipliers are not unique: those of
 //! least norm are taken, and `cones` says whether some in the cones of friction balance the loads.
+//!
+//! * `system`: the linear system of a mode.
+//! * `cones`, `margin`: multipliers in the cones, and how far inside they can be.
+//! * `scaled`: units for all this.
+
+mod cones;
+mod margin;
+mod scaled;
+mod system;
+
+pub(crate) use scaled::ScaledRates;
 
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};

@@ -17,7 +17,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::multipliers::{ContactRates, Hold, Parts};
+use super::{ContactRates, Hold, Parts};
 use crate::linalg::cholesky::{factor, solve};
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;

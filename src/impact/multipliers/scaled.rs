@@ -1,8 +1,8 @@
 //! Contacts in units in which a Delassus matrix of normals has a unit diagonal and the greatest rate
 //! is 1: what the modes of contacts are looked for in.
 
-use super::ImpactFailure;
-use super::multipliers::ContactRates;
+use super::ContactRates;
+use crate::impact::ImpactFailure;
 
 /// Contacts in these units. Tangents take the unit of their normal, so that cones stay what they are.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl<'a> ScaledRates<'a> {
     }
 
     /// Multipliers of these units in those of the contacts.
-    pub(super) fn unscale(&self, multipliers: &mut [f64]) {
+    pub(crate) fn unscale(&self, multipliers: &mut [f64]) {
         for (p, root) in multipliers.iter_mut().zip(&self.roots) {
             *p *= self.size / root;
         }

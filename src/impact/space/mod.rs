@@ -1,0 +1,170 @@
+//! The solutions of a contact problem with friction in space, by the modes of its contacts.
+//!
+//! A contact is open, sticks or slips: 3ᵐ modes. A slip from rest has the direction in which it
+//! begins, an equation that may have several solutions; it is solved from several starts. So the list
+//! has all modes, but of the directions in a mode only those that were found.
+//!
+//! Where contacts depend on each other, multipliers of least size stand for all.
+//!
+//! Of more contacts than can be enumerated one solution is looked for.
+//!
+//! * `search`: the modes, and which multipliers of a mode are a solution.
+//! * `coulomb_path`: guesses of a mode, by an interior point method.
+//!
+//! All numbers are those of [`ScaledRates`].
+
+mod coulomb_path;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use nalgebra::DVector;
+
+use self::search::{MANY_STARTS, STARTS, Search};
+use super::multipliers::{ContactRates, Hold, ScaledRates};
+use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
+use crate::Interrupt;
+use crate::linalg::dot;
+
+/// Limit of the contacts whose modes are enumerated: 243 modes.
+pub(crate) const MOST_CONTACTS: usize = 5;
+/// Limit of the contacts of which one solution is looked for: dense systems of three unknowns each.
+pub(crate) const MOST_OF_ONE: usize = 40;
+/// Rates closer than this are one.
+const MERGED: f64 = 1e-8;
+/// Part by which multipliers differ in size that are not of one size.
+const LESS: f64 = 1e-6;
+/// Parts by which cones are made narrower to tell what begins to slip where loads are hardly beyond
+/// them.
+const NARROWER: [f64; 5] = [0.0, 1e-3, 1e-5, 1e-7, 1e-9];
+
+/// Facts of a contact that are given before its mode is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Given {
+    /// The direction of its slip, where it has one.
+    pub(crate) direction: Option<[f64; 2]>,
+    /// It has just left its cone: it slips, or is open.
+    pub(crate) slips: bool,
+    /// Of modes with one motion, those are kept in which it is closed; open where it does not stay.
+    pub(crate) stays: bool,
+}
+
+/// A solution.
+#[derive(Clone, Debug)]
+pub(crate) struct Solution {
+    pub(crate) holds: Vec<Hold>,
+    /// One a row.
+    pub(crate) multipliers: Vec<f64>,
+    /// Scaled rates with them.
+    rates: Vec<f64>,
+    /// By how much its rates may be off, since it fulfils the law only to within tolerances.
+    off: f64,
+    /// False where contacts depend on each other.
+    is_unique: bool,
+}
+
+/// All solutions that are found.
+pub(crate) fn solutions(
+    contacts: &ContactRates<'_>,
+    given: &[Given],
+    interrupt: Option<&Interrupt>,
+) -> Result<Vec<Solution>, ImpactFailure> {
+    let m = contacts.contacts;
+    let scaled = ScaledRates::of(contacts)?;
+    let mut search = Search {
+        contacts: scaled.rates(),
+        given,
+        starts: STARTS,
+        multipliers: vec![0.0; contacts.rows()],
+        found: Vec::new(),
+    };
+    if m <= MOST_CONTACTS {
+        search.descend(&mut Vec::with_capacity(m), interrupt)?;
+        search.follow_path(0.0, interrupt)?;
+        if search.found.is_empty() {
+            search.starts = MANY_STARTS;
+            search.descend(&mut Vec::with_capacity(m), interrupt)?;
+        }
+    } else {
+        search.visit_first();
+        for narrower in NARROWER {
+            if !search.found.is_empty() {
+                break;
+            }
+            search.follow_path(narrower, interrupt)?;
+        }
+    }
+    let mut found = std::mem::take(&mut search.found);
+    without_parts(&mut found);
+    for solution in &mut found {
+        if !solution.is_unique {
+            let contacts = &search.contacts;
+            contacts.least_in_cones(&solution.holds, &mut solution.multipliers);
+        }
+        for push in &mut solution.multipliers[..m] {
+            // Rounding does not pull.
+            *push = push.max(0.0);
+        }
+        scaled.unscale(&mut solution.multipliers);
+    }
+    Ok(found)
+}
+
+/// Where contacts depend on each other the motion depends on how they share their load: of such a
+/// family the member with the multipliers of least size is kept, not those in which some of its contacts
+/// are open, though they rest on their surfaces. (One that parts is in another motion.)
+fn without_parts(found: &mut Vec<Solution>) {
+    let is_open = |of: &Solution, i: usize| of.holds[i] == Hold::Open;
+    // The number of contacts that this one opens, of those of the whole; none where it is no part.
+    let opened = |of: &Solution, whole: &Solution| {
+        let within = MERGED + of.off + whole.off;
+        let mut opened = 0;
+        for (i, rate) in of.rates.iter().enumerate().take(of.holds.len()) {
+            match (is_open(whole, i), is_open(of, i)) {
+                (true, false) => return None,
+                (true, true) => {}
+                (false, opens) => {
+                    opened += usize::from(opens);
+                    if rate.abs() > within {
+                        return None;
+                    }
+                }
+            }
+        }
+        (!whole.is_unique).then_some(opened)
+    };
+    let is_member = |of: &Solution, whole: &Solution| match opened(of, whole) {
+        Some(0) => !of.is_unique && is_less(&whole.multipliers, &of.multipliers),
+        opened => opened.is_some(),
+    };
+    let keeps: Vec<bool> = found
+        .iter()
+        .map(|of| !found.iter().any(|whole| is_member(of, whole)))
+        .collect();
+    let mut keeps = keeps.into_iter();
+    found.retain(|_| keeps.next().unwrap_or(true));
+}
+
+/// True when multipliers are smaller than others, beyond rounding.
+fn is_less(multipliers: &[f64], than: &[f64]) -> bool {
+    dot(multipliers, multipliers) < (1.0 - LESS) * dot(than, than)
+}
+
+/// Solutions as outcomes of an impact; of more contacts than are enumerated not all.
+pub(crate) fn outcomes(
+    found: &[Solution],
+    problem: &ImpactProblem,
+) -> Result<Outcomes, ImpactFailure> {
+    let contacting = |hold: &Hold| match hold {
+        Hold::Open => Contacting::Open,
+        Hold::Stick => Contacting::Stick,
+        Hold::Slip(_) | Hold::Onset { .. } => Contacting::SlipForward,
+    };
+    let outcome = |of: &Solution| {
+        let impulses = DVector::from_column_slice(&of.multipliers);
+        let modes = of.holds.iter().map(contacting).collect();
+        Outcome::of_impulses(problem, impulses, Order::Modes(modes), Vec::new())
+    };
+    let list: Result<Vec<_>, _> = found.iter().map(outcome).collect();
+    Ok(Outcomes::of(list?, problem.contacts() <= MOST_CONTACTS, 0))
+}
