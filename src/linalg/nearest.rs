@@ -28,7 +28,8 @@ pub(crate) struct Nearest {
     looked_at: u64,
     /// From the point to the nearest one.
     gap: Vec<f64>,
-    /// Orthonormal directions, and the triangular factor.
+    /// The generators that are factored; their orthonormal directions, and the triangular factor.
+    factored: Vec<usize>,
     q: Vec<f64>,
     r: Vec<f64>,
 }
@@ -69,6 +70,7 @@ impl Nearest {
         self.active.push(first);
         self.x.clear();
         self.x.push(1.0);
+        self.factored.clear();
         self.q.resize(d * d, 0.0);
         self.r.resize(d * d, 0.0);
         self.search(d, enough)
@@ -211,10 +213,18 @@ impl Nearest {
         let lead = row(self.active[0]);
         self.trial.clear();
         self.trial.resize(k + 1, 0.0);
+        // Most have been factored when another one entered or left behind them.
+        let pairs = self.active.iter().zip(&self.factored);
+        let known = pairs.take_while(|(a, b)| a == b).count();
+        self.factored.clone_from(&self.active);
         for j in 0..k {
             let own = row(self.active[j + 1]);
             let (before, rest) = self.q.split_at_mut(j * d);
             let column = &mut rest[..d];
+            if j + 1 < known {
+                self.trial[j + 1] = -dot(column, &lead[1..]);
+                continue;
+            }
             for ((c, p), l) in column.iter_mut().zip(&own[1..]).zip(&lead[1..]) {
                 *c = p - own[0] * l;
             }
@@ -224,6 +234,7 @@ impl Nearest {
             orthogonalise(column, before.chunks_exact(d), |i, part| r[i] += part);
             let rest = dot(column, column).sqrt();
             if rest <= DEPENDENT * length {
+                self.factored.truncate(j + 1);
                 return false;
             }
             r[j] = rest;
