@@ -97,6 +97,39 @@ impl ContactEvent {
     }
 }
 
+/// In one line: the time, what happened to which contacts, and the remarks, as in
+/// `0.45 s: closed 0, 1; slipped 1`.
+impl fmt::Display for ContactEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s:", self.t)?;
+        let touched = match self.kind {
+            ContactEventKind::Touch => "touched",
+            ContactEventKind::ZenoAbsorbed => "came to rest",
+            ContactEventKind::Contact | ContactEventKind::Friction => "closed",
+        };
+        let changes = [
+            (touched, &self.activated),
+            ("released", &self.released),
+            ("stuck", &self.stuck),
+            ("slipped", &self.slipped),
+        ];
+        let mut separator = "";
+        for (what, contacts) in changes.iter().filter(|(_, contacts)| !contacts.is_empty()) {
+            write!(f, "{separator} {what} ")?;
+            for (i, contact) in contacts.iter().enumerate() {
+                write!(f, "{}{contact}", if i > 0 { ", " } else { "" })?;
+            }
+            separator = ";";
+        }
+        if separator.is_empty() {
+            f.write_str(" no contact changed")?;
+        }
+        self.remarks
+            .iter()
+            .try_for_each(|remark| write!(f, " ({remark})"))
+    }
+}
+
 /// A contact mode and the time from which it holds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -259,5 +292,24 @@ impl fmt::Display for Order {
                 f.write_str(&stages.join(", "))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_says_in_one_line_what_happened() {
+        let mut event = ContactEvent::new(0.45, ContactEventKind::Contact);
+        assert_eq!(event.to_string(), "0.45 s: no contact changed");
+        event.activated = vec![0, 1];
+        event.slipped = vec![2];
+        assert_eq!(event.to_string(), "0.45 s: closed 0, 1; slipped 2");
+        event.kind = ContactEventKind::ZenoAbsorbed;
+        event.remarks.push(Remark::WithoutCollision { contact: 1 });
+        let expected =
+            "0.45 s: came to rest 0, 1; slipped 2 (contact 1 pushed without a collision)";
+        assert_eq!(event.to_string(), expected);
     }
 }
