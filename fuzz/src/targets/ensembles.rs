@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use saltation::ensemble::{
     Draw as Drawing, Drawn, Ensemble, EnsembleFailure, Folder, Histogram, Moments, Part,
-    Provenance, Quantiles, Row, RowEnd, Rows, RunError, arrow_array,
+    Provenance, Quantiles, Row, RowEnd, Rows, RunError,
 };
+#[cfg(feature = "arrow")]
+use saltation::ensemble::arrow_array;
 use saltation::{Interrupt, Status, Stop};
 
 use crate::draw::Draw;
@@ -149,10 +151,13 @@ fn ensembles(draw: &mut Draw, trial: &mut Trial) {
     let mut seen = Moments::new(rows.columns().len()).unwrap_or_else(|_| unreachable!());
     let streamed = ensemble.stream(start..start + length, |rows| seen.add_rows(rows));
     trial.expect(streamed.is_ok(), || "a stream".to_owned());
-    let table: Result<arrow_array::RecordBatch, EnsembleFailure> = rows.to_arrow();
-    trial.expect(table.is_ok_and(|t| t.num_rows() == rows.len()), || {
-        "Arrow".to_owned()
-    });
+    #[cfg(feature = "arrow")]
+    {
+        let table: Result<arrow_array::RecordBatch, EnsembleFailure> = rows.to_arrow();
+        trial.expect(table.is_ok_and(|t| t.num_rows() == rows.len()), || {
+            "Arrow".to_owned()
+        });
+    }
     if draw.chance(0.1) {
         tables(draw, trial, &rows, |folder, path| {
             let range = start..start + length;
@@ -211,8 +216,9 @@ fn tables(
     let _ = fs::remove_dir_all(&scratch);
     let folder = Folder::new(scratch.join("parts")).rows_a_part(1 + draw.below(9) as u64);
     let (folder, ending) = match draw.chance(0.5) {
+        #[cfg(feature = "arrow")]
         true => (folder.parquet(), "parquet"),
-        false => (folder, "csv"),
+        _ => (folder, "csv"),
     };
     let path = scratch.join(format!("part.{ending}"));
     if let Some(part) = trial.door("write", write(&folder, &path)) {
