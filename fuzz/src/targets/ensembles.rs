@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+#[cfg(feature = "arrow")]
+use saltation::ensemble::arrow_array;
 use saltation::ensemble::{
     Draw as Drawing, Drawn, Ensemble, EnsembleFailure, Folder, Histogram, Moments, Part,
     Provenance, Quantiles, Row, RowEnd, Rows, RunError,
 };
-#[cfg(feature = "arrow")]
-use saltation::ensemble::arrow_array;
 use saltation::{Interrupt, Status, Stop};
 
 use crate::draw::Draw;

@@ -21,7 +21,7 @@ mod tests;
 use nalgebra::DVector;
 
 use self::search::{MANY_STARTS, STARTS, Search};
-use super::multipliers::{ContactRates, Hold, ScaledRates};
+use super::multipliers::{ContactRates, Hold, ScaledRates, unit};
 use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
 use crate::Interrupt;
 use crate::linalg::dot;
@@ -61,6 +61,18 @@ pub(crate) struct Solution {
     off: f64,
     /// False where contacts depend on each other.
     is_unique: bool,
+}
+
+impl Solution {
+    /// True where no contact slips with friction.
+    fn sticks(&self) -> bool {
+        let slips = |hold: &Hold| match hold {
+            Hold::Slip(direction) => unit(*direction).is_some(),
+            Hold::Onset { .. } => true,
+            Hold::Open | Hold::Stick => false,
+        };
+        !self.holds.iter().any(slips)
+    }
 }
 
 /// All solutions that are found.
@@ -111,8 +123,9 @@ pub(crate) fn solutions(
 }
 
 /// Where contacts depend on each other the motion depends on how they share their load: of such a
-/// family the member with the multipliers of least size is kept, not those in which some of its contacts
-/// are open, though they rest on their surfaces. (One that parts is in another motion.)
+/// family that in which all stick is kept, or else the member with the multipliers of least size; not those
+/// in which some of its contacts are open, though they rest on their surfaces. (One that parts is in
+/// another motion.)
 fn without_parts(found: &mut Vec<Solution>) {
     let is_open = |of: &Solution, i: usize| of.holds[i] == Hold::Open;
     // The number of contacts that this one opens, of those of the whole; none where it is no part.
@@ -134,8 +147,11 @@ fn without_parts(found: &mut Vec<Solution>) {
         (!whole.is_unique).then_some(opened)
     };
     let is_member = |of: &Solution, whole: &Solution| match opened(of, whole) {
-        Some(0) => !of.is_unique && is_less(&whole.multipliers, &of.multipliers),
-        opened => opened.is_some(),
+        None => false,
+        Some(0) if of.is_unique => false,
+        Some(_) if of.sticks() != whole.sticks() => whole.sticks(),
+        Some(0) => is_less(&whole.multipliers, &of.multipliers),
+        Some(_) => true,
     };
     let keeps: Vec<bool> = found
         .iter()

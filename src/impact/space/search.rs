@@ -176,10 +176,9 @@ impl Search<'_> {
         };
         // It is worse than one that has as few strays, and is not off by more; where contacts that depend on
         // each other slip, than one with smaller multipliers, or as large ones that is off by less.
-        let slips = |hold: &Hold| matches!(hold, Hold::Slip(_) | Hold::Onset { .. });
         let is_worse = |known: usize, off: f64| {
             let known = &self.found[known];
-            let is_shared = !is_unique && !known.is_unique && known.holds.iter().any(slips);
+            let is_shared = !is_unique && !known.is_unique && !known.sticks();
             let is_better = if is_shared {
                 !is_less(multipliers, &known.multipliers) && known.off <= off
             } else {

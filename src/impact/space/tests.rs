@@ -164,6 +164,28 @@ fn of_many_problems_one_in_a_thousand_has_a_solution_that_is_missed() {
     );
 }
 
+/// However multipliers of least size would slip: a run stands until no forces in the cones hold it.
+#[test]
+fn where_forces_in_the_cones_hold_a_body_it_may_stand() {
+    let mut held = 0;
+    for seed in 0..400 {
+        let drawn = Drawn::on_legs(seed, 5);
+        let contacts = drawn.rates();
+        let holds = vec![Hold::Stick; drawn.contacts];
+        let mut multipliers = vec![0.0; contacts.rows()];
+        contacts.solve(&holds, &mut multipliers);
+        if contacts.margin_in_cones(&holds, &multipliers) < 1e-6 {
+            continue;
+        }
+        held += 1;
+        let given = vec![Given::default(); drawn.contacts];
+        let found = solutions(&contacts, &given, None).unwrap();
+        let stands = |of: &Solution| of.rates.iter().all(|rate| rate.abs() < 1e-9);
+        assert!(found.iter().any(stands), "{seed} {found:?}");
+    }
+    assert!(held > 20, "{held}");
+}
+
 /// Whatever directions a search finds, the motion finds from the tangents they are near to.
 /// Of these bodies two want more starts than the tangents and where cones are left.
 #[test]
