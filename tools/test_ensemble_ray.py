@@ -95,10 +95,12 @@ def check(program, engine, pattern, meanwhile=lambda: None):
 
 
 class Script:
-    """The script as from a terminal: a group of processes of its own."""
+    """The script as from a terminal: a group of processes of its own, which hears Ctrl-C also where this test runs in the background."""
 
     def __init__(self, words):
-        script, pipe = [sys.executable, ensemble_ray.__file__, *words], subprocess.PIPE
+        hears = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); import runpy; sys.argv = sys.argv[1:]"
+        script = [sys.executable, "-c", f"{hears}; runpy.run_path(sys.argv[0], run_name='__main__')", ensemble_ray.__file__, *words]
+        pipe = subprocess.PIPE
         self.process = subprocess.Popen(script, stdout=subprocess.DEVNULL, stderr=pipe, text=True, start_new_session=True)
 
     def interrupt(self):
