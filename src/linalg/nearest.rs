@@ -213,10 +213,13 @@ impl Nearest {
         let lead = row(self.active[0]);
         self.trial.clear();
         self.trial.resize(k + 1, 0.0);
-        // Most have been factored when another one entered or left behind them.
+        // Generators before the first one that is new have been factored.
         let pairs = self.active.iter().zip(&self.factored);
         let known = pairs.take_while(|(a, b)| a == b).count();
-        self.factored.clone_from(&self.active);
+        self.factored.truncate(known);
+        if known == 0 {
+            self.factored.push(self.active[0]);
+        }
         for j in 0..k {
             let own = row(self.active[j + 1]);
             let (before, rest) = self.q.split_at_mut(j * d);
@@ -234,7 +237,6 @@ impl Nearest {
             orthogonalise(column, before.chunks_exact(d), |i, part| r[i] += part);
             let rest = dot(column, column).sqrt();
             if rest <= DEPENDENT * length {
-                self.factored.truncate(j + 1);
                 return false;
             }
             r[j] = rest;
@@ -242,6 +244,7 @@ impl Nearest {
                 *c /= rest;
             }
             self.trial[j + 1] = -dot(column, &lead[1..]);
+            self.factored.push(self.active[j + 1]);
         }
         for i in (0..k).rev() {
             let value = self.trial[i + 1] / self.r[i * d + i];

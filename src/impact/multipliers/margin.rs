@@ -433,6 +433,51 @@ mod tests {
         }
     }
 
+    /// Of two cones of three quantities and a ray, at a point inside.
+    #[test]
+    fn the_hessian_is_the_differences_of_the_gradient() {
+        let function = |seed: f64, constant: f64| {
+            DVector::from_vec(vec![0.3 * seed.sin(), 0.2 * seed.cos(), constant])
+        };
+        let cone = |seed: f64| {
+            vec![
+                function(seed, 2.0),
+                function(seed + 1.0, 0.3),
+                function(seed + 2.0, -0.2),
+            ]
+        };
+        let loads = Loads {
+            cones: vec![cone(0.4), cone(1.7), vec![function(2.2, 1.5)]],
+            stiffness: vec![0.0, 3.0],
+        };
+        let mut path = CentralPath::new(&loads).unwrap();
+        path.tau = 4.0;
+        let (point, n) = ([0.3, -0.5, -0.4], 3);
+        let mut at = |x: [f64; 3]| {
+            path.point.copy_from_slice(&x);
+            path.differentiate();
+            (path.gradient.clone(), path.hessian.clone())
+        };
+        let (_, hessian) = at(point);
+        for k in 0..n {
+            let step = 1e-6;
+            let moved = |by: f64| {
+                let mut x = point;
+                x[k] += by;
+                x
+            };
+            let [(before, _), (after, _)] = [-step, step].map(|by| at(moved(by)));
+            for i in 0..=k {
+                let slope = (after[i] - before[i]) / (2.0 * step);
+                let entry = hessian[i * n + k];
+                assert!(
+                    (entry - slope).abs() < 1e-7 * (1.0 + slope.abs()),
+                    "{i} {k}: {entry} {slope}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn it_does_not_depend_on_units_and_has_no_kinks_where_it_is_blended() {
         let at = |x: f64| margin_of(0.5, [1.0, 0.5], [x, 1.0]);

@@ -284,3 +284,62 @@ impl<'a> CoulombPath<'a> {
         size.sqrt()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two round cones and a ray, at a point inside.
+    #[test]
+    fn derivatives_of_the_equations_are_their_differences() {
+        let rows: Vec<[f64; 5]> = (0..9)
+            .map(|i| std::array::from_fn(|k| (1.3 * f64::from(i) + 2.1 * k as f64).sin()))
+            .collect();
+        let gram: Vec<f64> = rows
+            .iter()
+            .flat_map(|a| rows.iter().map(move |b| dot(a, b)))
+            .collect();
+        let free = [-1.0, -0.6, -0.8, 0.4, -0.3, 0.2, 0.7, -0.5, 0.1];
+        let contacts = ContactRates {
+            contacts: 3,
+            tangents: 2,
+            gram: &gram,
+            free: &free,
+            friction: &[0.4, 0.7, 0.3],
+        };
+        let mut given = [Given::default(); 3];
+        given[1].direction = Some([0.6, 0.8]);
+        let mut path = CoulombPath::new(&contacts, &given, 0.0);
+        path.tau = 10.0;
+        path.point
+            .copy_from_slice(&[1.0, 0.1, -0.2, 0.8, 1.2, 0.05, 0.2]);
+        let (point, n) = (path.point.clone(), path.point.len());
+        let mut local = vec![0.0; 3 * n];
+        let mut at = |x: &[f64], matrix: &mut [f64]| {
+            let mut right = vec![0.0; n];
+            path.point.copy_from_slice(x);
+            path.find_rates();
+            path.set_up(&mut right, matrix, &mut local);
+            right
+        };
+        let (mut matrix, mut other) = (vec![0.0; n * n], vec![0.0; n * n]);
+        at(&point, &mut matrix);
+        for k in 0..n {
+            let step = 1e-6;
+            let moved = |by: f64| {
+                let mut x = point.clone();
+                x[k] += by;
+                x
+            };
+            let [before, after] = [-step, step].map(|by| at(&moved(by), &mut other));
+            for i in 0..n {
+                let slope = (after[i] - before[i]) / (2.0 * step);
+                let entry = matrix[i * n + k];
+                assert!(
+                    (entry - slope).abs() < 1e-6 * (1.0 + slope.abs()),
+                    "{i} {k}: {entry} {slope}"
+                );
+            }
+        }
+    }
+}

@@ -15,8 +15,6 @@ const IN_CONES: f64 = 1e-9;
 /// Directions in which slips are started: that in which the cone is left, and those turned by parts of
 /// a turn from the one in which contacts would slip without friction.
 pub(super) const STARTS: u32 = 8;
-/// Those of more than two contacts that depend on each other.
-const FEW_STARTS: u32 = 2;
 /// Where nothing is found from these: so many, in which each contact is turned by its own multiples of
 /// the golden section.
 pub(super) const MANY_STARTS: u32 = 48;
@@ -94,12 +92,8 @@ impl Search<'_> {
             if holds != tried {
                 tried.clone_from(&holds);
                 let mut multipliers = std::mem::take(&mut self.multipliers);
-                // Of dependent contacts it may be another member of a family that is there.
-                match contacts.begin(&mut holds, &mut multipliers) {
-                    Some(is_unique) if is_unique || self.found.is_empty() => {
-                        self.take(&holds, &mut multipliers, is_unique);
-                    }
-                    _ => {}
+                if let Some(is_unique) = contacts.begin(&mut holds, &mut multipliers) {
+                    self.take(&holds, &mut multipliers, is_unique);
                 }
                 self.multipliers = multipliers;
             }
@@ -142,15 +136,8 @@ impl Search<'_> {
                 };
                 hold.turn(std::f64::consts::TAU * own);
             }
-            let begun = self.contacts.begin(&mut holds, multipliers);
-            // Contacts that depend on each other share loads in many ways, which are one solution: of these a
-            // few starts are enough, and more would find odd ones.
-            let is_of_few = mode.len() <= 2 || start % (STARTS / FEW_STARTS) == 0;
-            match begun {
-                Some(is_unique) if is_unique || is_of_few => {
-                    self.take(&holds, multipliers, is_unique);
-                }
-                _ => {}
+            if let Some(is_unique) = self.contacts.begin(&mut holds, multipliers) {
+                self.take(&holds, multipliers, is_unique);
             }
         }
     }

@@ -13,6 +13,15 @@ struct Drawn {
     friction: Vec<f64>,
 }
 
+/// Numbers between bounds, one after the other.
+fn numbers(seed: u64) -> impl FnMut(f64, f64) -> f64 {
+    let mut index = 10;
+    move |low, high| {
+        index += 1;
+        low + (high - low) * fraction(word(seed, index))
+    }
+}
+
 impl Drawn {
     fn rates(&self) -> ContactRates<'_> {
         ContactRates {
@@ -27,11 +36,7 @@ impl Drawn {
     /// A body on up to `most` legs with a coefficient of friction each, as rows of normals and
     /// tangents.
     fn on_legs(seed: u64, most: usize) -> Self {
-        let mut index = 10;
-        let mut between = |low: f64, high: f64| {
-            index += 1;
-            low + (high - low) * fraction(word(seed, index))
-        };
+        let mut between = numbers(seed);
         let m = 1 + below(seed, 1, most);
         let inertia = [1.0, 1.0, 1.0, 0.1, 0.06, 0.07];
         let height = between(0.0, 0.5);
@@ -65,11 +70,7 @@ impl Drawn {
 
     /// Random rows of up to `most` contacts, without a body.
     fn of_rows(seed: u64, most: usize) -> Self {
-        let mut index = 10;
-        let mut between = |low: f64, high: f64| {
-            index += 1;
-            low + (high - low) * fraction(word(seed, index))
-        };
+        let mut between = numbers(seed);
         let m = 1 + below(seed, 1, most);
         let d = 3 + below(seed, 2, 3 * most);
         let rows: Vec<f64> = (0..3 * m * d).map(|_| between(-1.0, 1.0)).collect();
