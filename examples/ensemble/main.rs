@@ -141,7 +141,7 @@ impl Wishes {
         Ok(ensemble.rows(self.range())?)
     }
 
-    /// What a folder does not have of a range; an error where its rows are not those of the model and the seed.
+    /// The ranges that a folder does not have; an error where its rows are not those of the model and the seed.
     fn gaps(&self, model: &Model, dir: &Path, range: Range<u64>) -> Outcome<Vec<Range<u64>>> {
         let interrupt = Interrupt::new();
         let ensemble = model.ensemble(self.seed, &interrupt);

@@ -127,7 +127,7 @@ pub(crate) fn grouped(count: u64) -> String {
     grouped.collect()
 }
 
-/// What is zero in six decimals has no sign.
+/// A number that is zero in six decimals has no sign.
 fn without_sign_of_zero(x: f64) -> f64 {
     if x.abs() < 5e-7 { 0.0 } else { x }
 }

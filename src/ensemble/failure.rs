@@ -84,7 +84,7 @@ pub enum EnsembleFailure {
     Foreign {
         /// The file.
         path: String,
-        /// What differs: `seed`, `version`, `model`, `columns`, `hash` or `format`.
+        /// The part that differs: `seed`, `version`, `model`, `columns`, `hash` or `format`.
         what: &'static str,
         /// Its value in the part.
         found: String,
@@ -142,7 +142,7 @@ pub enum EnsembleFailure {
         path: String,
         /// The indices of its rows.
         found: Range<u64>,
-        /// Those that it is to have.
+        /// The indices that it is to have.
         expected: Range<u64>,
     },
 

@@ -85,8 +85,7 @@ fn distance_from_cones(
     (matrix * &f - right).norm()
 }
 
-/// What is wrong with a run at a time between its events, if anything: by how much an equation fails,
-/// as a part of the weight. Where a slip turns fast differences are off by the square of their step: what is
+/// The equation that fails at a time between the events of a run, if any, and by which part of the weight. Where a slip turns fast differences are off by the square of their step: what is
 /// wrong is so with a smaller one too.
 fn fault_at<S>(model: &S, run: &Run, t: f64) -> Option<(&'static str, f64)>
 where

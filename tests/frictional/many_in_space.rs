@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use saltation::event_driven::Zeno;
-use saltation::impact::{Contacting, Selection};
+use saltation::event_driven::{Breakdown, Zeno};
+use saltation::impact::{Contacting, ImpactFailure, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::record::Remark;
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
@@ -214,16 +214,13 @@ fn a_tower_of_five_stands() {
     assert!((0..20).all(|j| model.contacting(run.mode(), j) == Contacting::Stick));
 }
 
-/// A table on legs at the corners of a regular polygon that slides without turning slows down by the
-/// friction of its weight, however its legs share it.
-#[test]
-fn a_table_on_eight_legs_slides_and_stops() {
-    let (count, mu, speed) = (8, 0.25, 1.2);
-    let legs = (0..count).map(|k| {
-        let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(count)).sin_cos();
+/// A table on legs at the corners of a regular octagon.
+fn on_eight_legs(mu: f64) -> Legged {
+    let legs = (0..8).map(|k| {
+        let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / 8.0).sin_cos();
         [0.4 * cos, 0.4 * sin]
     });
-    let table = Legged {
+    Legged {
         mass: [1.5, 1.5, 1.5, 0.2, 0.1, 0.1],
         legs: legs.collect(),
         friction: vec![mu; 8],
@@ -231,8 +228,14 @@ fn a_table_on_eight_legs_slides_and_stops() {
         height: 0.3,
         pull: [[0.0; 3]; 3],
         frequency: 0.0,
-    };
-    let mut driver = EventDriven::new(ContactModel::new(table)).unwrap();
+    }
+}
+
+/// One that slides without turning slows down by the friction of its weight, however its legs share it.
+#[test]
+fn a_table_on_eight_legs_slides_and_stops() {
+    let (mu, speed) = (0.25, 1.2);
+    let mut driver = EventDriven::new(ContactModel::new(on_eight_legs(mu))).unwrap();
     driver = driver.rtol(1e-9).atol(1e-11);
     let v = [0.6 * speed, 0.8 * speed, 0.0, 0.0, 0.0, 0.0];
     let run = driver.integrate(&Start::at(0.0).q(&[0.0; 6]).v(&v), 1.0);
@@ -248,6 +251,43 @@ fn a_table_on_eight_legs_slides_and_stops() {
     assert!(
         (x - 0.6 * far).abs() < 1e-8 && (y - 0.8 * far).abs() < 1e-8,
         "{x} {y} {far}"
+    );
+}
+
+/// Likewise its impact, askew to all directions of a polygon: friction takes `μ` of the impulse of the
+/// weight. One outcome is found, which wants a selection.
+#[test]
+fn a_table_lands_on_eight_legs_within_round_cones() {
+    let (mu, speed, height) = (0.25, 3.0, 0.05);
+    let start = [0.0, 0.0, height, 0.0, 0.0, 0.0];
+    let v = [0.6 * speed, 0.8 * speed, 0.0, 0.0, 0.0, 0.0];
+    let land = |selection| {
+        let model = ContactModel::new(on_eight_legs(mu)).selection(selection);
+        let driver = EventDriven::new(model).unwrap();
+        let start = Start::at(0.0).q(&start).v(&v);
+        driver
+            .rtol(1e-9)
+            .atol(1e-11)
+            .integrate(&start, 0.15)
+            .unwrap()
+    };
+    let run = land(Selection::First);
+    let event = &run.events()[0];
+    let lands = (2.0 * GRAVITY * height).sqrt();
+    let left = speed - mu * lands;
+    for (v, expected) in event.state_after[6..]
+        .iter()
+        .zip([0.6 * left, 0.8 * left, 0.0, 0.0])
+    {
+        assert!((v - expected).abs() < 1e-9, "{v} {expected}");
+    }
+    let refused = land(Selection::Single);
+    let Some(Breakdown::Impact { reason, .. }) = refused.status().reason() else {
+        panic!("{}", refused.status())
+    };
+    assert!(
+        matches!(**reason, ImpactFailure::NotSingle { count: 1 }),
+        "{reason}"
     );
 }
 

@@ -288,8 +288,11 @@ impl Model<'_> {
         let found = with_zeros(Frame::size(self, contacts.len()), |scratch| {
             let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
-            // A few milliseconds at most, which no interrupt cuts.
-            space::solutions(&frame.rates(friction), &given, None).map_err(failed)
+            // Of few contacts a few milliseconds at most, which no interrupt cuts: what follows an event is
+            // one with it.
+            let is_long = contacts.len() > space::MOST_CONTACTS;
+            let interrupt = is_long.then_some(&self.interrupt);
+            space::solutions(&frame.rates(friction), &given, interrupt).map_err(failed)
         })?;
         let place = match found.len() {
             0 => return Ok(None),
