@@ -223,6 +223,7 @@ pub mod model;
 #[cfg(feature = "models")]
 pub mod models;
 pub mod ode;
+pub mod page;
 pub mod prelude;
 mod quantity;
 mod random;
@@ -251,6 +252,7 @@ pub use matrix_fault::MatrixFault;
 pub use mechanics::ContactModel;
 /// The version of nalgebra whose vectors and matrices this crate returns.
 pub use nalgebra;
+pub use page::Page;
 pub use quantity::Quantity;
 #[cfg(feature = "mechanics")]
 pub use variational::Variational;

@@ -67,6 +67,36 @@ impl Scene {
         Some((pair.a, pair.b, feature))
     }
 
+    /// The point of contact `i` of a list of this scene at coordinates `q` (m), and its directions,
+    /// the normal first; none where there is no such contact.
+    pub(crate) fn place_of(
+        &self,
+        contacts: &Contacts,
+        i: usize,
+        q: &[f64],
+    ) -> Option<(Vector3<f64>, [Vector3<f64>; 3])> {
+        let number = contacts.parameters(i)?.contact;
+        let (a, ..) = self.contact_of(number)?;
+        if contacts.tangents() < 2 {
+            // One row does not say where along its direction the point is.
+            let (pair, point) = self.point(number, q)?;
+            let point = &point;
+            let place = self.contact_position(PairPoint { pair, point });
+            return Some((place, frame(point.normal)));
+        }
+        // Rows of A are `[arm × d, d]` (write_point_rows), and of three orthonormal directions
+        // `Σ d × (arm × d) = 3 arm − arm`.
+        let rows = contacts.blocks(i).next()?.rows;
+        let mut directions = [Vector3::zeros(); 3];
+        let mut twice_arm = Vector3::zeros();
+        for (row, direction) in rows.chunks_exact(6).zip(&mut directions) {
+            let turn = Vector3::new(row[0], row[1], row[2]);
+            *direction = Vector3::new(row[3], row[4], row[5]);
+            twice_arm += direction.cross(&turn);
+        }
+        Some((self.centre_of(a, q) + 0.5 * twice_arm, directions))
+    }
+
     /// The deepest overlap of two bodies (m), 0 where none overlap. `contacts` is scratch space.
     ///
     /// # Errors

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
 use parry3d_f64::glamx::{DMat3, DVec3};
-use parry3d_f64::shape::{Compound, ShapeType, SharedShape, TriMesh};
+use parry3d_f64::shape::{Compound, ShapeType, SharedShape, TriMesh, TypedShape};
 
-use super::Pose;
+use super::{Pose, Shape};
 use crate::linalg::decompose::symmetric_eigen;
 use crate::{InputError, validate};
 
@@ -73,6 +73,62 @@ impl Foreign {
             radius,
         })
     }
+}
+
+impl Shape {
+    /// Triangles of the surface of a shape of parry, in the axes of the body: to look at, so that
+    /// round parts have few of them and the rounding of rounded shapes is left out.
+    pub(crate) fn triangles(&self) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
+        let mut mesh = (Vec::new(), Vec::new());
+        if let Some(foreign) = &self.foreign {
+            add_triangles(&foreign.shape, &foreign.frame, &mut mesh);
+        }
+        mesh
+    }
+}
+
+/// Sides of round parts.
+const SIDES: u32 = 24;
+
+fn add_triangles(shape: &SharedShape, frame: &Pose, mesh: &mut (Vec<[f64; 3]>, Vec<[u32; 3]>)) {
+    let (points, faces) = match shape.as_typed_shape() {
+        TypedShape::Ball(ball) => ball.to_trimesh(SIDES, SIDES / 2),
+        TypedShape::Cuboid(cuboid) => cuboid.to_trimesh(),
+        TypedShape::Capsule(capsule) => capsule.to_trimesh(SIDES, SIDES / 2),
+        TypedShape::Triangle(of) => (vec![of.a, of.b, of.c], vec![[0, 1, 2]]),
+        TypedShape::TriMesh(of) => (of.vertices().to_vec(), of.indices().to_vec()),
+        TypedShape::HeightField(field) => field.to_trimesh(),
+        TypedShape::Cylinder(cylinder) => cylinder.to_trimesh(SIDES),
+        TypedShape::Cone(cone) => cone.to_trimesh(SIDES),
+        TypedShape::ConvexPolyhedron(hull) => hull.to_trimesh(),
+        TypedShape::RoundCuboid(round) => round.inner_shape.to_trimesh(),
+        TypedShape::RoundTriangle(round) => {
+            let of = &round.inner_shape;
+            (vec![of.a, of.b, of.c], vec![[0, 1, 2]])
+        }
+        TypedShape::RoundCylinder(round) => round.inner_shape.to_trimesh(SIDES),
+        TypedShape::RoundCone(round) => round.inner_shape.to_trimesh(SIDES),
+        TypedShape::RoundConvexPolyhedron(round) => round.inner_shape.to_trimesh(),
+        TypedShape::Compound(compound) => {
+            for (place, part) in compound.shapes() {
+                let rotation = matrix(DMat3::from_quat(place.rotation));
+                let place = Pose::from_parts(Vector3::from(place.translation.to_array()), rotation);
+                add_triangles(part, &place.moved_by(frame), mesh);
+            }
+            return;
+        }
+        // Others are refused (check).
+        _ => return,
+    };
+    let first = u32::try_from(mesh.0.len()).unwrap_or(u32::MAX);
+    let points = points
+        .iter()
+        .map(|point| <[f64; 3]>::from(frame.to_world(Vector3::from(point.to_array()))));
+    mesh.0.extend(points);
+    let faces = faces
+        .iter()
+        .map(|face| face.map(|k| k.saturating_add(first)));
+    mesh.1.extend(faces);
 }
 
 /// Refuses kinds that have no contacts with all others, and numbers that are not finite.

@@ -1,0 +1,130 @@
+//! The states that a page shows: at a stated rate, and at both sides of each jump.
+
+use crate::{InputError, Run, validate};
+
+/// Samples at the rate, at most.
+const MOST_SAMPLES: f64 = 20_000.0;
+/// Jumps, at most.
+const MOST_JUMPS: usize = 2_000;
+/// Numbers of all samples together, at most: a page of about ten megabytes.
+pub(super) const MOST_NUMBERS: usize = 4_000_000;
+
+/// States of a run in order of time; at a jump two, the one before it first.
+#[derive(Clone, Debug)]
+pub(super) struct Samples {
+    pub(super) dim: usize,
+    pub(super) times: Vec<f64>,
+    states: Vec<f64>,
+    /// What a reader must know of the choice.
+    pub(super) notes: Vec<String>,
+}
+
+impl Samples {
+    /// The start, the end, and so many states a second between them.
+    pub(super) fn of(run: &Run, rate: f64) -> Result<Self, InputError> {
+        validate::positive("rate", &[rate])?;
+        let (start, end) = (run.times().first().copied().unwrap_or(run.t()), run.t());
+        let dim = run.state().len();
+        // Both parts get half of the numbers, and two states each whatever their size.
+        let most = (MOST_NUMBERS / (2 * dim.max(1))).max(2);
+        let asked = ((end - start) * rate).ceil().max(0.0);
+        let kept = asked.min(MOST_SAMPLES).min(most as f64);
+        let step = if asked > kept {
+            (end - start) / kept
+        } else {
+            rate.recip()
+        };
+        let mut samples = Self {
+            dim,
+            times: Vec::new(),
+            states: Vec::new(),
+            notes: Vec::new(),
+        };
+        let mut jumps = jumps(run);
+        let found = jumps.len();
+        let every = found.div_ceil(MOST_JUMPS.min(most / 2).max(1)).max(1);
+        jumps = jumps.into_iter().step_by(every).collect();
+        let mut jumps = jumps.into_iter().peekable();
+        let states = run.states();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and MOST_SAMPLES"
+        )]
+        let count = kept as usize;
+        let grid = (0..count).map(|k| start + k as f64 * step);
+        for t in grid.filter(|&t| t < end).chain([end]) {
+            while let Some(jump) = jumps.next_if(|jump| jump.t <= t) {
+                for node in [jump.before, jump.after] {
+                    samples.push(jump.t, states.column(node).iter())?;
+                }
+            }
+            // A jump at this time has its state.
+            if samples.times.last() != Some(&t) {
+                samples.push(t, run.state_at(t)?.iter())?;
+            }
+        }
+        let shown = format!("{step:.3e}").parse().unwrap_or(step);
+        let (count, nodes) = (samples.times.len(), run.times().len());
+        samples.notes.push(if asked > kept {
+            format!(
+                "Thinned: {asked} states were asked for; {count} are shown, one each {shown} s, of a run of {nodes} nodes."
+            )
+        } else {
+            format!("{count} states are shown, one each {shown} s, of a run of {nodes} nodes.")
+        });
+        if every > 1 {
+            let note = format!("Thinned: of {found} jumps every {every}th is shown on both sides.");
+            samples.notes.push(note);
+        }
+        Ok(samples)
+    }
+
+    fn push<'x>(&mut self, t: f64, state: impl Iterator<Item = &'x f64>) -> Result<(), InputError> {
+        let first = self.states.len();
+        self.times.push(t);
+        self.states.extend(state);
+        validate::finite("state", &self.states[first..])
+    }
+
+    /// Times and states.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (f64, &[f64])> {
+        // A state without entries has no chunks.
+        let states = (0..self.times.len()).map(|k| &self.states[k * self.dim..(k + 1) * self.dim]);
+        self.times.iter().copied().zip(states)
+    }
+
+    /// The largest size of an entry of the state.
+    pub(super) fn largest(&self, entry: usize) -> f64 {
+        self.iter()
+            .fold(0.0, |most, (_, state)| most.max(state[entry].abs()))
+    }
+}
+
+/// Two nodes at one time.
+#[derive(Clone, Copy)]
+struct Jump {
+    t: f64,
+    before: usize,
+    after: usize,
+}
+
+/// The nodes at which the state jumps; of several jumps at one time the first node and the last.
+fn jumps(run: &Run) -> Vec<Jump> {
+    let times = run.times();
+    let mut jumps: Vec<Jump> = Vec::new();
+    for k in 1..times.len() {
+        if times[k - 1] < times[k] {
+            continue;
+        }
+        match jumps.last_mut() {
+            Some(last) if last.t >= times[k] => last.after = k,
+            _ => jumps.push(Jump {
+                t: times[k],
+                before: k - 1,
+                after: k,
+            }),
+        }
+    }
+    jumps
+}

@@ -1,0 +1,75 @@
+//! Forces of the compliant driver on the bodies of a scene.
+
+use saltation::bodies::{Body, Scene, Shape};
+use saltation::{Compliant, Page, Start};
+
+use crate::reader::{data, html, numbers, unpack};
+
+/// A cube of 1 kg on a plane, and one that falls onto it; they are bodies 1 and 2.
+fn tower() -> Scene {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    for z in [0.05, 0.3] {
+        let cube = Body::new(Shape::cuboid([0.05; 3]).unwrap());
+        scene
+            .add(cube.density(1000.0).position([0.0, 0.0, z]))
+            .unwrap();
+    }
+    scene
+}
+
+/// At rest the plane carries both cubes at the corners of the lower one, which carries the other: the
+/// arrows of a frame, the sum of the upward forces below `z = 0.05`, and above.
+fn check(stepper: &mut Compliant<Scene>) {
+    let scene = stepper.system().clone();
+    let (q, v) = scene.start();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let run = stepper.integrate(&start, 2.0).unwrap().completed().unwrap();
+    let page = Page::new(&run, 50.0).unwrap().scene(&scene).unwrap();
+    let data = data(&html(&page.forces(stepper).unwrap()));
+    let drawing = &data["drawing"];
+    let step = |name: &str| 10f64.powf(drawing[name].as_f64().unwrap());
+    let (length, force) = (step("length"), step("force"));
+    let frames = unpack(&drawing["arrows"]);
+    assert_eq!(frames.len(), numbers(&data["times"]).len());
+    let last = frames.last().unwrap();
+    assert_eq!(last.len(), 6 * 8);
+    let (mut below, mut above) = (0.0, 0.0);
+    for arrow in last.chunks_exact(6) {
+        let [x, y, z] = [arrow[0], arrow[1], arrow[2]].map(|x| x * length);
+        assert!(
+            (x.abs() - 0.05).abs() < 1e-3 && (y.abs() - 0.05).abs() < 1e-3,
+            "{x} {y}"
+        );
+        *(if z < 0.05 { &mut below } else { &mut above }) += arrow[5] * force;
+    }
+    // The sums are those of a body at rest up to the tolerance of the solver, 1e-6; each of eight
+    // forces is rounded to half a step. The upper contact is told of the lower cube: downwards.
+    let allowed = 1e-4 * 9.81 + 4.0 * force;
+    assert!((below - 2.0 * 9.81).abs() < allowed, "{below}");
+    assert!((above + 9.81).abs() < allowed, "{above}");
+    // The upper cube lands after √(2 · 0.15/g) s, within a sample and a step.
+    let marks = data["marks"].as_array().unwrap();
+    let text = |k: usize| marks[k][2].as_str().unwrap();
+    let landing = marks
+        .iter()
+        .position(|mark| mark[2].as_str().unwrap().contains("1 and 2 touch"));
+    let landing = landing.unwrap();
+    let t = marks[landing][0].as_f64().unwrap();
+    assert!(
+        (t - (0.3f64 / 9.81).sqrt()).abs() < 0.031,
+        "{}",
+        text(landing)
+    );
+}
+
+#[test]
+fn forces_carry_the_weight_where_bodies_touch() {
+    check(&mut Compliant::new(tower()).unwrap().time_step(0.01));
+}
+
+#[test]
+fn forces_without_friction_are_at_the_same_points() {
+    let stepper = Compliant::new(tower()).unwrap().time_step(0.01);
+    check(&mut stepper.frictionless());
+}
