@@ -128,9 +128,15 @@ pub(super) fn write_list<T>(
     out.write_all(b"]")
 }
 
-/// Finite numbers with all their digits, as a list of JSON.
+/// Numbers with all their digits, as a list of JSON, which has no word for those that are not finite.
 pub(super) fn write_numbers(out: &mut dyn Write, numbers: &[f64]) -> io::Result<()> {
-    write_list(out, numbers, |out, x| write!(out, "{x:?}"))
+    write_list(out, numbers, |out, x| {
+        if x.is_finite() {
+            write!(out, "{x:?}")
+        } else {
+            out.write_all(b"null")
+        }
+    })
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl Samples {
         let step = if asked > kept {
             (end - start) / kept
         } else {
-            rate.recip()
+            rate.recip().min(end - start)
         };
         let mut samples = Self {
             dim,

@@ -108,7 +108,7 @@ class View {
     [this.width, this.height] = [width, height];
     const [x, , z] = this.extent;
     const fitting = this.inPlane ? Math.min(width / x, height / z) : 1.25 * Math.min(width, height) / this.size;
-    this.scale = 0.9 * this.zoom * fitting;
+    this.scale = 0.85 * this.zoom * fitting;
   }
   // Right, down in pixels, and towards the eye in metres.
   point(p) {

@@ -98,12 +98,15 @@ pub(super) fn forces(
         // The end of the run is that of its last step.
         let after = times.partition_point(|&start| start <= t).min(last);
         let node = after.saturating_sub(1);
+        let Some(&start) = times.get(node) else {
+            break;
+        };
         if made != Some(node) {
             let (q, v) = (run.q(node), run.v(node));
-            stepper.start(&Start::at(times[node]).q(q).v(v))?;
+            stepper.start(&Start::at(start).q(q).v(v))?;
             stepper.step()?;
             let pairs;
-            (pen, pairs) = of_step(&stepper, q, stepper.t() - times[node]);
+            (pen, pairs) = of_step(&stepper, q, stepper.t() - start);
             marks.extend(before.and_then(|before| change(t, &before, &pairs)));
             (before, made) = (Some(pairs), Some(node));
         }

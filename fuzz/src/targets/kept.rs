@@ -2,10 +2,11 @@
 
 use saltation::compliant::CompliantFailure;
 use saltation::event_driven::{Breakdown, ContactEvent, ContactEventKind, Phase};
+use saltation::page::Pen;
 use saltation::variational::VariationalFailure;
 use saltation::{
-    Arrival, At, Corner, Doubt, Guard, GuardCrossing, ModeChange, ModelError, Run, Statistics,
-    Status, Stop, Table,
+    Arrival, At, Corner, Doubt, Guard, GuardCrossing, ModeChange, ModelError, Page, Run,
+    Statistics, Status, Stop, Table,
 };
 
 use crate::draw::Draw;
@@ -18,6 +19,7 @@ pub fn look(trial: &mut Trial, draw: &mut Draw, run: &Run, (t0, tf): (f64, f64))
     crossings(trial, run);
     events(trial, draw, run);
     samples(trial, draw, run, t0);
+    page(trial, draw, run, t0);
 }
 
 /// How it ended, and what it says of itself.
@@ -241,4 +243,51 @@ fn rows(trial: &mut Trial, text: &[u8], (dim, count): (usize, usize)) {
         text.lines().count() == count + 1 && text.lines().all(fits),
         || format!("{count} rows of a state of {dim} entries: {text}"),
     );
+}
+
+/// A page of it, with a title and names that would end its script, and whatever a model may draw.
+fn page(trial: &mut Trial, draw: &mut Draw, run: &Run, t0: f64) {
+    let rate = draw.between(0.5, 40.0) / (run.t() - t0);
+    let rate = if draw.chance(0.1) {
+        draw.number()
+    } else {
+        rate
+    };
+    let Some(page) = trial.door("page", Page::new(run, rate)) else {
+        return;
+    };
+    let names = vec!["</script>|\\\""; draw.length(run.state().len())];
+    let page = if draw.chance(0.5) {
+        trial.door("names", page.title("<!--").names(&names))
+    } else {
+        Some(page)
+    };
+    let drawn = page.and_then(|page| {
+        let drawn = page.drawn(|_t, state, pen: &mut Pen| {
+            let x = state.first().copied().unwrap_or(draw.part());
+            pen.line(&[[x, 0.0, draw.part()], [0.0; 3]]);
+            pen.force([0.0, x, 0.0], [draw.number(), 0.0, x]);
+        });
+        trial.door("drawn", drawn)
+    });
+    if let Some(page) = drawn {
+        written_page(trial, &page);
+    }
+}
+
+/// Its text: nothing ends its three scripts, and its numbers are numbers.
+pub fn written_page(trial: &mut Trial, page: &Page<'_>) {
+    let mut text = Vec::new();
+    let done = page.write_html(&mut text);
+    trial.result("page", done);
+    let text = String::from_utf8_lossy(&text);
+    trial.note("page", &*text);
+    let scripts = text.matches("</script").count();
+    trial.expect(scripts == 3, || format!("{scripts} ends of three scripts"));
+    let times = text.split(",\n\"times\":").nth(1);
+    let times = times.and_then(|rest| rest.split(",\n\"names\"").next());
+    let is_number = |t: &str| t.parse().is_ok_and(f64::is_finite);
+    let is_plain =
+        times.is_some_and(|list| list.trim_matches(['[', ']']).split(',').all(is_number));
+    trial.expect(is_plain, || "a page with numbers that are none".to_owned());
 }

@@ -11,8 +11,9 @@ use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
 use saltation::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
 use saltation::models::SpringCylinder;
 use saltation::nalgebra::Vector3;
-use saltation::{Compliant, InputError, Start};
+use saltation::{Compliant, InputError, Page, Start};
 
+use super::kept::written_page;
 use crate::draw::Draw;
 use crate::trial::Trial;
 
@@ -282,4 +283,23 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
     look(trial, stepper.system(), (&q, &v));
     trial.note("dof", &stepper.system().dof());
+    seen(&mut draw, trial, &mut stepper);
+}
+
+/// A page of some more steps, with their forces.
+fn seen(draw: &mut Draw, trial: &mut Trial, stepper: &mut Compliant<Scene>) {
+    let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
+    let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.05);
+    let Some(run) = trial.door("run", run) else {
+        return;
+    };
+    let scene = stepper.system().clone();
+    let page = Page::new(&run, draw.between(10.0, 200.0));
+    let page = page.and_then(|page| page.scene(&scene));
+    let Some(page) = trial.door("scene of a page", page) else {
+        return;
+    };
+    if let Some(page) = trial.door("forces of a page", page.forces(stepper)) {
+        written_page(trial, &page);
+    }
 }
