@@ -56,7 +56,7 @@
 //! [`ContactModel`] joins with the law of their impacts. A **driver** says how time goes. A
 //! [`Run`] is what happened, the same for all of them: its states at any time
 //! ([`Run::state_at`], [`Run::every`]), its events by guard and by contact, its doubts, a table
-//! ([`Run::write_csv`]), where a later run goes on ([`Run::end`]).
+//! ([`Run::write_csv`]), a page to look at ([`Page`]), where a later run goes on ([`Run::end`]).
 //!
 //! | the system | driver | takes | contacts | friction | restitution | derivative |
 //! |---|---|---|---|---|---|---|
@@ -120,6 +120,7 @@
 //!   sets of outcomes.
 //! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts and on
 //!   their own.
+//! * [`page`]: a run to look at ([`Page`]): one HTML page with a scene, events, contact forces, plots.
 //! * [`models`]: hopper, plate on springs, and others, with closed forms where there are any.
 //!
 //! The names that almost every program needs are in [`prelude`].

@@ -43,6 +43,7 @@ Spheres and cubes fall into a heap: pictures of it, iterations and time of each 
   --most N          doubles the number of bodies up to N, with and without walls, 160; 0 leaves that out
   --threads N       threads that share the islands, 1 (with --features parallel)
   --csv FILE        writes each step of the heap
+  --page FILE       writes a page that shows the fall in a browser
   --progress        shows on the standard error how far a run is
   --pictures DIR    folder for pictures, target/pictures
 ";
@@ -52,6 +53,7 @@ struct Setup {
     fall: Fall,
     most: usize,
     csv: Option<PathBuf>,
+    page: Option<PathBuf>,
     progress: bool,
 }
 
@@ -65,6 +67,10 @@ fn main() -> ExitCode {
             let written = fs::write(file, run.csv());
             written.map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         }
+        if let Some(file) = &setup.page {
+            let written = setup.fall.write_page(file);
+            written.map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+        }
         let mut files = vec![
             heap::draw(&folder, &setup.fall, &run)?,
             history::draw(&folder, &setup.fall, &run)?,
@@ -75,7 +81,7 @@ fn main() -> ExitCode {
             files.push(scaling::draw(&folder, &setup.fall, &sizes)?);
         }
         writeln!(out)?;
-        for file in files.into_iter().chain(setup.csv) {
+        for file in files.into_iter().chain(setup.csv).chain(setup.page) {
             writeln!(out, "wrote {}", file.display())?;
         }
         Ok(())
@@ -121,6 +127,7 @@ fn setup(flags: &mut Flags) -> Outcome<Setup> {
         fall,
         most,
         csv: flags.read("--csv", str::parse::<PathBuf>)?,
+        page: flags.read("--page", str::parse::<PathBuf>)?,
         progress: flags.switch("--progress"),
     })
 }

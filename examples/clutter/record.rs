@@ -1,12 +1,15 @@
 //! A run of a heap, step by step.
 
 use std::fmt::Write;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
 
 use saltation::bodies::Scene;
 use saltation::compliant::{Softness, Solver, StepStatistics, StepTimes};
 use saltation::mechanics::Contacts;
 use saltation::models::Clutter;
-use saltation::{Compliant, Start};
+use saltation::{Compliant, Page, Start};
 
 use crate::common::flags::Outcome;
 use crate::progress::Progress;
@@ -68,13 +71,29 @@ pub(crate) struct Run {
 }
 
 impl Fall {
+    fn stepper(&self, scene: Scene) -> Outcome<Compliant<Scene>> {
+        let solver = threads(Solver::new().rtol(RTOL), self.threads);
+        let stepper = Compliant::new(scene)?.time_step(self.dt);
+        Ok(stepper.softness(self.softness).solver(solver))
+    }
+
+    /// Writes a page to look at: bodies, forces, heights.
+    pub(crate) fn write_page(&self, file: &Path) -> Outcome<()> {
+        let scene = self.clutter.scene()?;
+        let (q, v) = scene.start();
+        let mut stepper = self.stepper(scene.clone())?;
+        let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), self.tf)?;
+        let title = format!("{} spheres and cubes fall", self.clutter.bodies);
+        let page = Page::new(&run, 60.0)?.title(&title).scene(&scene)?;
+        let out = BufWriter::new(File::create(file)?);
+        Ok(page.forces(&stepper)?.write_html(out)?)
+    }
+
     /// Runs it; a step that does not converge is an error.
     pub(crate) fn run(&self, progress: bool) -> Outcome<Run> {
         let scene = self.clutter.scene()?;
         let (start, v) = scene.start();
-        let solver = threads(Solver::new().rtol(RTOL), self.threads);
-        let stepper = Compliant::new(scene)?.time_step(self.dt);
-        let mut stepper = stepper.softness(self.softness).solver(solver);
+        let mut stepper = self.stepper(scene)?;
         stepper.start(&Start::at(0.0).q(&start).v(&v))?;
         let label = format!("{} bodies", self.clutter.bodies);
         let mut bar = progress.then(|| Progress::new(label));
