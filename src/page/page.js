@@ -386,10 +386,12 @@ function drag(element, act, done = () => {}) {
     act(event, event.clientX - at[0], event.clientY - at[1]);
     at = [event.clientX, event.clientY];
   });
-  element.addEventListener("pointerup", () => {
-    at = null;
-    done();
-  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    element.addEventListener(end, () => {
+      at = null;
+      done();
+    });
+  }
 }
 drag(get("stage"), (event, dx, dy) => {
   if (inPlane || event.shiftKey || event.buttons & 2) view.shift(dx, dy);
@@ -416,7 +418,11 @@ drag(get("line"), (event) => {
   show(start + (end - start) * (event.clientX - get("line").getBoundingClientRect().left - 12) / (get("line").clientWidth - 24));
 });
 get("play").addEventListener("click", () => play(!playing));
-get("events").addEventListener("change", () => { play(false); show(data.marks[get("events").selectedIndex][0]); });
+get("events").addEventListener("change", () => {
+  const [t] = data.marks[get("events").selectedIndex];
+  play(false);
+  show(t);
+});
 ["forces", "numbers"].forEach((id) => get(id).addEventListener("change", () => drawScene(shown)));
 document.addEventListener("keydown", (event) => {
   if (["SELECT", "BUTTON", "SUMMARY"].includes(event.target.tagName)) return;

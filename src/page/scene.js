@@ -88,9 +88,14 @@ class View {
   constructor(low, high, inPlane) {
     this.inPlane = inPlane;
     this.middle = low.map((x, k) => 0.5 * (x + high[k]));
-    this.extent = low.map((x, k) => Math.max(1e-9, high[k] - x));
-    this.size = Math.hypot(...this.extent);
+    this.size = Math.max(1e-9, Math.hypot(...low.map((x, k) => high[k] - x)));
     this.reset();
+    // How wide and how high the box is as it is seen first.
+    const corners = [...Array(8).keys()].map((n) => low.map((x, k) => (n >> k & 1 ? high[k] : x)));
+    this.need = [this.right, this.up].map((axis) => {
+      const places = corners.map((p) => dot(axis, p));
+      return Math.max(1e-9, Math.max(...places) - Math.min(...places));
+    });
   }
   reset() {
     [this.turn, this.rise, this.zoom] = this.inPlane ? [0, 0, 1] : [0.5, 0.35, 1];
@@ -106,9 +111,7 @@ class View {
   }
   fit(width, height) {
     [this.width, this.height] = [width, height];
-    const [x, , z] = this.extent;
-    const fitting = this.inPlane ? Math.min(width / x, height / z) : 1.25 * Math.min(width, height) / this.size;
-    this.scale = 0.85 * this.zoom * fitting;
+    this.scale = 0.85 * this.zoom * Math.min(width / this.need[0], height / this.need[1]);
   }
   // Right, down in pixels, and towards the eye in metres.
   point(p) {

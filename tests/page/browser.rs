@@ -55,11 +55,61 @@ fn compare(name: &str, run: &Run, page: &Page<'_>, times: &[f64]) {
     fs::remove_file(path).unwrap();
 }
 
+/// True where Chromium is installed; says so where it is not.
+fn has_browser() -> bool {
+    let found = Command::new("chromium").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("SKIPPED, NOT TESTED: pages in a browser need chromium");
+    }
+    found
+}
+
+/// What a user does, as a script behind the page.
+const USER: &str = r#"<script>{
+addEventListener("error", (event) => { get("shown").textContent = event.message; });
+const events = get("events");
+events.selectedIndex = 1;
+events.dispatchEvent(new Event("change"));
+const stage = get("stage");
+stage.setPointerCapture = () => {};
+stage.dispatchEvent(new WheelEvent("wheel", { deltaY: -300 }));
+for (const [kind, clientX] of [["pointerdown", 100], ["pointermove", 150], ["pointerup", 150]]) {
+  stage.dispatchEvent(new PointerEvent(kind, { clientX, clientY: 100 }));
+}
+const [zoomed, shifted] = [view.zoom > 1.5, view.centre[0] < -0.01];
+stage.dispatchEvent(new MouseEvent("dblclick"));
+document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+get("choice").querySelectorAll("input")[0].click();
+const plots = document.querySelectorAll(".plot:not([hidden])").length;
+get("shown").textContent = JSON.stringify({ t: times[shown], zoomed, shifted, zoom: view.zoom, plots });
+}</script>"#;
+
+#[test]
+#[ignore = "needs chromium"]
+fn events_are_gone_to_and_the_view_is_moved() {
+    if !has_browser() {
+        return;
+    }
+    let run = ball();
+    let name = format!("saltation_{}_user.html", std::process::id());
+    let path = env::temp_dir().join(name);
+    fs::write(&path, html(&ball_page(&run)) + USER).unwrap();
+    let (t, shown) = shown(&path, "0.0");
+    // After the arrows: the other side of the second impact, and back to its first.
+    assert_eq!(t, run.events()[1].t, "{shown}");
+    assert!(
+        shown["zoomed"] == true && shown["shifted"] == true,
+        "{shown}"
+    );
+    assert!(shown["zoom"] == 1 && shown["plots"] == 1, "{shown}");
+    fs::remove_file(path).unwrap();
+}
+
 #[test]
 #[ignore = "needs chromium"]
 fn a_browser_shows_the_states_of_the_run() {
-    if Command::new("chromium").arg("--version").output().is_err() {
-        eprintln!("SKIPPED, NOT TESTED: pages in a browser need chromium");
+    if !has_browser() {
         return;
     }
     let (scene, stepper, run) = heap();
