@@ -9,7 +9,7 @@ use nalgebra::{Matrix3, Vector3};
 use parry3d_f64::glamx::{DMat3, DVec3};
 use parry3d_f64::shape::{Compound, ShapeType, SharedShape, TriMesh, TypedShape};
 
-use super::{Pose, Shape};
+use super::Pose;
 use crate::linalg::decompose::symmetric_eigen;
 use crate::{InputError, validate};
 
@@ -73,24 +73,27 @@ impl Foreign {
             radius,
         })
     }
-}
 
-impl Shape {
-    /// Triangles of the surface of a shape of parry, in the axes of the body: to look at, so that
-    /// round parts have few of them and the rounding of rounded shapes is left out.
-    pub(crate) fn triangles(&self) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
-        let mut mesh = (Vec::new(), Vec::new());
-        if let Some(foreign) = &self.foreign {
-            add_triangles(&foreign.shape, &foreign.frame, &mut mesh);
-        }
+    /// Triangles of the surface, in the axes of the body: to look at, so that round parts have few
+    /// of them and the rounding of rounded shapes is left out.
+    pub(super) fn triangles(&self) -> Triangles {
+        let mut mesh = Triangles::default();
+        add_triangles(&self.shape, &self.frame, &mut mesh);
         mesh
     }
+}
+
+/// Triangles, by the numbers of their points.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Triangles {
+    pub(crate) points: Vec<[f64; 3]>,
+    pub(crate) faces: Vec<[u32; 3]>,
 }
 
 /// Sides of round parts.
 const SIDES: u32 = 24;
 
-fn add_triangles(shape: &SharedShape, frame: &Pose, mesh: &mut (Vec<[f64; 3]>, Vec<[u32; 3]>)) {
+fn add_triangles(shape: &SharedShape, frame: &Pose, mesh: &mut Triangles) {
     let (points, faces) = match shape.as_typed_shape() {
         TypedShape::Ball(ball) => ball.to_trimesh(SIDES, SIDES / 2),
         TypedShape::Cuboid(cuboid) => cuboid.to_trimesh(),
@@ -120,15 +123,15 @@ fn add_triangles(shape: &SharedShape, frame: &Pose, mesh: &mut (Vec<[f64; 3]>, V
         // Others are refused (check).
         _ => return,
     };
-    let first = u32::try_from(mesh.0.len()).unwrap_or(u32::MAX);
+    let first = u32::try_from(mesh.points.len()).unwrap_or(u32::MAX);
     let points = points
         .iter()
         .map(|point| <[f64; 3]>::from(frame.to_world(Vector3::from(point.to_array()))));
-    mesh.0.extend(points);
+    mesh.points.extend(points);
     let faces = faces
         .iter()
         .map(|face| face.map(|k| k.saturating_add(first)));
-    mesh.1.extend(faces);
+    mesh.faces.extend(faces);
 }
 
 /// Refuses kinds that have no contacts with all others, and numbers that are not finite.

@@ -2,7 +2,7 @@
 
 use super::Pose;
 #[cfg(feature = "parry")]
-use super::parry_shape::Foreign;
+use super::parry_shape::{Foreign, Triangles};
 use crate::{InputError, validate};
 
 /// A shape with its centre of mass at the origin of the axes of the body.
@@ -252,6 +252,15 @@ impl Shape {
             return shape.frame;
         }
         Pose::identity()
+    }
+}
+
+#[cfg(feature = "parry")]
+impl Shape {
+    /// Triangles of the surface of a shape of parry, in the axes of the body, to look at.
+    pub(crate) fn triangles(&self) -> Triangles {
+        let foreign = self.foreign.as_ref();
+        foreign.map_or_else(Triangles::default, Foreign::triangles)
     }
 }
 

@@ -44,14 +44,14 @@
 //!
 //! [`Run::state_at`]: crate::Run::state_at
 
-// Inside: `samples` (the states that are shown), `marks` (events), `pen` (what a model draws),
+// Inside: `film` (the states that are shown), `marks` (events), `pen` (what a model draws),
 // `solids` (bodies of a scene, and forces on them), `pack` (all of it as short text). The page itself:
 // `page.html` (with its style), `scene.js` (the scene), `page.js` (data, time and plots).
 
+mod film;
 mod marks;
 mod pack;
 mod pen;
-mod samples;
 #[cfg(feature = "compliant")]
 mod solids;
 
@@ -62,11 +62,11 @@ use crate::bodies::Scene;
 #[cfg(feature = "compliant")]
 use crate::compliant::{Compliant, CompliantFailure};
 use crate::{InputError, Run, validate};
+use film::Film;
 use marks::{Mark, marks, thin, write_marks};
 use pack::{Frames, Rounding, write_list, write_numbers, write_text};
 use pen::Drawing;
 pub use pen::Pen;
-use samples::Samples;
 
 const BODY: &str = include_str!("page.html");
 const SCENE_SCRIPT: &str = include_str!("scene.js");
@@ -79,7 +79,7 @@ pub struct Page<'a> {
     title: String,
     /// Of the entries of the state; of a name with a bar the first part says in which plot it is.
     names: Vec<String>,
-    samples: Samples,
+    film: Film,
     drawing: Drawing,
     marks: Vec<Mark>,
     #[cfg(feature = "compliant")]
@@ -103,7 +103,7 @@ impl<'a> Page<'a> {
             run,
             title: "A run".to_owned(),
             names: (0..dim).map(name).collect(),
-            samples: Samples::of(run, rate)?,
+            film: Film::of(run, rate)?,
             drawing: Drawing::default(),
             marks: marks(run),
             #[cfg(feature = "compliant")]
@@ -125,13 +125,13 @@ impl<'a> Page<'a> {
     /// # Errors
     /// [`InputError::WrongLength`].
     pub fn names(mut self, names: &[&str]) -> Result<Self, InputError> {
-        validate::length("names", self.samples.dim, names.len())?;
+        validate::length("names", self.film.dim, names.len())?;
         self.names = names.iter().map(|&name| name.to_owned()).collect();
         Ok(self)
     }
 
-    /// What the model draws of itself at time `t` and a state: called for all samples, in order of
-    /// time.
+    /// Lines and forces that the model draws of itself at time `t` and a state: `draw` is called for
+    /// all samples, in order of time.
     ///
     /// # Errors
     /// [`InputError::NotFinite`], with the number of the sample, for a point or a force;
@@ -140,7 +140,7 @@ impl<'a> Page<'a> {
         mut self,
         mut draw: impl FnMut(f64, &[f64], &mut Pen),
     ) -> Result<Self, InputError> {
-        for (k, (t, state)) in self.samples.iter().enumerate() {
+        for (k, (t, state)) in self.film.iter().enumerate() {
             let mut pen = Pen::default();
             draw(t, state, &mut pen);
             self.drawing.add(k, pen)?;
@@ -148,7 +148,7 @@ impl<'a> Page<'a> {
         Ok(self)
     }
 
-    /// The bodies of a scene, of which this is a run by any driver.
+    /// The bodies of a scene, of which this is a run by any driver. Meshes are written whole.
     ///
     /// # Errors
     /// [`InputError::WrongLength`] for a run of another system.
@@ -171,7 +171,7 @@ impl<'a> Page<'a> {
     #[cfg(feature = "compliant")]
     pub fn forces(mut self, stepper: &Compliant<Scene>) -> Result<Self, CompliantFailure> {
         solids::check(stepper.system(), self.run)?;
-        let marks = solids::forces(stepper, self.run, &self.samples, &mut self.drawing)?;
+        let marks = solids::forces(stepper, self.run, &self.film, &mut self.drawing)?;
         self.marks.extend(marks);
         Ok(self)
     }
@@ -191,7 +191,7 @@ impl<'a> Page<'a> {
     }
 
     fn write_data(&self, out: &mut dyn Write) -> io::Result<()> {
-        let samples = &self.samples;
+        let film = &self.film;
         let mut marks = self.marks.clone();
         let thinned = thin(&mut marks);
         out.write_all(b"{\"title\":")?;
@@ -199,21 +199,21 @@ impl<'a> Page<'a> {
         let doubts = self.run.statistics().doubts;
         let doubts = (doubts > 0).then(|| format!("Doubts: {doubts} (Run::doubts)."));
         let status = format!("The run {}.", self.run.status());
-        let notes = std::iter::once(&status).chain(&samples.notes);
+        let notes = std::iter::once(&status).chain(&film.notes);
         out.write_all(b",\n\"notes\":")?;
         write_list(out, notes.chain(&thinned).chain(&doubts), |out, note| {
             write_text(out, note)
         })?;
         out.write_all(b",\n\"times\":")?;
-        write_numbers(out, &samples.times)?;
+        write_numbers(out, &film.times)?;
         out.write_all(b",\n\"names\":")?;
         write_list(out, &self.names, |out, name| write_text(out, name))?;
-        let rounding = (0..samples.dim).map(|i| Rounding::of(samples.largest(i)));
+        let rounding = (0..film.dim).map(|i| Rounding::of(film.largest(i)));
         let rounding: Vec<Rounding> = rounding.collect();
         out.write_all(b",\n\"exponents\":")?;
         write_list(out, &rounding, |out, of| write!(out, "{}", of.exponent))?;
         let mut states = Frames::default();
-        for (_, state) in samples.iter() {
+        for (_, state) in film.iter() {
             states.push(state.iter().zip(&rounding).map(|(&x, of)| of.steps(x)));
         }
         out.write_all(b",\n\"states\":")?;

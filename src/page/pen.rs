@@ -1,9 +1,9 @@
-//! What a model draws of itself at a state: lines and arrows.
+//! Lines and arrows that a model draws of itself at a state.
 
 use std::io::{self, Write};
 
+use super::film::MOST_NUMBERS;
 use super::pack::{Frames, Rounding};
-use super::samples::MOST_NUMBERS;
 use crate::{InputError, validate};
 
 /// Takes the lines and the forces that a model draws at one state ([`Page::drawn`]).

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use nalgebra::Vector3;
 
+use super::film::Film;
 use super::marks::Mark;
 use super::pack::{write_list, write_numbers};
 use super::pen::{Drawing, Pen};
-use super::samples::Samples;
 use crate::bodies::{Scene, ShapeKind};
 use crate::compliant::CompliantFailure;
 use crate::mechanics::MechanicalSystem;
@@ -69,11 +69,13 @@ pub(super) fn write_bodies(scene: &Scene, out: &mut dyn Write) -> io::Result<()>
             ShapeKind::Plane => out.write_all(b"\"plane\":true}"),
             #[cfg(feature = "parry")]
             ShapeKind::Parry => {
-                let (points, faces) = body.shape().triangles();
+                let mesh = body.shape().triangles();
                 out.write_all(b"\"points\":")?;
-                write_list(out, points, |out, point| write_numbers(out, &point))?;
+                write_list(out, mesh.points, |out, point| write_numbers(out, &point))?;
                 out.write_all(b",\"faces\":")?;
-                write_list(out, faces, |out, [a, b, c]| write!(out, "[{a},{b},{c}]"))?;
+                write_list(out, mesh.faces, |out, [a, b, c]| {
+                    write!(out, "[{a},{b},{c}]")
+                })?;
                 out.write_all(b"}")
             }
         }
@@ -86,7 +88,7 @@ pub(super) fn write_bodies(scene: &Scene, out: &mut dyn Write) -> io::Result<()>
 pub(super) fn forces(
     stepper: &Compliant<Scene>,
     run: &Run,
-    samples: &Samples,
+    film: &Film,
     drawing: &mut Drawing,
 ) -> Result<Vec<Mark>, CompliantFailure> {
     let mut stepper = stepper.clone();
@@ -94,7 +96,7 @@ pub(super) fn forces(
     let mut marks = Vec::new();
     let (mut pen, mut made) = (Pen::default(), None);
     let mut before: Option<Pairs> = None;
-    for (k, &t) in samples.times.iter().enumerate() {
+    for (k, &t) in film.times.iter().enumerate() {
         // The end of the run is that of its last step.
         let after = times.partition_point(|&start| start <= t).min(last);
         let node = after.saturating_sub(1);

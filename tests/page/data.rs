@@ -243,3 +243,46 @@ fn a_run_without_time_is_a_page() {
     assert_eq!(numbers(&data["times"]), [3.0]);
     assert_eq!(states(&data), [[2.0, 0.0]]);
 }
+
+/// The points of a cylinder of parry along y, and of a cone, whose apex is three quarters of its height
+/// from its centre of mass.
+#[cfg(feature = "parry")]
+#[test]
+fn shapes_of_parry_are_meshes_about_their_centres() {
+    use saltation::bodies::parry::shape::SharedShape;
+    use saltation::bodies::{Body, Scene, Shape};
+
+    let mut scene = Scene::new();
+    for shape in [
+        SharedShape::cylinder(0.1, 0.05),
+        SharedShape::cone(0.1, 0.05),
+    ] {
+        let body = Body::new(Shape::parry(shape).unwrap());
+        scene.add(body).unwrap();
+    }
+    let (q, v) = scene.start();
+    let start = Start::at(0.0).q(&q).v(&v);
+    scene.ignore(0, 1).unwrap();
+    let mut stepper = saltation::Compliant::new(scene.clone()).unwrap();
+    let run = stepper.integrate(&start, 0.1).unwrap();
+    let page = Page::new(&run, 60.0).unwrap().scene(&scene).unwrap();
+    let data = data(&html(&page));
+    let points = |body: usize| -> Vec<Vec<f64>> {
+        let points = data["bodies"][body]["points"].as_array().unwrap();
+        points.iter().map(numbers).collect()
+    };
+    for p in points(0) {
+        assert!((p[1].abs() - 0.1).abs() < 1e-12 && p[0].hypot(p[2]) < 0.05 + 1e-12);
+    }
+    let heights = points(1).into_iter().map(|p| p[1]);
+    let (low, high) = heights.fold((0.0, 0.0), |(low, high): (f64, f64), y| {
+        (low.min(y), high.max(y))
+    });
+    assert!(
+        (low + 0.05).abs() < 1e-12 && (high - 0.15).abs() < 1e-12,
+        "{low} {high}"
+    );
+    let faces = data["bodies"][0]["faces"].as_array().unwrap();
+    let count = points(0).len() as f64;
+    assert!(faces.len() > 20 && faces.iter().flat_map(numbers).all(|k| k < count));
+}

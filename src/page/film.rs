@@ -2,7 +2,7 @@
 
 use crate::{InputError, Run, validate};
 
-/// Samples at the rate, at most.
+/// Film at the rate, at most.
 const MOST_SAMPLES: f64 = 20_000.0;
 /// Jumps, at most.
 const MOST_JUMPS: usize = 2_000;
@@ -11,15 +11,15 @@ pub(super) const MOST_NUMBERS: usize = 4_000_000;
 
 /// States of a run in order of time; at a jump two, the one before it first.
 #[derive(Clone, Debug)]
-pub(super) struct Samples {
+pub(super) struct Film {
     pub(super) dim: usize,
     pub(super) times: Vec<f64>,
     states: Vec<f64>,
-    /// What a reader must know of the choice.
+    /// The choice, in words for the reader of the page.
     pub(super) notes: Vec<String>,
 }
 
-impl Samples {
+impl Film {
     /// The start, the end, and so many states a second between them.
     pub(super) fn of(run: &Run, rate: f64) -> Result<Self, InputError> {
         validate::positive("rate", &[rate])?;
@@ -34,7 +34,7 @@ impl Samples {
         } else {
             rate.recip().min(end - start)
         };
-        let mut samples = Self {
+        let mut film = Self {
             dim,
             times: Vec::new(),
             states: Vec::new(),
@@ -56,17 +56,17 @@ impl Samples {
         for t in grid.filter(|&t| t < end).chain([end]) {
             while let Some(jump) = jumps.next_if(|jump| jump.t <= t) {
                 for node in [jump.before, jump.after] {
-                    samples.push(jump.t, states.column(node).iter())?;
+                    film.push(jump.t, states.column(node).iter())?;
                 }
             }
             // A jump at this time has its state.
-            if samples.times.last() != Some(&t) {
-                samples.push(t, run.state_at(t)?.iter())?;
+            if film.times.last() != Some(&t) {
+                film.push(t, run.state_at(t)?.iter())?;
             }
         }
         let shown = format!("{step:.3e}").parse().unwrap_or(step);
-        let (count, nodes) = (samples.times.len(), run.times().len());
-        samples.notes.push(if asked > kept {
+        let (count, nodes) = (film.times.len(), run.times().len());
+        film.notes.push(if asked > kept {
             format!(
                 "Thinned: {asked} states were asked for; {count} are shown, one each {shown} s, of a run of {nodes} nodes."
             )
@@ -75,9 +75,9 @@ impl Samples {
         });
         if every > 1 {
             let note = format!("Thinned: of {found} jumps every {every}th is shown on both sides.");
-            samples.notes.push(note);
+            film.notes.push(note);
         }
-        Ok(samples)
+        Ok(film)
     }
 
     fn push<'x>(&mut self, t: f64, state: impl Iterator<Item = &'x f64>) -> Result<(), InputError> {
