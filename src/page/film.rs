@@ -74,7 +74,7 @@ impl Film {
             format!("{count} states are shown, one each {shown} s, of a run of {nodes} nodes.")
         });
         if every > 1 {
-            let note = format!("Thinned: of {found} jumps every {every}th is shown on both sides.");
+            let note = format!("Thinned: of {found} jumps one of {every} is shown on both sides.");
             film.notes.push(note);
         }
         Ok(film)

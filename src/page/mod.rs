@@ -198,7 +198,7 @@ impl<'a> Page<'a> {
         write_text(out, &self.title)?;
         let doubts = self.run.statistics().doubts;
         let doubts = (doubts > 0).then(|| format!("Doubts: {doubts} (Run::doubts)."));
-        let status = format!("The run {}.", self.run.status());
+        let status = format!("Status of the run: {}.", self.run.status());
         let notes = std::iter::once(&status).chain(&film.notes);
         out.write_all(b",\n\"notes\":")?;
         write_list(out, notes.chain(&thinned).chain(&doubts), |out, note| {

@@ -1,7 +1,7 @@
 //! What the data of a page says is what the run says.
 
-use saltation::models::Clutter;
-use saltation::{InputError, Page, Run, Start};
+use saltation::models::{BouncingBall, Clutter};
+use saltation::{ContactModel, EventDriven, InputError, Page, Run, Start};
 
 use crate::reader::{
     ball, ball_page, data, heap, hopper, html, notes, numbers, states, steps, times, unpack,
@@ -71,6 +71,8 @@ fn jumps_are_shown_on_both_sides() {
     let expected: Vec<String> = run.events().iter().map(ToString::to_string).collect();
     let found: Vec<&str> = marks.iter().map(|mark| mark[2].as_str().unwrap()).collect();
     assert_eq!(found, expected);
+    assert!(marks.iter().all(|mark| mark[1] == "closed"));
+    assert!(notes(&data).contains("Status of the run: reached the end."));
 }
 
 #[test]
@@ -229,6 +231,54 @@ fn ten_seconds_of_twenty_bodies_are_below_a_megabyte() {
     plots.dedup();
     assert_eq!(plots.len(), 13);
     assert_eq!(text, html(&page));
+}
+
+/// 2,515 impacts of a ball that loses nothing: a period is `2 √(2h/g)`.
+#[test]
+fn thousands_of_jumps_are_thinned_and_the_page_says_so() {
+    let ball = BouncingBall {
+        restitution: 1.0,
+        ..BouncingBall::default()
+    };
+    let mut driver = EventDriven::new(ContactModel::new(ball)).unwrap();
+    let run = driver.integrate(&Start::at(0.0).q(&[1e-3]).v(&[0.0]), 71.83);
+    let run = run.unwrap().completed().unwrap();
+    let count = run.events().len();
+    assert!((2_510..2_520).contains(&count), "{count}");
+    let html = html(&Page::new(&run, 1.0).unwrap());
+    let data = data(&html);
+    let kept = times(&html)
+        .windows(2)
+        .filter(|pair| pair[0] == pair[1])
+        .count();
+    assert_eq!(kept, count.div_ceil(2));
+    let note = format!("Thinned: of {count} jumps one of 2 ");
+    assert!(notes(&data).contains(&note), "{}", notes(&data));
+    assert_eq!(data["marks"].as_array().unwrap().len(), count);
+}
+
+/// A rate below one sample a run leaves its start and its end.
+#[test]
+fn slow_rates_leave_both_ends() {
+    let run = hopper();
+    for rate in [0.1, 1e-300, 5e-324] {
+        let html = html(&Page::new(&run, rate).unwrap());
+        assert_eq!(times(&html), [0.0, 2.0]);
+    }
+}
+
+/// The page of a run that was refused says so and shows what there is.
+#[test]
+fn refused_runs_are_pages_too() {
+    let model = ContactModel::new(BouncingBall::default());
+    let mut driver = EventDriven::new(model).unwrap();
+    let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
+    let run = driver.integrate(&start, 100.0).unwrap();
+    assert!(run.status().stop().is_some());
+    let data = data(&html(&Page::new(&run, 60.0).unwrap()));
+    let reason = format!("Status of the run: {}.", run.status());
+    assert_eq!(data["notes"][0], reason);
+    assert!(reason.starts_with("Status of the run: refused: "));
 }
 
 /// A run that did not move on has one sample.
