@@ -40,11 +40,13 @@ impl Film {
             states: Vec::new(),
             notes: Vec::new(),
         };
-        let mut jumps = jumps(run);
+        // The second of two nodes at one time.
+        let nodes = run.times();
+        let jumps = (1..nodes.len()).filter(|&k| nodes[k - 1] >= nodes[k]);
+        let jumps: Vec<usize> = jumps.collect();
         let found = jumps.len();
         let every = found.div_ceil(MOST_JUMPS.min(most / 2).max(1)).max(1);
-        jumps = jumps.into_iter().step_by(every).collect();
-        let mut jumps = jumps.into_iter().peekable();
+        let mut jumps = jumps.into_iter().step_by(every).peekable();
         let states = run.states();
         #[expect(
             clippy::cast_possible_truncation,
@@ -54,9 +56,9 @@ impl Film {
         let count = kept as usize;
         let grid = (0..count).map(|k| start + k as f64 * step);
         for t in grid.filter(|&t| t < end).chain([end]) {
-            while let Some(jump) = jumps.next_if(|jump| jump.t <= t) {
-                for node in [jump.before, jump.after] {
-                    film.push(jump.t, states.column(node).iter())?;
+            while let Some(jump) = jumps.next_if(|&k| nodes[k] <= t) {
+                for node in [jump - 1, jump] {
+                    film.push(nodes[node], states.column(node).iter())?;
                 }
             }
             // A jump at this time has its state.
@@ -65,7 +67,7 @@ impl Film {
             }
         }
         let shown = format!("{step:.3e}").parse().unwrap_or(step);
-        let (count, nodes) = (film.times.len(), run.times().len());
+        let (count, nodes) = (film.times.len(), nodes.len());
         film.notes.push(if asked > kept {
             format!(
                 "Thinned: {asked} states were asked for; {count} are shown, one each {shown} s, of a run of {nodes} nodes."
@@ -99,32 +101,4 @@ impl Film {
         self.iter()
             .fold(0.0, |most, (_, state)| most.max(state[entry].abs()))
     }
-}
-
-/// Two nodes at one time.
-#[derive(Clone, Copy)]
-struct Jump {
-    t: f64,
-    before: usize,
-    after: usize,
-}
-
-/// The nodes at which the state jumps; of several jumps at one time the first node and the last.
-fn jumps(run: &Run) -> Vec<Jump> {
-    let times = run.times();
-    let mut jumps: Vec<Jump> = Vec::new();
-    for k in 1..times.len() {
-        if times[k - 1] < times[k] {
-            continue;
-        }
-        match jumps.last_mut() {
-            Some(last) if last.t >= times[k] => last.after = k,
-            _ => jumps.push(Jump {
-                t: times[k],
-                before: k - 1,
-                after: k,
-            }),
-        }
-    }
-    jumps
 }

@@ -18,7 +18,7 @@ use crate::{InputError, validate};
 const MOST_SAMPLED: usize = 1 << 30;
 
 /// Everything a run computed, whichever driver made it: complete up to the time at which it ended,
-/// whatever the reason.
+/// whatever the reason. A [`Page`](crate::Page) shows it in a browser.
 ///
 /// ```
 /// use saltation::{Integrator, Start, models::Hopper};

@@ -1,7 +1,8 @@
 //! What the data of a page says is what the run says.
 
 use saltation::models::{BouncingBall, Clutter};
-use saltation::{ContactModel, EventDriven, InputError, Page, Run, Start};
+use saltation::prelude::*;
+use saltation::{Page, Start};
 
 use crate::reader::{
     ball, ball_page, data, heap, hopper, html, notes, numbers, states, steps, times, unpack,
@@ -233,28 +234,44 @@ fn ten_seconds_of_twenty_bodies_are_below_a_megabyte() {
     assert_eq!(text, html(&page));
 }
 
-/// 2,515 impacts of a ball that loses nothing: a period is `2 √(2h/g)`.
+/// Some 5,040 impacts of a ball that loses nothing: a period is `2 √(2h/g)`.
 #[test]
-fn thousands_of_jumps_are_thinned_and_the_page_says_so() {
+fn thousands_of_jumps_and_events_are_thinned_and_the_page_says_so() {
     let ball = BouncingBall {
         restitution: 1.0,
         ..BouncingBall::default()
     };
     let mut driver = EventDriven::new(ContactModel::new(ball)).unwrap();
-    let run = driver.integrate(&Start::at(0.0).q(&[1e-3]).v(&[0.0]), 71.83);
+    let run = driver.integrate(&Start::at(0.0).q(&[1e-3]).v(&[0.0]), 144.0);
     let run = run.unwrap().completed().unwrap();
     let count = run.events().len();
-    assert!((2_510..2_520).contains(&count), "{count}");
+    assert!((5_030..5_050).contains(&count), "{count}");
     let html = html(&Page::new(&run, 1.0).unwrap());
     let data = data(&html);
     let kept = times(&html)
         .windows(2)
         .filter(|pair| pair[0] == pair[1])
         .count();
-    assert_eq!(kept, count.div_ceil(2));
-    let note = format!("Thinned: of {count} jumps one of 2 ");
-    assert!(notes(&data).contains(&note), "{}", notes(&data));
-    assert_eq!(data["marks"].as_array().unwrap().len(), count);
+    assert_eq!(kept, count.div_ceil(3));
+    for note in [
+        format!("Thinned: of {count} jumps one of 3 "),
+        format!("Thinned: of {count} events one of 2 "),
+    ] {
+        assert!(notes(&data).contains(&note), "{}", notes(&data));
+    }
+    assert_eq!(data["marks"].as_array().unwrap().len(), count.div_ceil(2));
+}
+
+/// Four million numbers, half of them for jumps, are a hundred states of twenty thousand entries.
+#[test]
+fn states_of_many_entries_are_thinned_too() {
+    let still = flow_fn(20_000, |_t, _x, _mode, dx| dx.fill(1.0));
+    let mut integrator = Integrator::new(still).unwrap();
+    let run = integrator.integrate(&Start::at(0.0).x(&vec![0.0; 20_000]), 1.0);
+    let html = html(&Page::new(&run.unwrap(), 1000.0).unwrap());
+    assert_eq!(times(&html).len(), 101);
+    let asked = "Thinned: 1000 states were asked for; 101 are shown";
+    assert!(html.contains(asked) && html.len() < 10_000_000);
 }
 
 /// A rate below one sample a run leaves its start and its end.
@@ -285,7 +302,7 @@ fn refused_runs_are_pages_too() {
 #[test]
 fn a_run_without_time_is_a_page() {
     let model = saltation::models::Hopper::default();
-    let mut integrator = saltation::Integrator::new(model).unwrap();
+    let mut integrator = Integrator::new(model).unwrap();
     let run = integrator
         .integrate(&Start::at(3.0).x(&[2.0, 0.0]), 3.0)
         .unwrap();
@@ -313,7 +330,7 @@ fn shapes_of_parry_are_meshes_about_their_centres() {
     let (q, v) = scene.start();
     let start = Start::at(0.0).q(&q).v(&v);
     scene.ignore(0, 1).unwrap();
-    let mut stepper = saltation::Compliant::new(scene.clone()).unwrap();
+    let mut stepper = Compliant::new(scene.clone()).unwrap();
     let run = stepper.integrate(&start, 0.1).unwrap();
     let page = Page::new(&run, 60.0).unwrap().scene(&scene).unwrap();
     let data = data(&html(&page));
