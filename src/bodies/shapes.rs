@@ -160,8 +160,13 @@ impl Shape {
     /// * Round faces touch flat ones in few points: a cylinder stands on four.
     /// * A mesh is a surface: what is behind it is not inside, and two surfaces (meshes, height
     ///   fields) whose upright bounding boxes come as near as the margin end a run with an error.
-    ///   Make moving bodies of convex parts. A mesh built with `FIX_INTERNAL_EDGES` keeps bodies from
-    ///   stumbling over edges between its triangles.
+    ///   Make moving bodies of convex parts.
+    /// * Nothing trips on edges between the triangles of a flat or hollow surface. Balls and capsules
+    ///   have the points that are closest on the whole surface, with exact normals on ridges and
+    ///   borders; for other shapes parry corrects normals, with the flag `FIX_INTERNAL_EDGES`. Height
+    ///   fields and meshes that come without it are copied and get it. A height field then has one
+    ///   side, as a mesh has that comes with it: a ball whose centre lies less than the radius behind
+    ///   the surface is pushed back through it. The triangles of a mesh must look the same way.
     /// * Where parry panics the pair is refused. Its message still goes to the standard error, and
     ///   where panics abort, the program ends.
     ///

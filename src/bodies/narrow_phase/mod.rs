@@ -9,7 +9,7 @@
 //! * `feature`: one feature of two convex shapes; `meet`: which of them meet, `segment_box` of a
 //!   capsule and a box; `clip`: what lies over a face, and four of its corners.
 //! * `parry_manifolds`: shapes of parry (feature `parry`); `hull_faces`: whole faces of its hulls;
-//!   `patches`: few of its points.
+//!   `on_surface`: what holds on its meshes and height fields; `patches`: few of its points.
 
 mod clip;
 mod convex;
@@ -18,6 +18,8 @@ mod feature;
 mod hull_faces;
 mod manifold;
 mod meet;
+#[cfg(feature = "parry")]
+mod on_surface;
 #[cfg(feature = "parry")]
 mod parry_manifolds;
 #[cfg(feature = "parry")]

@@ -3,7 +3,8 @@
 //! A manifold of parry may hold points beyond the margin, corners twice and up to eight points of
 //! two faces, and a mesh has a manifold for each triangle. Here points that coincide count once, and
 //! up to four of each patch remain (`patches`). Faces of hulls are clipped whole (`hull_faces`).
-//! Over a vertex of a mesh parry can lose a ball: there the closest point of the mesh serves.
+//! Of balls and capsules on meshes and height fields the points are not parry's, which can lose a
+//! ball over a vertex (`on_surface`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,9 +18,10 @@ use parry3d_f64::shape::{
 };
 
 use super::hull_faces::{Part, better_normal, corners};
-use super::patches::{Found, Side, reduce};
+use super::on_surface::{Lean, Round, rises, touches};
+use super::patches::{Found, Side, is_same_normal, reduce};
+use super::segment::Segment;
 use super::{FEATURES, Manifold, ManifoldPoint, PlacedShape};
-use crate::bodies::broad_phase::Ball;
 use crate::bodies::{Shape, ShapeKind};
 use crate::{InputError, validate};
 
@@ -67,18 +69,15 @@ pub(super) fn add(
         return validate::unless(!boxes_meet, "shapes", 0.0, rule);
     }
     let mut points = Vec::new();
-    for manifold in &manifolds(a, b, reach)? {
-        add_manifold(a, b, manifold, &mut points)?;
+    let size = a.shape.bounding_radius().min(b.shape.bounding_radius());
+    if !add_round(a, b, reach, &mut points)? {
+        for manifold in &manifolds(a, b, reach)? {
+            add_manifold(a, b, manifold, &mut points)?;
+        }
+        drop_leaning(a, b, size, &mut points)?;
     }
     // parry returns points beyond the margin too.
     points.retain(|found| found.point.gap <= margin);
-    if points.is_empty()
-        && let Some(closest) = ball_on_surface(a, b)?
-        && closest.point.gap <= margin
-    {
-        points.push(closest);
-    }
-    let size = a.shape.bounding_radius().min(b.shape.bounding_radius());
     reduce(&mut points, size, FEATURES, &mut out.many);
     Ok(())
 }
@@ -169,57 +168,127 @@ fn manifolds(
     Ok(manifolds)
 }
 
-/// The point of a surface that is closest to a ball, seen from the ball as A or from the surface.
-fn ball_on_surface(a: InOwnAxes<'_>, b: InOwnAxes<'_>) -> Result<Option<Found>, InputError> {
-    if let Some(radius) = radius_of_ball(a.shape)
-        && is_surface(b.shape)
-    {
-        let point = closest(placed_ball(a, radius), b)?;
-        return Ok(point.map(Found::whole));
-    }
-    if let Some(radius) = radius_of_ball(b.shape)
-        && is_surface(a.shape)
-    {
-        let point = closest(placed_ball(b, radius), a)?;
-        return Ok(point.map(|point| Found::whole(point.exchanged())));
-    }
-    Ok(None)
-}
-
-fn placed_ball(sphere: InOwnAxes<'_>, radius: f64) -> Ball {
-    let centre = vector(sphere.axes.translation);
-    Ball { centre, radius }
-}
-
-/// The point of a surface that is closest to a ball A.
-fn closest(ball: Ball, surface: InOwnAxes<'_>) -> Result<Option<ManifoldPoint>, InputError> {
-    let Ball { centre, radius } = ball;
-    let point = DVec3::from_array(centre.into());
+/// Adds the points of a ball or a capsule and a surface; false for other shapes, and where parry has
+/// to find them.
+fn add_round(
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
+    reach: f64,
+    points: &mut Vec<Found>,
+) -> Result<bool, InputError> {
+    let (surface, other) = if is_surface(b.shape) { (b, a) } else { (a, b) };
+    let Some(round) = round(other).filter(|_| is_surface(surface.shape)) else {
+        return Ok(false);
+    };
+    let inside = |point: Vector3<f64>| {
+        let point = DVec3::from_array(point.into());
+        vector(surface.axes.inverse_transform_point(point))
+    };
+    let outside = |point: Vector3<f64>| {
+        let point = DVec3::from_array(point.into());
+        vector(surface.axes.transform_point(point))
+    };
+    let core = round.core;
+    let along = inside(core.middle + core.axis) - inside(core.middle);
+    let local = Segment {
+        middle: inside(core.middle),
+        axis: along.normalize(),
+        half: core.half,
+    };
+    let core = local;
     let found = of_parry(surface.shape, surface.shape, |shape, _| {
-        shape.project_point(&surface.axes, point, false).point
+        touches(Round { core, ..round }, shape, reach)
     })?;
-    let on_b = vector(found);
-    let between = centre - on_b;
-    let distance = between.norm();
-    check(distance, &between, &on_b)?;
-    Ok((distance > 0.0).then(|| {
-        let normal = between / distance;
-        ManifoldPoint {
+    let Some(found) = found else {
+        return Ok(false);
+    };
+    let round_is_a = is_surface(b.shape);
+    for touch in found {
+        let on_b = outside(touch.on_surface);
+        let on_core = outside(touch.on_core);
+        let tip = outside(touch.on_surface + touch.normal);
+        let normal = unit(tip - on_b)?;
+        let distance = touch.normal.dot(&(touch.on_core - touch.on_surface));
+        check(distance, &on_core, &on_b)?;
+        let point = ManifoldPoint {
             feature: 0,
-            gap: distance - radius,
+            gap: distance - round.radius,
             normal,
-            on_a: centre - normal * radius,
+            on_a: on_core - normal * round.radius,
             on_b,
-        }
-    }))
+        };
+        let side = side_of(surface.shape, touch.triangle);
+        points.push(if round_is_a {
+            let sides = [Side::Whole, side];
+            Found { sides, point }
+        } else {
+            let (sides, point) = ([side, Side::Whole], point.exchanged());
+            Found { sides, point }
+        });
+    }
+    Ok(true)
 }
 
-fn radius_of_ball(shape: &Shape) -> Option<f64> {
-    if let ShapeKind::Sphere { radius } = shape.kind() {
-        return Some(radius);
+/// Drops the points on a surface that it has no contact with along their normal: those whose normal
+/// is not that of their triangle, where the surface rises along it. None is dropped where all would
+/// be.
+fn drop_leaning(
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
+    size: f64,
+    points: &mut Vec<Found>,
+) -> Result<(), InputError> {
+    let (surface, number) = if is_surface(b.shape) { (b, 1) } else { (a, 0) };
+    if !is_surface(surface.shape) {
+        return Ok(());
     }
-    let foreign = shape.foreign.as_ref()?;
-    foreign.shape.as_ball().map(|ball| ball.radius)
+    let inverse = surface.axes.inverse();
+    let place = |found: &Found| {
+        let (on, sign) = match number {
+            0 => (found.point.on_a, -1.0),
+            _ => (found.point.on_b, 1.0),
+        };
+        let normal = DVec3::from_array((found.point.normal * sign).into());
+        Lean {
+            point: vector(inverse.transform_point(DVec3::from_array(on.into()))),
+            normal: vector(inverse.rotation * normal),
+        }
+    };
+    let places: Vec<Lean> = points.iter().map(place).collect();
+    let rising = of_parry(surface.shape, surface.shape, |shape, _| {
+        rises(&places, shape, size)
+    })?;
+    let holds = points.iter().zip(&places).zip(&rising);
+    let holds = holds.map(|((found, place), rises)| match found.sides[number] {
+        Side::Plane(normal, _) => !rises || is_same_normal(&normal, &place.normal),
+        _ => true,
+    });
+    let holds: Vec<bool> = holds.collect();
+    if holds.contains(&true) {
+        let mut holds = holds.into_iter();
+        points.retain(|_| holds.next().unwrap_or(true));
+    }
+    Ok(())
+}
+
+/// A ball or a capsule, ours or parry's, in the world.
+fn round(shape: InOwnAxes<'_>) -> Option<Round> {
+    with_parry(shape.shape, |of_parry| {
+        let (ends, radius) = if let Some(ball) = of_parry.as_ball() {
+            ([DVec3::ZERO; 2], ball.radius)
+        } else {
+            let capsule = of_parry.as_capsule()?;
+            ([capsule.segment.a, capsule.segment.b], capsule.radius)
+        };
+        let [from, to] = ends.map(|end| vector(shape.axes.transform_point(end)));
+        let along = to - from;
+        let core = Segment {
+            middle: (from + to) * 0.5,
+            axis: along.try_normalize(0.0).unwrap_or_else(Vector3::z),
+            half: 0.5 * along.norm(),
+        };
+        Some(Round { core, radius })
+    })
 }
 
 /// Asks parry, which panics at some shapes and poses of extreme size.
