@@ -1,5 +1,5 @@
-//! Rigid bodies with shapes: spheres, boxes, capsules and half-spaces as a mechanical model whose
-//! contacts come from geometry.
+//! Rigid bodies with shapes: spheres, boxes, capsules, cylinders, cones and half-spaces as a
+//! mechanical model whose contacts come from geometry.
 //!
 //! A [`Scene`] holds bodies and is both a [`MechanicalSystem`](crate::mechanics::MechanicalSystem)
 //! (one tree a moving body) and a [`ContactSource`](crate::mechanics::ContactSource). The compliant

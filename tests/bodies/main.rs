@@ -11,3 +11,4 @@ mod parry;
 mod piles;
 #[path = "../common/random.rs"]
 mod random;
+mod round;

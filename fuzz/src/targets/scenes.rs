@@ -34,7 +34,7 @@ fn hull(draw: &mut Draw, trial: &mut Trial) -> Option<SharedShape> {
 }
 
 fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
-    let made = match draw.below(5) {
+    let made = match draw.below(7) {
         0 => Shape::sphere(draw.positive()),
         1 => Shape::cuboid([draw.positive(), draw.positive(), draw.positive()]),
         2 => Shape::capsule(draw.part(), draw.positive()),
@@ -61,6 +61,8 @@ fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
                 _ => SharedShape::cuboid(l, r, l),
             })
         }
+        4 => Shape::cylinder(draw.part(), draw.positive()),
+        5 => Shape::cone(draw.positive(), draw.positive()),
         _ => Ok(Shape::plane()),
     };
     let shape = trial.door("shape", made)?;

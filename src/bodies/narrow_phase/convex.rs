@@ -1,5 +1,6 @@
 //! Convex shapes at their poses: a core with vertices, edges and faces by number, and a radius about
-//! it. A sphere is a point with a radius, a capsule a segment with one; a box has the radius zero.
+//! it. A sphere is a point with a radius, a capsule a segment with one; boxes, cylinders and cones
+//! have the radius zero. Of these two the features are in `round`.
 //!
 //! * A point has vertex 0. A segment has edge 0, and vertex 0 at its negative side.
 //! * Vertex `v` of a box: bit `k` is set where coordinate `k` is negative.
@@ -9,6 +10,7 @@
 
 use nalgebra::Vector3;
 
+use super::round::QUARTERS;
 use super::segment::Segment;
 use crate::bodies::{Pose, ShapeKind};
 
@@ -28,6 +30,8 @@ pub(super) enum Core {
     Point,
     Segment,
     Box,
+    Cylinder,
+    Cone,
 }
 
 /// The point of a core that is nearest to another point.
@@ -36,7 +40,7 @@ pub(super) struct Nearest {
     pub(super) on: Vector3<f64>,
     /// Unit normal towards the other point; none where it lies on a point or a segment.
     pub(super) normal: Option<Vector3<f64>>,
-    /// Negative inside a box.
+    /// Negative inside a box, a cylinder and a cone.
     pub(super) distance: f64,
 }
 
@@ -61,6 +65,11 @@ impl<'a> Convex<'a> {
                 radius,
             } => (Core::Segment, [0.0, 0.0, half_length], radius),
             ShapeKind::Box { half } => (Core::Box, half, 0.0),
+            ShapeKind::Cylinder {
+                half_length,
+                radius,
+            } => (Core::Cylinder, [radius, radius, half_length], 0.0),
+            ShapeKind::Cone { height, radius } => (Core::Cone, [radius, radius, height], 0.0),
             ShapeKind::Plane => return None,
             #[cfg(feature = "parry")]
             ShapeKind::Parry => return None,
@@ -78,14 +87,15 @@ impl<'a> Convex<'a> {
         match self.core {
             Core::Point => 1,
             Core::Segment => 2,
-            Core::Box => 8,
+            Core::Box | Core::Cylinder => 8,
+            Core::Cone => QUARTERS + 1,
         }
     }
 
     /// Number of edges.
     pub(super) fn edges(&self) -> usize {
         match self.core {
-            Core::Point => 0,
+            Core::Point | Core::Cylinder | Core::Cone => 0,
             Core::Segment => 1,
             Core::Box => 12,
         }
@@ -109,7 +119,7 @@ impl<'a> Convex<'a> {
 
     pub(super) fn vertex(&self, v: usize) -> Vector3<f64> {
         match self.core {
-            Core::Point => self.pose.position(),
+            Core::Point | Core::Cylinder | Core::Cone => self.pose.position(),
             Core::Segment => self.edge(0).end(v),
             Core::Box => self.at_signs([sign_of(v), sign_of(v >> 1), sign_of(v >> 2)]),
         }
@@ -117,7 +127,7 @@ impl<'a> Convex<'a> {
 
     pub(super) fn edge(&self, edge: usize) -> Segment {
         let (middle, k) = match self.core {
-            Core::Point | Core::Segment => (self.pose.position(), 2),
+            Core::Point | Core::Segment | Core::Cylinder | Core::Cone => (self.pose.position(), 2),
             Core::Box => {
                 let k = edge / 4;
                 let (i, j) = others(k);
@@ -198,7 +208,9 @@ impl<'a> Convex<'a> {
     pub(super) fn least_half(&self) -> f64 {
         match self.core {
             Core::Point | Core::Segment => self.half[2],
-            Core::Box => self.half[0].min(self.half[1]).min(self.half[2]),
+            Core::Box | Core::Cylinder | Core::Cone => {
+                self.half[0].min(self.half[1]).min(self.half[2])
+            }
         }
     }
 
@@ -209,6 +221,7 @@ impl<'a> Convex<'a> {
             Core::Point => self.pose.position(),
             Core::Segment => self.edge(0).closest(point),
             Core::Box => return self.nearest_of_box(point),
+            Core::Cylinder | Core::Cone => return self.nearest_of_round(point),
         };
         let between = point - on;
         let distance = between.norm();

@@ -8,13 +8,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use nalgebra::{Rotation3, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use parry3d_f64::bounding_volume::BoundingVolume;
 use parry3d_f64::glamx::{DQuat, DVec3};
 use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
 use parry3d_f64::shape::{
-    Ball as ParryBall, Capsule, Cuboid, HalfSpace, Shape as ParryShape, ShapeType,
+    Ball as ParryBall, Capsule, Cone, Cuboid, Cylinder, HalfSpace, Shape as ParryShape, ShapeType,
 };
 
 use super::hull_faces::{Part, better_normal, corners};
@@ -22,7 +22,7 @@ use super::on_surface::{Lean, Round, rises, touches};
 use super::patches::{Found, Side, is_same_normal, reduce};
 use super::segment::Segment;
 use super::{FEATURES, Manifold, ManifoldPoint, PlacedShape};
-use crate::bodies::{Shape, ShapeKind};
+use crate::bodies::{Pose, Shape, ShapeKind};
 use crate::{InputError, validate};
 
 /// A shape, and the axes in which it is given, in those of the world.
@@ -35,7 +35,7 @@ struct InOwnAxes<'a> {
 impl<'a> InOwnAxes<'a> {
     fn new(placed: PlacedShape<'a>) -> Self {
         let shape = placed.shape;
-        let pose = shape.frame().moved_by(placed.pose);
+        let pose = frame_of(shape).moved_by(placed.pose);
         let rotation = Rotation3::from_matrix_unchecked(pose.rotation());
         let turn = UnitQuaternion::from_rotation_matrix(&rotation);
         let axes = ParryPose::from_parts(
@@ -44,6 +44,18 @@ impl<'a> InOwnAxes<'a> {
         );
         Self { shape, axes }
     }
+}
+
+/// The axes in which parry has a shape, in those of the body. Cylinders and cones of parry lie along y,
+/// and a cone about the middle of its height.
+fn frame_of(shape: &Shape) -> Pose {
+    let middle = match shape.kind() {
+        ShapeKind::Cylinder { .. } => 0.0,
+        ShapeKind::Cone { height, .. } => 0.25 * height,
+        _ => return shape.frame(),
+    };
+    let (x, y, z) = (Vector3::x(), Vector3::y(), Vector3::z());
+    Pose::from_parts(z * middle, Matrix3::from_columns(&[x, z, -y]))
 }
 
 /// Adds the contact points of two shapes, one at least of parry, with a gap up to `margin`.
@@ -377,6 +389,11 @@ fn with_parry<T>(shape: &Shape, then: impl FnOnce(&dyn ParryShape) -> T) -> T {
             half_length,
             radius,
         } => then(&Capsule::new_z(half_length, radius)),
+        ShapeKind::Cylinder {
+            half_length,
+            radius,
+        } => then(&Cylinder::new(half_length, radius)),
+        ShapeKind::Cone { height, radius } => then(&Cone::new(0.5 * height, radius)),
         ShapeKind::Plane | ShapeKind::Parry => then(&HalfSpace::new(DVec3::Z)),
     }
 }

@@ -276,3 +276,44 @@ fn a_ball_lies_in_the_dip_of_a_height_field() {
         "{end:?}"
     );
 }
+
+/// Cylinders and cones of ours lie where those of parry do, and roll on a mesh.
+#[test]
+fn round_bodies_touch_shapes_of_parry() {
+    let half = 0.5_f64.sqrt();
+    let block = parry(SharedShape::cuboid(1.0, 1.0, 0.1));
+    let ours = [
+        (Shape::cylinder(0.2, 0.1).unwrap(), 0.2),
+        (Shape::cone(0.4, 0.1).unwrap(), 0.1),
+    ];
+    for (shape, height) in &ours {
+        for gap in [1e-3, -1e-3] {
+            let at = Pose::new([0.1, 0.2, 0.1 + height + gap], [0.9, 0.0, 0.0, 0.3]).unwrap();
+            let found = points((shape, &at), (&block, &Pose::identity()), 0.01);
+            assert!(found.len() >= 3, "{found:?}");
+            check_all(&found, 0.01);
+            let lowest = super::deepest(&found).unwrap();
+            assert!((lowest.gap - gap).abs() < 1e-6, "{lowest:?}");
+        }
+    }
+    let mut scene = Scene::new();
+    let slope = 0.2_f64;
+    scene
+        .gravity([9.81 * slope.sin(), 0.0, -9.81 * slope.cos()])
+        .unwrap();
+    let ground = parry(SharedShape::new(box_mesh([3.0, 3.0, 0.1])));
+    let ground = Body::fixed(ground).position([0.0, 0.0, -0.1]);
+    scene.add(ground.friction(0.9)).unwrap();
+    let cylinder = Body::new(Shape::cylinder(0.1, 0.05).unwrap()).friction(0.9);
+    let lying = cylinder.orientation([half, half, 0.0, 0.0]);
+    scene.add(lying.position([0.03, 0.02, 0.05])).unwrap();
+    let (q, v) = scene.start();
+    let mut stepper = Compliant::new(scene).unwrap().time_step(0.005);
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
+        .unwrap()
+        .completed()
+        .unwrap();
+    let expected = 2.0 / 3.0 * 9.81 * slope.sin();
+    assert!((run.state()[10] - expected).abs() < 1e-2, "{}", run.state());
+}
