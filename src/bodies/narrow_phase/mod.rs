@@ -10,23 +10,19 @@
 //!   capsule and a box; `clip`: what lies over a face, and four of its corners.
 //! * `round`: cylinders and cones; `separation`: the normal between one and another shape, `outline`:
 //!   the points along it.
-//! * `parry_manifolds`: shapes of parry (feature `parry`); `hull_faces`: whole faces of its hulls;
-//!   `on_surface`: what holds on its meshes and height fields; `patches`: few of its points.
+//! * `distance`: the closest points at any distance; `ray`: where a ray enters a shape.
+//! * `foreign`: shapes of parry (feature `parry`).
 
 mod clip;
 mod convex;
+mod distance;
 mod feature;
 #[cfg(feature = "parry")]
-mod hull_faces;
+mod foreign;
 mod manifold;
 mod meet;
-#[cfg(feature = "parry")]
-mod on_surface;
 mod outline;
-#[cfg(feature = "parry")]
-mod parry_manifolds;
-#[cfg(feature = "parry")]
-mod patches;
+mod ray;
 mod round;
 mod segment;
 mod segment_box;
@@ -35,8 +31,10 @@ mod separation;
 mod tests;
 
 use convex::Convex;
+pub(super) use distance::{bounds, distance};
 use feature::Two;
 pub use manifold::{CAPACITY, Manifold, ManifoldPoint};
+pub(super) use ray::{Hit, RayLine, cast};
 use round::QUARTERS;
 
 use super::{Pose, Shape, ShapeKind};
@@ -83,7 +81,7 @@ pub fn contact_points(
     manifold.clear();
     #[cfg(feature = "parry")]
     if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
-        return parry_manifolds::add(a, b, margin, manifold);
+        return foreign::add(a, b, margin, manifold);
     }
     if rank(a) <= rank(b) {
         add_points(a, b, margin, manifold);
@@ -115,13 +113,13 @@ pub fn contact_point(
 
 /// A shape at its pose.
 #[derive(Clone, Copy)]
-struct PlacedShape<'a> {
+pub(super) struct PlacedShape<'a> {
     shape: &'a Shape,
     pose: &'a Pose,
 }
 
 impl<'a> PlacedShape<'a> {
-    fn new(shape: &'a Shape, pose: &'a Pose) -> Self {
+    pub(super) fn new(shape: &'a Shape, pose: &'a Pose) -> Self {
         Self { shape, pose }
     }
 

@@ -10,7 +10,7 @@ use nalgebra::Vector3;
 use super::clip::choose;
 use super::convex::{Convex, Core};
 use super::feature::Two;
-use super::separation::{best_normal, gap_along};
+use super::separation::{Closest, best_normal, gap_along};
 use super::{CAPACITY, FEATURES, Manifold, ManifoldPoint};
 use crate::bodies::pose::frame;
 
@@ -32,7 +32,7 @@ const LEVEL: f64 = 1e-4;
 
 /// Adds the points within the margin. They cannot be found again by their number.
 pub(super) fn add(two: Two<'_>, margin: f64, out: &mut Manifold) {
-    let Some(normal) = best_normal(two.a, two.b, margin + two.radii()) else {
+    let Some(Closest { normal, .. }) = best_normal(two.a, two.b, margin + two.radii()) else {
         return;
     };
     let size = two.least_half();

@@ -38,8 +38,15 @@ pub(super) fn gap_along(a: &Convex<'_>, b: &Convex<'_>, normal: Vector3<f64>) ->
     normal.dot(&(a.furthest(-normal) - b.furthest(normal)))
 }
 
+/// The best normal, and the point of A that is closest along it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closest {
+    pub(super) normal: Vector3<f64>,
+    pub(super) on_a: Vector3<f64>,
+}
+
 /// The best normal; none where the gap is surely larger than `within`.
-pub(super) fn best_normal(a: &Convex<'_>, b: &Convex<'_>, within: f64) -> Option<Vector3<f64>> {
+pub(super) fn best_normal(a: &Convex<'_>, b: &Convex<'_>, within: f64) -> Option<Closest> {
     let size = a.least_half().min(b.least_half());
     let (mut normal, mut gap) = (Vector3::z(), f64::NEG_INFINITY);
     let mut try_both = |direction: Vector3<f64>| {
@@ -73,6 +80,7 @@ pub(super) fn best_normal(a: &Convex<'_>, b: &Convex<'_>, within: f64) -> Option
             try_both(first.cross(second));
         }
     }
+    let mut on_a = a.pose.position();
     for _ in 0..MOVES {
         if gap > within {
             return None;
@@ -84,10 +92,11 @@ pub(super) fn best_normal(a: &Convex<'_>, b: &Convex<'_>, within: f64) -> Option
             normal * (APART * size - gap)
         };
         let next = direction_between(a, b, moved, size);
-        let by = gap_along(a, b, next);
+        let by = gap_along(a, b, next.normal);
         let gained = by - gap;
+        on_a = next.on_a;
         if gained > 0.0 {
-            (normal, gap) = (next, by);
+            (normal, gap) = (next.normal, by);
         }
         if is_apart || gained <= ROUNDING * size {
             break;
@@ -96,10 +105,11 @@ pub(super) fn best_normal(a: &Convex<'_>, b: &Convex<'_>, within: f64) -> Option
     let faces = axes(a).into_iter().chain(axes(b)).flatten();
     for face in faces.flat_map(|axis| [axis, -axis]) {
         if face.dot(&normal) > SAME && gap_along(a, b, face) >= gap - AS_GOOD * size {
-            return Some(face);
+            normal = face;
+            break;
         }
     }
-    (gap <= within).then_some(normal)
+    (gap <= within).then_some(Closest { normal, on_a })
 }
 
 /// The axes of a core: of a box all, else that of symmetry.
@@ -107,20 +117,21 @@ fn axes(of: &Convex<'_>) -> [Option<Vector3<f64>>; 3] {
     [0, 1, 2].map(|k| (k == 2 || of.core == Core::Box).then(|| of.pose.axis(k)))
 }
 
-/// The unit vector from the closest point of B to that of A, moved, for cores that are apart then.
-fn direction_between(
-    a: &Convex<'_>,
-    b: &Convex<'_>,
-    moved: Vector3<f64>,
-    size: f64,
-) -> Vector3<f64> {
-    let difference = |normal: Vector3<f64>| a.furthest(-normal) + moved - b.furthest(normal);
+/// The direction from the closest point of B to that of A, moved, for cores that are apart then.
+fn direction_between(a: &Convex<'_>, b: &Convex<'_>, moved: Vector3<f64>, size: f64) -> Closest {
+    let difference = |normal: Vector3<f64>| {
+        let of_a = a.furthest(-normal);
+        Difference {
+            by: of_a + moved - b.furthest(normal),
+            of_a,
+        }
+    };
     let start = a.pose.position() + moved - b.pose.position();
     let mut normal = start.try_normalize(0.0).unwrap_or_else(Vector3::z);
     let mut simplex = Simplex::new(difference(normal));
-    let mut nearest = simplex.points[0];
+    let mut nearest = simplex.points[0].by;
     // The largest gap so far, and its normal.
-    let mut best = (f64::NEG_INFINITY, normal);
+    let (mut most, mut best) = (f64::NEG_INFINITY, normal);
     for _ in 0..STEPS {
         let distance = nearest.norm();
         let Some(towards) = nearest.try_normalize(0.0) else {
@@ -128,9 +139,9 @@ fn direction_between(
         };
         normal = towards;
         let next = difference(normal);
-        let gap = normal.dot(&next);
-        if gap > best.0 {
-            best = (gap, normal);
+        let gap = normal.dot(&next.by);
+        if gap > most {
+            (most, best) = (gap, normal);
         }
         if distance - gap <= ROUNDING * (size + distance) || simplex.holds(&next) {
             break;
@@ -142,42 +153,65 @@ fn direction_between(
         }
         nearest = closer;
     }
-    best.1
+    Closest {
+        normal: best,
+        on_a: simplex.on_a(),
+    }
 }
 
-/// Up to four points, whose convex hull is searched for the point nearest to the origin.
+/// A difference of points of A and B, and that of A.
+#[derive(Clone, Copy, PartialEq)]
+struct Difference {
+    by: Vector3<f64>,
+    of_a: Vector3<f64>,
+}
+
+/// Up to four points, whose convex hull is searched for the point nearest to the origin, and the
+/// weights by which they make it.
 struct Simplex {
-    points: [Vector3<f64>; 4],
+    points: [Difference; 4],
+    weights: [f64; 4],
     len: usize,
 }
 
 impl Simplex {
-    fn new(first: Vector3<f64>) -> Self {
+    fn new(first: Difference) -> Self {
         Self {
             points: [first; 4],
+            weights: [1.0, 0.0, 0.0, 0.0],
             len: 1,
         }
     }
 
-    fn holds(&self, point: &Vector3<f64>) -> bool {
+    fn holds(&self, point: &Difference) -> bool {
         self.points[..self.len].contains(point)
     }
 
-    fn add(&mut self, point: Vector3<f64>) {
+    fn add(&mut self, point: Difference) {
         if self.len < 4 {
             self.points[self.len] = point;
+            self.weights[self.len] = 0.0;
             self.len += 1;
         }
     }
 
+    fn on_a(&self) -> Vector3<f64> {
+        let parts = self.points.iter().zip(&self.weights).take(self.len);
+        parts.map(|(point, &weight)| point.of_a * weight).sum()
+    }
+
     /// Finds the nearest point and leaves the points that it lies between.
     fn reduce(&mut self) -> Vector3<f64> {
-        let (mut nearest, mut of) = (self.points[0], 1);
-        let mut least = f64::INFINITY;
+        let (mut least, mut of, mut weights) = (f64::INFINITY, 1, [1.0, 0.0, 0.0, 0.0]);
+        let mut nearest = self.points[0].by;
         for subset in 1..1usize << self.len {
-            let point = self.inside(subset);
-            if let Some(point) = point.filter(|point| point.norm_squared() < least) {
-                (nearest, of, least) = (point, subset, point.norm_squared());
+            let Some(inside) = self.inside(subset) else {
+                continue;
+            };
+            let squared = inside.point.norm_squared();
+            if squared < least {
+                (nearest, of, weights) = (inside.point, subset, inside.weights);
+                least = squared;
             }
         }
         let mut kept = 0;
@@ -187,36 +221,52 @@ impl Simplex {
                 kept += 1;
             }
         }
-        self.len = kept;
+        (self.len, self.weights) = (kept, weights);
         nearest
     }
 
     /// The point of the plane of a subset that is nearest to the origin, if it lies inside of it.
-    fn inside(&self, subset: usize) -> Option<Vector3<f64>> {
+    fn inside(&self, subset: usize) -> Option<Inside> {
         let mut chosen = (0..self.len).filter(|k| subset >> k & 1 == 1);
-        let first = self.points[chosen.next()?];
-        let Some(second) = chosen.next() else {
-            return Some(first);
+        let mut next = || chosen.next().map(|k| self.points[k].by);
+        let first = next()?;
+        let Some(second) = next() else {
+            return Inside::of(first, &[]);
         };
-        let u = self.points[second] - first;
-        let Some(third) = chosen.next() else {
+        let u = second - first;
+        let Some(third) = next() else {
             let along = -u.dot(&first) / u.norm_squared();
-            return (along > 0.0 && along < 1.0).then(|| first + u * along);
+            return Inside::of(first + u * along, &[along]);
         };
-        let w = self.points[third] - first;
+        let w = third - first;
         let area = u.cross(&w);
-        let squared = area.norm_squared();
-        let Some(fourth) = chosen.next() else {
-            // The foot of the origin, by its parts along both edges.
+        let Some(fourth) = next() else {
+            let squared = area.norm_squared();
             let along = first.cross(&w).dot(&area) / -squared;
             let aside = u.cross(&first).dot(&area) / -squared;
-            let inside = along > 0.0 && aside > 0.0 && along + aside < 1.0;
-            return inside.then(|| area * (area.dot(&first) / squared));
+            // The foot of the origin; the sum of the corners is less exact.
+            return Inside::of(area * (area.dot(&first) / squared), &[along, aside]);
         };
-        let z = self.points[fourth] - first;
+        let z = fourth - first;
         let volume = area.dot(&z);
         let parts = [w.cross(&z), z.cross(&u), area].map(|face| -face.dot(&first) / volume);
-        let inside = parts.iter().all(|&part| part > 0.0) && parts.iter().sum::<f64>() < 1.0;
-        inside.then(Vector3::zeros)
+        Inside::of(Vector3::zeros(), &parts)
+    }
+}
+
+/// A point between some others, and their weights.
+struct Inside {
+    point: Vector3<f64>,
+    weights: [f64; 4],
+}
+
+impl Inside {
+    /// With the weights of all but the first; none if one is not positive.
+    fn of(point: Vector3<f64>, others: &[f64]) -> Option<Self> {
+        let own = 1.0 - others.iter().sum::<f64>();
+        let mut weights = [own, 0.0, 0.0, 0.0];
+        weights[1..=others.len()].copy_from_slice(others);
+        let inside = weights[..=others.len()].iter().all(|&weight| weight > 0.0);
+        inside.then_some(Self { point, weights })
     }
 }

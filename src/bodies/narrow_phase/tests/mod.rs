@@ -2,6 +2,7 @@
 //! are apart, support functions for shapes that overlap.
 
 mod aligned;
+mod closest;
 mod convex;
 mod round;
 

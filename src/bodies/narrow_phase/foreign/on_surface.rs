@@ -15,8 +15,9 @@ use parry3d_f64::glamx::DVec3;
 use parry3d_f64::query::PointQuery;
 use parry3d_f64::shape::{HeightField, Shape as ParryShape, TriMesh, TriMeshFlags, Triangle};
 
+use super::super::segment::Segment;
 use super::patches::is_same_normal;
-use super::segment::Segment;
+use super::vector;
 
 /// Sine of the slope up to which an edge of a flat surface is no edge: the normal that it would
 /// have is that of the plane.
@@ -336,8 +337,4 @@ fn of_field(field: &HeightField, around: &Aabb, all: &mut Vec<Facet>) {
 fn of_mesh(mesh: &TriMesh, around: &Aabb, all: &mut Vec<Facet>) {
     let near = mesh.bvh().intersect_aabb(around);
     all.extend(near.map(|number| Facet::new(number, &mesh.triangle(number))));
-}
-
-fn vector(v: DVec3) -> Vector3<f64> {
-    v.to_array().into()
 }

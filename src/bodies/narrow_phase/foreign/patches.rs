@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nalgebra::Vector3;
 
-use super::ManifoldPoint;
-use super::clip::choose;
+use super::super::ManifoldPoint;
+use super::super::clip::choose;
 use crate::bodies::pose::frame;
 
 /// Points closer than this part of the smaller shape are one, and less than its square is no area.
