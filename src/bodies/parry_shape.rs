@@ -80,8 +80,9 @@ impl Foreign {
 }
 
 /// A copy of a surface, of which parry is told to correct normals at edges between triangles; none of
-/// other shapes. Without, a body that rolls over a flat surface trips on them. A mesh gets the flag with which both of its sides
-/// hold, as they do without; of triangles that do not share vertices those at one place are merged.
+/// other shapes. Without, a body that rolls over a flat surface trips on them. A mesh gets the flag
+/// with which both of its sides hold, as they do without; of triangles that do not share vertices
+/// those at one place are merged.
 fn with_inner_edges(shape: &SharedShape) -> Option<SharedShape> {
     if let Some(field) = shape.as_heightfield()
         && !field.flags().contains(HeightFieldFlags::FIX_INTERNAL_EDGES)

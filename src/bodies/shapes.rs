@@ -237,6 +237,8 @@ impl Shape {
     ///   fields and meshes that come without it are copied and get it. A height field then has one
     ///   side, as a mesh has that comes with it: a ball whose centre lies less than the radius behind
     ///   the surface is pushed back through it. The triangles of a mesh must look the same way.
+    /// * Tolerances of parry are lengths: shapes below 1 mm have gaps wrong by up to their size. Give
+    ///   them in millimetres, or take shapes of ours.
     /// * Where parry panics the pair is refused. Its message still goes to the standard error, and
     ///   where panics abort, the program ends.
     ///

@@ -10,7 +10,6 @@
 
 use nalgebra::Vector3;
 
-use super::round::QUARTERS;
 use super::segment::Segment;
 use crate::bodies::{Pose, ShapeKind};
 
@@ -43,6 +42,13 @@ pub(super) struct Nearest {
     /// Negative inside a box, a cylinder and a cone.
     pub(super) distance: f64,
 }
+
+/// Points of the rim of a disc by number.
+pub(super) const QUARTERS: usize = 4;
+
+/// Sine of the angle below which the closest points of two segments, and the lowest of a rim, are not
+/// determined.
+pub(super) const ALIGNED: f64 = 1e-6;
 
 /// −1 for an odd number, else 1.
 pub(super) fn sign_of(bit: usize) -> f64 {
@@ -214,25 +220,7 @@ impl<'a> Convex<'a> {
         }
     }
 
-    /// The point of the core that is nearest to a point. A point inside a box belongs to the
-    /// nearest face, the first of several.
-    pub(super) fn nearest(&self, point: Vector3<f64>) -> Nearest {
-        let on = match self.core {
-            Core::Point => self.pose.position(),
-            Core::Segment => self.edge(0).closest(point),
-            Core::Box => return self.nearest_of_box(point),
-            Core::Cylinder | Core::Cone => return self.nearest_of_round(point),
-        };
-        let between = point - on;
-        let distance = between.norm();
-        Nearest {
-            on,
-            normal: (distance > 0.0).then(|| between / distance),
-            distance,
-        }
-    }
-
-    fn nearest_of_box(&self, point: Vector3<f64>) -> Nearest {
+    pub(super) fn nearest_of_box(&self, point: Vector3<f64>) -> Nearest {
         let (half, point) = (&self.half, self.pose.to_body(point));
         let mut on = Vector3::from_fn(|k, _| point[k].clamp(-half[k], half[k]));
         let beyond = point - on;

@@ -9,6 +9,11 @@ use super::{ManifoldPoint, PlacedShape, rank};
 use crate::InputError;
 use crate::bodies::{Pose, ShapeKind};
 
+/// Points of the bodies that are closest are right to this part of the shortest half length.
+const EXACT: f64 = 1e-9;
+/// Turns in which these are made better.
+const TURNS: usize = 16;
+
 /// The gap of two shapes, with the normal from B into A and the witness points; of overlaps the
 /// shortest way out.
 ///
@@ -68,6 +73,39 @@ fn over_plane(a: &Convex<'_>, plane: &Pose) -> ManifoldPoint {
     ManifoldPoint::from_a(0, gap, normal, on_a)
 }
 
+/// The normal, the distance of the cores and the point of A, where its point of B along the normal does
+/// not lie in B: closest points of one to the other in turn. That happens where the distance is much
+/// longer than a body, so that the normal is not known well enough.
+fn polished(
+    two: Two<'_>,
+    normal: Vector3<f64>,
+    distance: f64,
+    on_a: Vector3<f64>,
+) -> (Vector3<f64>, f64, Vector3<f64>) {
+    let (mut one, mut other) = (on_a, two.b.nearest(on_a).on);
+    let off = (on_a - normal * distance - other).norm();
+    if distance <= 0.0 || off <= EXACT * two.least_half() {
+        return (normal, distance, on_a);
+    }
+    for _ in 0..TURNS {
+        one = two.a.nearest(other).on;
+        other = two.b.nearest(one).on;
+    }
+    let between = one - other;
+    let length = between.norm();
+    let Some(direction) = between.try_normalize(0.0) else {
+        return (normal, distance, on_a);
+    };
+    // As good but for rounding: the points no further apart, and nothing between the bodies.
+    let gap = gap_along(two.a, two.b, direction);
+    if length - gap <= EXACT * distance && length - distance <= EXACT * distance {
+        return (direction, length, one);
+    }
+    // Along a long body the normal is known better than the points say.
+    let is_better = (one - normal * distance - other).norm() < off;
+    (normal, distance, if is_better { one } else { on_a })
+}
+
 fn of_convex(two: Two<'_>) -> ManifoldPoint {
     let found = match (two.a.core, two.b.core) {
         (Core::Point, _) => Some(two.at_vertex(Side::A, 0)),
@@ -82,6 +120,7 @@ fn of_convex(two: Two<'_>) -> ManifoldPoint {
             on_a: two.a.pose.position(),
         });
         let distance = gap_along(two.a, two.b, normal);
+        let (normal, distance, on_a) = polished(two, normal, distance, on_a);
         ManifoldPoint {
             feature: 0,
             gap: distance - two.radii(),

@@ -8,15 +8,12 @@ use nalgebra::Vector3;
 
 use super::ManifoldPoint;
 use super::clip::{CORNERS, FacePair};
-use super::convex::{Convex, Core};
+use super::convex::{ALIGNED, Convex, Core};
 
 const EDGES: usize = 2 * 8;
 const FACES: usize = EDGES + 12 * 12;
 const END: usize = FACES + 2 * 6 * 6 * CORNERS;
 const _: () = assert!(END + super::CAPACITY <= super::FEATURES);
-
-/// Sine of the angle below which the closest points of two segments are not determined.
-pub(super) const ALIGNED: f64 = 1e-6;
 
 /// One of two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,8 @@
 use nalgebra::Vector3;
 
 use super::clip::{Corners, FacePair};
-use super::convex::{Core, others};
-use super::feature::{ALIGNED, Face, Side, Two};
+use super::convex::{ALIGNED, Core, others};
+use super::feature::{Face, Side, Two};
 use super::{Manifold, ManifoldPoint, outline, segment_box};
 
 /// Sine of the angle below which capsules touch along their length.

@@ -30,12 +30,11 @@ mod separation;
 #[cfg(test)]
 mod tests;
 
-use convex::Convex;
+use convex::{Convex, QUARTERS};
 pub(super) use distance::{bounds, distance};
 use feature::Two;
 pub use manifold::{CAPACITY, Manifold, ManifoldPoint};
 pub(super) use ray::{Hit, RayLine, cast};
-use round::QUARTERS;
 
 use super::{Pose, Shape, ShapeKind};
 use crate::InputError;

@@ -1,4 +1,5 @@
-//! Cylinders and cones: two discs across an axis, the upper one of a cone a point, and all between.
+//! Cylinders and cones: two discs across an axis, the upper one of a cone a point, and all between. And
+//! the furthest and the nearest point of all cores, of which these are two.
 //!
 //! The point that is lowest over a plane lies on the rim of a disc. Where the axis is upright no
 //! point is lowest; the first one is then that along the x axis of the body. Points at quarters of
@@ -7,8 +8,7 @@
 
 use nalgebra::Vector3;
 
-use super::convex::{Convex, Core, Nearest};
-use super::feature::ALIGNED;
+use super::convex::{ALIGNED, Convex, Core, Nearest, QUARTERS};
 
 /// A disc across the axis.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +17,6 @@ pub(super) struct Disc {
     pub(super) at: f64,
     pub(super) radius: f64,
 }
-
-/// Points of a rim by number: disc 0 from 0, disc 1 from 4.
-pub(super) const QUARTERS: usize = 4;
 
 impl Convex<'_> {
     /// True for a cylinder and a cone.
@@ -97,9 +94,27 @@ impl Convex<'_> {
         }
     }
 
+    /// The point of the core that is nearest to a point. A point inside a box belongs to the
+    /// nearest face, the first of several.
+    pub(super) fn nearest(&self, point: Vector3<f64>) -> Nearest {
+        let on = match self.core {
+            Core::Point => self.pose.position(),
+            Core::Segment => self.edge(0).closest(point),
+            Core::Box => return self.nearest_of_box(point),
+            Core::Cylinder | Core::Cone => return self.nearest_of_round(point),
+        };
+        let between = point - on;
+        let distance = between.norm();
+        Nearest {
+            on,
+            normal: (distance > 0.0).then(|| between / distance),
+            distance,
+        }
+    }
+
     /// The nearest point of a cylinder or a cone; a point inside belongs to the nearest of its
     /// faces, the first of several.
-    pub(super) fn nearest_of_round(&self, point: Vector3<f64>) -> Nearest {
+    fn nearest_of_round(&self, point: Vector3<f64>) -> Nearest {
         let local = self.pose.to_body(point);
         let distance_from_axis = local.x.hypot(local.y);
         let across = if distance_from_axis > 0.0 {

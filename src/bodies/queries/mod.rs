@@ -76,7 +76,7 @@ impl Ray {
     }
 }
 
-/// What a ray hits first.
+/// The first hit of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RayHit {
@@ -174,7 +174,8 @@ impl Query<'_> {
     ///
     /// For bodies that are apart these are the closest points, exact for spheres, capsules and
     /// planes; for others the gap is exact to about 1e-9 of the smaller shape, and on curved sides the
-    /// points to 1e-5 of it. Of bodies that overlap it is the shortest
+    /// points to 1e-5 of it; bodies a million times longer than others have points up to a tenth of the
+    /// smaller shape beside the closest. Of bodies that overlap it is the shortest
     /// way out, found near the best of a fixed list of directions. A mesh or height field has no
     /// inside.
     ///
@@ -236,7 +237,7 @@ impl Query<'_> {
         found.inspect_err(|_| bodies.clear())
     }
 
-    /// What rays hit first, one entry a ray in their order: none where nothing is up to their length.
+    /// The first hit of each ray, in their order: none where nothing is up to its length.
     /// A ray that starts inside a body hits it at once, at the distance 0.
     ///
     /// # Errors

@@ -162,7 +162,7 @@ struct Facets {
 }
 
 impl Facets {
-    /// Those within a distance of the box around some points.
+    /// The triangles within a distance of the box around some points.
     fn near(points: &[Vector3<f64>], shape: &dyn ParryShape, within: f64) -> Self {
         let first = points.first().copied().unwrap_or_default();
         let low = points.iter().fold(first, |low, point| low.inf(point));

@@ -4,6 +4,7 @@
 mod aligned;
 mod closest;
 mod convex;
+mod extremes;
 mod round;
 
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
