@@ -11,8 +11,10 @@ use crate::bodies::{Pose, ShapeKind};
 
 /// Points of the bodies that are closest are right to this part of the shortest half length.
 const EXACT: f64 = 1e-9;
+/// Rounding of places, by the largest.
+const ROUNDING: f64 = 1e-12;
 /// Turns in which these are made better.
-const TURNS: usize = 16;
+const TURNS: usize = 64;
 
 /// The gap of two shapes, with the normal from B into A and the witness points; of overlaps the
 /// shortest way out.
@@ -96,12 +98,13 @@ fn polished(
     let Some(direction) = between.try_normalize(0.0) else {
         return (normal, distance, on_a);
     };
-    // As good but for rounding: the points no further apart, and nothing between the bodies.
-    let gap = gap_along(two.a, two.b, direction);
-    if length - gap <= EXACT * distance && length - distance <= EXACT * distance {
+    // No two points are closer than the gap along a normal: these are the closest, but for the
+    // rounding of the places of the bodies.
+    let furthest = one.amax() + two.a.pose.position().amax() + two.b.pose.position().amax();
+    if length - distance <= EXACT * distance + ROUNDING * furthest {
         return (direction, length, one);
     }
-    // Along a long body the normal is known better than the points say.
+    // Else the gap along the normal is known better than these points.
     let is_better = (one - normal * distance - other).norm() < off;
     (normal, distance, if is_better { one } else { on_a })
 }
