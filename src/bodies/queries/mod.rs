@@ -175,7 +175,8 @@ impl Query<'_> {
     /// For bodies that are apart these are the closest points, exact for spheres, capsules and
     /// planes; for others the gap is exact to about 1e-9 of the smaller shape, and on curved sides the
     /// points to 1e-5 of it; where the other is more than 10,000 times as long, up to a quarter of it
-    /// beside. Of bodies that overlap it is the shortest way out, found near the best of a fixed list of directions. A mesh or height field has no
+    /// beside. Of bodies that overlap it is the shortest way out, found near the best of a fixed list
+    /// of directions. A mesh or height field has no
     /// inside.
     ///
     /// # Errors
