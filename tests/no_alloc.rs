@@ -683,6 +683,7 @@ fn contacts_are_refilled_without_allocating() {
 /// Contacts of a pile of boxes, balls and capsules, found anew.
 #[test]
 fn contacts_of_scenes_are_found_without_allocating() {
+    use saltation::bodies::{QueryMemory, Ray};
     use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
     let mut scene = Scene::new();
     scene.add(Body::fixed(Shape::plane())).unwrap();
@@ -690,10 +691,12 @@ fn contacts_of_scenes_are_found_without_allocating() {
         Shape::cuboid([0.05; 3]).unwrap(),
         Shape::sphere(0.05).unwrap(),
         Shape::capsule(0.04, 0.05).unwrap(),
+        Shape::cylinder(0.05, 0.05).unwrap(),
+        Shape::cone(0.1, 0.05).unwrap(),
     ];
     for i in 0..60_u32 {
         let at = [i % 4, i / 4 % 4, i / 16].map(|k| 0.09 * (f64::from(k) + 0.5));
-        let body = Body::new(shapes[i as usize % 3].clone()).position(at);
+        let body = Body::new(shapes[i as usize % 5].clone()).position(at);
         scene.add(body.orientation([1.0, 0.1, 0.02, 0.3])).unwrap();
     }
     let (mut q, v) = scene.start();
@@ -720,6 +723,21 @@ fn contacts_of_scenes_are_found_without_allocating() {
         fill(&q);
     });
     assert_eq!(refilled, 0);
+    let mut memory = QueryMemory::new();
+    let (mut hits, mut distances, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+    let rays = [0.0, 0.1, 0.2].map(|x| Ray::new([x, 0.3, 1.0], [0.1, -0.2, -1.0]));
+    let mut ask = |q: &[f64]| {
+        let query = scene.query(q, &mut memory).unwrap();
+        query.cast(&rays, &mut hits).unwrap();
+        query
+            .distances(&[[1, 2], [4, 5], [0, 3]], &mut distances)
+            .unwrap();
+        query.overlaps(30, &mut bodies).unwrap();
+        assert!(hits[0].is_some() && !bodies.is_empty());
+    };
+    ask(&q);
+    let again = allocations(|| ask(&q));
+    assert_eq!(again, 0);
 }
 
 /// A pile that is shaken: Newton's method iterates, and islands join and part.

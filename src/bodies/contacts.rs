@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::broad_phase::{Ball, candidates};
 use super::narrow_phase::FEATURES;
-use super::pose::{check_coordinates, frame, halves};
+use super::pose::{frame, halves};
 use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
 use crate::mechanics::{
     ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted,
@@ -333,13 +333,9 @@ impl ContactSource for Scene {
         wanted: Wanted<'_>,
         contacts: &mut Contacts,
     ) -> Result<(), InputError> {
-        validate::length("q", self.coordinates(), q.len())?;
+        self.check_coordinates(q)?;
         if let Some(v) = wanted.restitution_at {
             validate::length("v", self.dof(), v.len())?;
-        }
-        validate::finite("q", q)?;
-        for (tree, q) in q.chunks_exact(7).enumerate() {
-            check_coordinates(q).map_err(validate::counted_from(tree))?;
         }
         contacts.reset(self.dof(), if wanted.friction { 2 } else { 0 })?;
         match set {

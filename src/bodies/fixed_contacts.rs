@@ -50,7 +50,7 @@ impl Scene {
     /// # Errors
     /// [`InputError::BadSetting`] (the entry is body A, the value body B) for a pair whose contacts
     /// depend on the configuration: two boxes, a sphere and a box, a capsule with anything but a
-    /// plane, a shape of parry. [`ignore`](Self::ignore) such pairs.
+    /// plane, a cylinder, a cone, a shape of parry. [`ignore`](Self::ignore) such pairs.
     pub fn fixed_contacts(&self) -> Result<FixedContacts, InputError> {
         let (mut contacts, mut tangents) = (Vec::new(), 0);
         let n = self.len();
@@ -60,7 +60,9 @@ impl Scene {
             };
             let [a, b] = [pair.a, pair.b].map(|body| &self.bodies[body].body);
             let kinds = (a.shape.kind(), b.shape.kind());
+            let rolls = matches!(kinds.0, ShapeKind::Cylinder { .. } | ShapeKind::Cone { .. });
             let always = !kinds.0.is_parry()
+                && !rolls
                 && matches!(
                     kinds,
                     (_, ShapeKind::Plane) | (ShapeKind::Sphere { .. }, ShapeKind::Sphere { .. })

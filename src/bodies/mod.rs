@@ -1,5 +1,5 @@
-//! Rigid bodies with shapes: spheres, boxes, capsules and half-spaces as a mechanical model whose
-//! contacts come from geometry.
+//! Rigid bodies with shapes: spheres, boxes, capsules, cylinders, cones and half-spaces as a
+//! mechanical model whose contacts come from geometry.
 //!
 //! A [`Scene`] holds bodies and is both a [`MechanicalSystem`](crate::mechanics::MechanicalSystem)
 //! (one tree a moving body) and a [`ContactSource`](crate::mechanics::ContactSource). The compliant
@@ -10,6 +10,7 @@
 //!   of two shapes.
 //! * [`FixedContacts`]: a scene for drivers that need a fixed list of contacts; [`FreeContact`]: a
 //!   contact that other software found.
+//! * [`Query`]: distances of bodies, overlaps, and what rays hit, many at once.
 //! * [`BallJoint`], [`Weld`], [`DistanceJoint`]: joints, as terms of steps of the compliant driver.
 //!
 //! ```
@@ -41,7 +42,8 @@
 // Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
 // (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
 // bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
-// parry), `fixed_contacts`, `free_contact`, `joints` (between points of `anchor`).
+// parry), `queries` (distances, overlaps, rays), `fixed_contacts`, `free_contact`, `joints` (between
+// points of `anchor`).
 
 mod anchor;
 mod body;
@@ -55,6 +57,7 @@ mod narrow_phase;
 #[cfg(feature = "parry")]
 mod parry_shape;
 mod pose;
+mod queries;
 mod scene;
 mod shapes;
 
@@ -69,5 +72,6 @@ pub use parry3d_f64 as parry;
 
 pub use narrow_phase::{CAPACITY, Manifold, ManifoldPoint, contact_point, contact_points};
 pub use pose::Pose;
+pub use queries::{Query, QueryMemory, Ray, RayHit};
 pub use scene::Scene;
 pub use shapes::{Shape, ShapeKind};

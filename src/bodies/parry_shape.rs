@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
 use parry3d_f64::glamx::{DMat3, DVec3};
-use parry3d_f64::shape::{Compound, ShapeType, SharedShape, TriMesh, TypedShape};
+use parry3d_f64::shape::{
+    Compound, HeightFieldFlags, ShapeType, SharedShape, TriMesh, TriMeshFlags, TypedShape,
+};
 
 use super::Pose;
 use crate::linalg::decompose::symmetric_eigen;
@@ -44,11 +46,13 @@ impl Foreign {
         check(&shape)?;
         // parry panics at some numbers that make no sense.
         let measured = catch_unwind(AssertUnwindSafe(|| {
+            let corrected = with_inner_edges(&shape);
+            let shape = corrected.as_ref().unwrap_or(&shape);
             let ball = shape.compute_local_bounding_sphere();
-            let properties = has_volume(&shape).then(|| mass_properties(&shape, ball.radius));
-            (ball, properties)
+            let properties = has_volume(shape).then(|| mass_properties(shape, ball.radius));
+            (corrected, ball, properties)
         }));
-        let (ball, properties) = measured.map_err(|_| InputError::BadSetting {
+        let (corrected, ball, properties) = measured.map_err(|_| InputError::BadSetting {
             name: "shape",
             entry: 0,
             value: f64::from(shape.shape_type() as u8),
@@ -66,7 +70,7 @@ impl Foreign {
         let radius = (centre - body.position()).norm() + ball.radius;
         validate::positive("radius of a shape", &[radius])?;
         Ok(Self {
-            shape,
+            shape: corrected.unwrap_or(shape),
             frame: body.inverse(),
             volume,
             inertia,
@@ -132,6 +136,31 @@ fn add_triangles(shape: &SharedShape, frame: &Pose, mesh: &mut Triangles) {
         .iter()
         .map(|face| face.map(|k| k.saturating_add(first)));
     mesh.faces.extend(faces);
+}
+
+/// A copy of a surface, of which parry is told to correct normals at edges between triangles; none of
+/// other shapes. Without, a body that rolls over a flat surface trips on them. A mesh gets the flag
+/// with which both of its sides hold, as they do without; of triangles that do not share vertices
+/// those at one place are merged.
+fn with_inner_edges(shape: &SharedShape) -> Option<SharedShape> {
+    if let Some(field) = shape.as_heightfield()
+        && !field.flags().contains(HeightFieldFlags::FIX_INTERNAL_EDGES)
+    {
+        let mut field = field.clone();
+        field.set_flags(field.flags() | HeightFieldFlags::FIX_INTERNAL_EDGES);
+        return Some(SharedShape::new(field));
+    }
+    if let Some(mesh) = shape.as_trimesh()
+        && !mesh.flags().contains(TriMeshFlags::FIX_INTERNAL_EDGES)
+    {
+        let mut mesh = mesh.clone();
+        let flags = mesh.flags() | TriMeshFlags::FIX_INTERNAL_EDGES_TWO_SIDED;
+        // Only flags of topology can fail, and none of these is new.
+        if mesh.set_flags(flags).is_ok() {
+            return Some(SharedShape::new(mesh));
+        }
+    }
+    None
 }
 
 /// Refuses kinds that have no contacts with all others, and numbers that are not finite.

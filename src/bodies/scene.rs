@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 
 use super::narrow_phase::FEATURES;
+use super::pose::check_coordinates;
 use super::{Body, Pose};
 use crate::{InputError, validate};
 
@@ -220,6 +221,15 @@ impl Scene {
             Vector3::new(v[0], v[1], v[2]),
             Vector3::new(v[3], v[4], v[5]),
         ))
+    }
+
+    /// Refuses coordinates of another length, that are not finite, or with a quaternion of length
+    /// zero, whose entry is its tree.
+    pub(super) fn check_coordinates(&self, q: &[f64]) -> Result<(), InputError> {
+        validate::length("q", 7 * self.moving.len(), q.len())?;
+        validate::finite("q", q)?;
+        let mut trees = q.chunks_exact(7).enumerate();
+        trees.try_for_each(|(tree, q)| check_coordinates(q).map_err(validate::counted_from(tree)))
     }
 
     /// As [`pose`](Self::pose), of coordinates of the right length.

@@ -42,6 +42,21 @@ pub enum ShapeKind {
         /// Radius.
         radius: f64,
     },
+    /// All points within `radius` of the z axis, up to `half_length` above and below the centre.
+    Cylinder {
+        /// Half length along the axis.
+        half_length: f64,
+        /// Radius.
+        radius: f64,
+    },
+    /// A cone about the z axis, its foot a quarter of the height below the centre of mass, its apex
+    /// on top.
+    Cone {
+        /// Height.
+        height: f64,
+        /// Radius of the foot.
+        radius: f64,
+    },
     /// The half-space `z ≤ 0`; its normal is the z axis.
     Plane,
     /// A shape of parry (feature `parry`).
@@ -109,6 +124,61 @@ impl Shape {
         .measured()
     }
 
+    /// A cylinder along the z axis, `2 half_length` long.
+    ///
+    /// On a plane it touches at the ends of its lowest line, or at four points of the rim on which it
+    /// stands; see [`contact_points`](super::contact_points) for other shapes.
+    ///
+    /// ```
+    /// use saltation::bodies::{Body, Scene, Shape};
+    /// use saltation::{Compliant, Start};
+    /// let mut scene = Scene::new();
+    /// scene.gravity([9.81 * 0.2f64.sin(), 0.0, -9.81 * 0.2f64.cos()])?; // down a slope
+    /// scene.add(Body::fixed(Shape::plane()))?;
+    /// let half = 0.5_f64.sqrt();
+    /// let lying = Body::new(Shape::cylinder(0.1, 0.05)?).orientation([half, half, 0.0, 0.0]);
+    /// scene.add(lying.position([0.0, 0.0, 0.05]))?;
+    /// let (q, v) = scene.start();
+    /// let mut stepper = Compliant::new(scene)?.time_step(0.005);
+    /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?.completed()?;
+    /// let rolling = 2.0 / 3.0 * 9.81 * 0.2_f64.sin();
+    /// assert!((run.state()[10] - rolling).abs() < 1e-4); // m/s
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`] for a length, volume or moment that is not finite and > 0.
+    pub fn cylinder(half_length: f64, radius: f64) -> Result<Self, InputError> {
+        validate::positive("half length", &[half_length])?;
+        validate::positive("radius", &[radius])?;
+        let kind = ShapeKind::Cylinder {
+            half_length,
+            radius,
+        };
+        Self::of(kind).measured()
+    }
+
+    /// A cone about the z axis: its centre of mass is the origin, its foot lies at `−height / 4`, its
+    /// apex at `3 height / 4`.
+    ///
+    /// ```
+    /// use saltation::bodies::{Manifold, Pose, Shape, contact_points};
+    /// let (cone, plane) = (Shape::cone(0.4, 0.1)?, Shape::plane());
+    /// let standing = Pose::new([0.0, 0.0, 0.1], [1.0, 0.0, 0.0, 0.0])?;
+    /// let mut manifold = Manifold::new();
+    /// contact_points((&cone, &standing), (&plane, &Pose::identity()), 0.01, &mut manifold)?;
+    /// assert_eq!(manifold.points().len(), 4); // of the rim
+    /// # Ok::<(), saltation::InputError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`InputError::BadSetting`] for a length, volume or moment that is not finite and > 0.
+    pub fn cone(height: f64, radius: f64) -> Result<Self, InputError> {
+        validate::positive("height", &[height])?;
+        validate::positive("radius", &[radius])?;
+        Self::of(ShapeKind::Cone { height, radius }).measured()
+    }
+
     /// The half-space `z ≤ 0`, for fixed bodies only.
     pub fn plane() -> Self {
         Self::of(ShapeKind::Plane)
@@ -160,8 +230,15 @@ impl Shape {
     /// * Round faces touch flat ones in few points: a cylinder stands on four.
     /// * A mesh is a surface: what is behind it is not inside, and two surfaces (meshes, height
     ///   fields) whose upright bounding boxes come as near as the margin end a run with an error.
-    ///   Make moving bodies of convex parts. A mesh built with `FIX_INTERNAL_EDGES` keeps bodies from
-    ///   stumbling over edges between its triangles.
+    ///   Make moving bodies of convex parts.
+    /// * Nothing trips on edges between the triangles of a flat or hollow surface. Balls and capsules
+    ///   have the points that are closest on the whole surface, with exact normals on ridges and
+    ///   borders; for other shapes parry corrects normals, with the flag `FIX_INTERNAL_EDGES`. Height
+    ///   fields and meshes that come without it are copied and get it. A height field then has one
+    ///   side, as a mesh has that comes with it: a ball whose centre lies less than the radius behind
+    ///   the surface is pushed back through it. The triangles of a mesh must look the same way.
+    /// * Tolerances of parry are lengths: shapes below 1 mm have gaps wrong by up to their size. Give
+    ///   them in millimetres, or take shapes of ours.
     /// * Where parry panics the pair is refused. Its message still goes to the standard error, and
     ///   where panics abort, the program ends.
     ///
@@ -194,6 +271,11 @@ impl Shape {
                 half_length,
                 radius,
             } => cylinder(half_length, radius) + ball(radius),
+            ShapeKind::Cylinder {
+                half_length,
+                radius,
+            } => cylinder(half_length, radius),
+            ShapeKind::Cone { height, radius } => cylinder(0.5 * height, radius) / 3.0,
             ShapeKind::Plane => f64::INFINITY,
             #[cfg(feature = "parry")]
             ShapeKind::Parry => self.foreign.as_ref().map_or(0.0, |shape| shape.volume),
@@ -219,6 +301,20 @@ impl Shape {
                     + ball * (0.4 * r * r + l * l + 0.75 * l * r);
                 [across, across, axial]
             }
+            ShapeKind::Cylinder {
+                half_length: l,
+                radius: r,
+            } => {
+                let across = 0.25 * r * r + l * l / 3.0;
+                [across, across, 0.5 * r * r].map(|moment| self.volume() * moment)
+            }
+            ShapeKind::Cone {
+                height: h,
+                radius: r,
+            } => {
+                let across = 0.15 * r * r + 0.0375 * h * h;
+                [across, across, 0.3 * r * r].map(|moment| self.volume() * moment)
+            }
             ShapeKind::Plane => [f64::INFINITY; 3],
             #[cfg(feature = "parry")]
             ShapeKind::Parry => self
@@ -238,6 +334,11 @@ impl Shape {
                 half_length,
                 radius,
             } => half_length + radius,
+            ShapeKind::Cylinder {
+                half_length,
+                radius,
+            } => half_length.hypot(radius),
+            ShapeKind::Cone { height, radius } => (0.75 * height).max(radius.hypot(0.25 * height)),
             ShapeKind::Plane => f64::INFINITY,
             #[cfg(feature = "parry")]
             ShapeKind::Parry => self.foreign.as_ref().map_or(0.0, |shape| shape.radius),
@@ -323,6 +424,13 @@ mod tests {
             let beyond = (z.abs() - 0.4).max(0.0);
             x * x + y * y + beyond * beyond < 0.04
         });
+        // cylinders and cones
+        compare(&Shape::cylinder(0.4, 0.3).unwrap(), 0.4, |[x, y, z]| {
+            x * x + y * y < 0.09 && z.abs() < 0.4
+        });
+        compare(&Shape::cone(0.4, 0.3).unwrap(), 0.3, |[x, y, z]| {
+            x.hypot(y) < 0.3 * (0.75 - z / 0.4) && z > -0.1
+        });
     }
 
     #[test]
@@ -330,6 +438,8 @@ mod tests {
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(Shape::sphere(wrong).is_err());
             assert!(Shape::capsule(wrong, 1.0).is_err() && Shape::capsule(1.0, wrong).is_err());
+            assert!(Shape::cylinder(wrong, 1.0).is_err() && Shape::cylinder(1.0, wrong).is_err());
+            assert!(Shape::cone(wrong, 1.0).is_err() && Shape::cone(1.0, wrong).is_err());
             assert!(matches!(
                 Shape::cuboid([1.0, wrong, 1.0]),
                 Err(InputError::BadSetting { entry: 1, .. })
@@ -345,6 +455,8 @@ mod tests {
                 Shape::sphere(wrong),
                 Shape::cuboid([wrong; 3]),
                 Shape::capsule(wrong, wrong),
+                Shape::cylinder(wrong, wrong),
+                Shape::cone(wrong, wrong),
             ] {
                 assert!(
                     matches!(shape, Err(InputError::BadSetting { .. })),

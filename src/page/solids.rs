@@ -67,19 +67,55 @@ pub(super) fn write_bodies(scene: &Scene, out: &mut dyn Write) -> io::Result<()>
                 radius,
             } => write!(out, "\"capsule\":[{half_length:?},{radius:?}]}}"),
             ShapeKind::Plane => out.write_all(b"\"plane\":true}"),
+            ShapeKind::Cylinder {
+                half_length,
+                radius,
+            } => {
+                let rims = [[-half_length, radius], [half_length, radius]];
+                write_round(out, rims)
+            }
+            // The foot lies a quarter of the height below the centre of mass.
+            ShapeKind::Cone { height, radius } => {
+                write_round(out, [[-0.25 * height, radius], [0.75 * height, 0.0]])
+            }
             #[cfg(feature = "parry")]
             ShapeKind::Parry => {
                 let mesh = body.shape().triangles();
-                out.write_all(b"\"points\":")?;
-                write_list(out, mesh.points, |out, point| write_numbers(out, &point))?;
-                out.write_all(b",\"faces\":")?;
-                write_list(out, mesh.faces, |out, [a, b, c]| {
-                    write!(out, "[{a},{b},{c}]")
-                })?;
-                out.write_all(b"}")
+                write_triangles(out, mesh.points, mesh.faces)
             }
         }
     })
+}
+
+/// Sides of what is round about an axis.
+const SIDES: u32 = 24;
+
+/// Two rims about the z axis, each with its height and radius, joined by triangles and closed.
+fn write_round(out: &mut dyn Write, rims: [[f64; 2]; 2]) -> io::Result<()> {
+    let turn = |k: u32| std::f64::consts::TAU * f64::from(k) / f64::from(SIDES);
+    let middles = rims.iter().map(|[z, _]| [0.0, 0.0, *z]);
+    let rims = rims.iter().flat_map(|[z, radius]| {
+        (0..SIDES).map(move |k| [radius * turn(k).cos(), radius * turn(k).sin(), *z])
+    });
+    let faces = (0..SIDES).flat_map(|k| {
+        // Middles are points 0 and 1; then the lower rim, then the upper one.
+        let (a, b) = (2 + k, 2 + (k + 1) % SIDES);
+        let (c, d) = (a + SIDES, b + SIDES);
+        [[0, b, a], [1, c, d], [a, b, d], [a, d, c]]
+    });
+    write_triangles(out, middles.chain(rims), faces)
+}
+
+fn write_triangles(
+    out: &mut dyn Write,
+    points: impl IntoIterator<Item = [f64; 3]>,
+    faces: impl IntoIterator<Item = [u32; 3]>,
+) -> io::Result<()> {
+    out.write_all(b"\"points\":")?;
+    write_list(out, points, |out, point| write_numbers(out, &point))?;
+    out.write_all(b",\"faces\":")?;
+    write_list(out, faces, |out, [a, b, c]| write!(out, "[{a},{b},{c}]"))?;
+    out.write_all(b"}")
 }
 
 /// Takes the contact forces of a run at its samples, and gives the samples at which bodies touch that

@@ -9,5 +9,7 @@ mod motion;
 #[cfg(feature = "parry")]
 mod parry;
 mod piles;
+mod queries;
 #[path = "../common/random.rs"]
 mod random;
+mod round;

@@ -4,8 +4,8 @@ use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::math::Pose as Placed;
 use saltation::bodies::parry::shape::{SharedShape, TriMesh};
 use saltation::bodies::{
-    Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Scene, Shape,
-    ShapeKind, contact_point, contact_points,
+    Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Query, QueryMemory,
+    Ray, RayHit, Scene, Shape, ShapeKind, contact_point, contact_points,
 };
 use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
 use saltation::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
@@ -35,7 +35,7 @@ fn hull(draw: &mut Draw, trial: &mut Trial) -> Option<SharedShape> {
 }
 
 fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
-    let made = match draw.below(5) {
+    let made = match draw.below(7) {
         0 => Shape::sphere(draw.positive()),
         1 => Shape::cuboid([draw.positive(), draw.positive(), draw.positive()]),
         2 => Shape::capsule(draw.part(), draw.positive()),
@@ -62,6 +62,8 @@ fn shape(draw: &mut Draw, trial: &mut Trial) -> Option<Shape> {
                 _ => SharedShape::cuboid(l, r, l),
             })
         }
+        4 => Shape::cylinder(draw.part(), draw.positive()),
+        5 => Shape::cone(draw.positive(), draw.positive()),
         _ => Ok(Shape::plane()),
     };
     let shape = trial.door("shape", made)?;
@@ -234,6 +236,46 @@ fn look(trial: &mut Trial, scene: &Scene, (q, v): (&[f64], &[f64])) {
     }
 }
 
+/// Distances, overlaps and rays.
+fn ask(draw: &mut Draw, trial: &mut Trial, scene: &Scene, q: &[f64]) {
+    let mut memory = QueryMemory::new();
+    let Some(query) = trial.door("query", scene.query(q, &mut memory)) else {
+        return;
+    };
+    let query: Query<'_> = query;
+    let pairs = [[draw.size(8), draw.size(8)], [draw.size(8), 0]];
+    let (mut distances, mut bodies, mut hits) = (Vec::new(), Vec::new(), Vec::new());
+    trial.door("distances", query.distances(&pairs, &mut distances));
+    trial.note("closest", &distances);
+    trial.door("overlaps", query.overlaps(draw.size(8), &mut bodies));
+    trial.note("overlapping", &bodies);
+    let rays: Vec<Ray> = (0..draw.below(4))
+        .map(|_| {
+            let mut vector = || [draw.number(), draw.number(), draw.number()];
+            let ray = Ray::new(vector(), vector());
+            let ray = if draw.chance(0.5) {
+                ray.length(draw.positive())
+            } else {
+                ray
+            };
+            if draw.chance(0.2) {
+                ray.ignoring(draw.size(8))
+            } else {
+                ray
+            }
+        })
+        .collect();
+    trial.note("rays", &rays);
+    trial.door("cast", query.cast(&rays, &mut hits));
+    for hit in hits.iter().flatten() {
+        let hit: &RayHit = hit;
+        trial.note("hit", hit);
+        trial.expect(hit.distance >= 0.0 && hit.body < scene.len(), || {
+            format!("a hit is none: {hit:?}")
+        });
+    }
+}
+
 pub fn run(mut draw: Draw, trial: &mut Trial) {
     trial.note("frequency", &SpringCylinder::default().frequency());
     if draw.chance(0.4) {
@@ -260,6 +302,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     }
     let (q, v) = scene.start();
     look(trial, &scene, (&q, &v));
+    ask(&mut draw.aside("queries"), trial, &scene, &q);
     let Some(mut stepper) = trial.door("stepper", Compliant::new(scene)) else {
         return;
     };

@@ -1,5 +1,6 @@
 //! Convex shapes at their poses: a core with vertices, edges and faces by number, and a radius about
-//! it. A sphere is a point with a radius, a capsule a segment with one; a box has the radius zero.
+//! it. A sphere is a point with a radius, a capsule a segment with one; boxes, cylinders and cones
+//! have the radius zero. Of these two the features are in `round`.
 //!
 //! * A point has vertex 0. A segment has edge 0, and vertex 0 at its negative side.
 //! * Vertex `v` of a box: bit `k` is set where coordinate `k` is negative.
@@ -28,6 +29,8 @@ pub(super) enum Core {
     Point,
     Segment,
     Box,
+    Cylinder,
+    Cone,
 }
 
 /// The point of a core that is nearest to another point.
@@ -36,9 +39,16 @@ pub(super) struct Nearest {
     pub(super) on: Vector3<f64>,
     /// Unit normal towards the other point; none where it lies on a point or a segment.
     pub(super) normal: Option<Vector3<f64>>,
-    /// Negative inside a box.
+    /// Negative inside a box, a cylinder and a cone.
     pub(super) distance: f64,
 }
+
+/// Points of the rim of a disc by number.
+pub(super) const QUARTERS: usize = 4;
+
+/// Sine of the angle below which the closest points of two segments, and the lowest of a rim, are not
+/// determined.
+pub(super) const ALIGNED: f64 = 1e-6;
 
 /// −1 for an odd number, else 1.
 pub(super) fn sign_of(bit: usize) -> f64 {
@@ -61,6 +71,11 @@ impl<'a> Convex<'a> {
                 radius,
             } => (Core::Segment, [0.0, 0.0, half_length], radius),
             ShapeKind::Box { half } => (Core::Box, half, 0.0),
+            ShapeKind::Cylinder {
+                half_length,
+                radius,
+            } => (Core::Cylinder, [radius, radius, half_length], 0.0),
+            ShapeKind::Cone { height, radius } => (Core::Cone, [radius, radius, height], 0.0),
             ShapeKind::Plane => return None,
             #[cfg(feature = "parry")]
             ShapeKind::Parry => return None,
@@ -78,14 +93,15 @@ impl<'a> Convex<'a> {
         match self.core {
             Core::Point => 1,
             Core::Segment => 2,
-            Core::Box => 8,
+            Core::Box | Core::Cylinder => 8,
+            Core::Cone => QUARTERS + 1,
         }
     }
 
     /// Number of edges.
     pub(super) fn edges(&self) -> usize {
         match self.core {
-            Core::Point => 0,
+            Core::Point | Core::Cylinder | Core::Cone => 0,
             Core::Segment => 1,
             Core::Box => 12,
         }
@@ -109,7 +125,7 @@ impl<'a> Convex<'a> {
 
     pub(super) fn vertex(&self, v: usize) -> Vector3<f64> {
         match self.core {
-            Core::Point => self.pose.position(),
+            Core::Point | Core::Cylinder | Core::Cone => self.pose.position(),
             Core::Segment => self.edge(0).end(v),
             Core::Box => self.at_signs([sign_of(v), sign_of(v >> 1), sign_of(v >> 2)]),
         }
@@ -117,7 +133,7 @@ impl<'a> Convex<'a> {
 
     pub(super) fn edge(&self, edge: usize) -> Segment {
         let (middle, k) = match self.core {
-            Core::Point | Core::Segment => (self.pose.position(), 2),
+            Core::Point | Core::Segment | Core::Cylinder | Core::Cone => (self.pose.position(), 2),
             Core::Box => {
                 let k = edge / 4;
                 let (i, j) = others(k);
@@ -198,28 +214,13 @@ impl<'a> Convex<'a> {
     pub(super) fn least_half(&self) -> f64 {
         match self.core {
             Core::Point | Core::Segment => self.half[2],
-            Core::Box => self.half[0].min(self.half[1]).min(self.half[2]),
+            Core::Box | Core::Cylinder | Core::Cone => {
+                self.half[0].min(self.half[1]).min(self.half[2])
+            }
         }
     }
 
-    /// The point of the core that is nearest to a point. A point inside a box belongs to the
-    /// nearest face, the first of several.
-    pub(super) fn nearest(&self, point: Vector3<f64>) -> Nearest {
-        let on = match self.core {
-            Core::Point => self.pose.position(),
-            Core::Segment => self.edge(0).closest(point),
-            Core::Box => return self.nearest_of_box(point),
-        };
-        let between = point - on;
-        let distance = between.norm();
-        Nearest {
-            on,
-            normal: (distance > 0.0).then(|| between / distance),
-            distance,
-        }
-    }
-
-    fn nearest_of_box(&self, point: Vector3<f64>) -> Nearest {
+    pub(super) fn nearest_of_box(&self, point: Vector3<f64>) -> Nearest {
         let (half, point) = (&self.half, self.pose.to_body(point));
         let mut on = Vector3::from_fn(|k, _| point[k].clamp(-half[k], half[k]));
         let beyond = point - on;

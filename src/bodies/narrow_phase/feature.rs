@@ -8,15 +8,12 @@ use nalgebra::Vector3;
 
 use super::ManifoldPoint;
 use super::clip::{CORNERS, FacePair};
-use super::convex::{Convex, Core};
+use super::convex::{ALIGNED, Convex, Core};
 
 const EDGES: usize = 2 * 8;
 const FACES: usize = EDGES + 12 * 12;
 const END: usize = FACES + 2 * 6 * 6 * CORNERS;
-const _: () = assert!(END <= super::FEATURES);
-
-/// Sine of the angle below which the closest points of two segments are not determined.
-pub(super) const ALIGNED: f64 = 1e-6;
+const _: () = assert!(END + super::CAPACITY <= super::FEATURES);
 
 /// One of two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +57,10 @@ impl<'a> Two<'a> {
 
     /// The point of a feature; none where the pair has no such feature, or it is not determined.
     pub(super) fn point(&self, feature: usize) -> Option<ManifoldPoint> {
-        if feature < EDGES {
+        let is_round = self.a.is_round() || self.b.is_round();
+        if is_round && !(self.a.core == Core::Point && feature == 0) {
+            None
+        } else if feature < EDGES {
             let side = if feature < 8 { Side::A } else { Side::B };
             let owner = self.of_side(side).0;
             (feature % 8 < owner.vertices()).then(|| self.at_vertex(side, feature % 8))

@@ -3,7 +3,7 @@
 //! A point meets the nearest point of the other core. Two segments, and a segment along an edge of a
 //! box, that are nearly parallel touch at the ends of their common length; a segment along a face
 //! and two faces touch at the corners of the common area (`clip`). For a segment and a box that are
-//! not flat on each other see `segment_box`; for two boxes:
+//! not flat on each other see `segment_box`; for cylinders and cones `outline`; for two boxes:
 //!
 //! 1. The axis of the largest separation among the face normals of both and the products of their
 //!    edges.
@@ -19,9 +19,9 @@
 use nalgebra::Vector3;
 
 use super::clip::{Corners, FacePair};
-use super::convex::{Core, others};
-use super::feature::{ALIGNED, Face, Side, Two};
-use super::{Manifold, ManifoldPoint, segment_box};
+use super::convex::{ALIGNED, Core, others};
+use super::feature::{Face, Side, Two};
+use super::{Manifold, ManifoldPoint, outline, segment_box};
 
 /// Sine of the angle below which capsules touch along their length.
 const PARALLEL: f64 = 0.05;
@@ -49,14 +49,16 @@ enum Kind {
     Edges(usize, usize),
 }
 
-/// Adds the points within the margin; the shapes come in the order capsule, sphere, box.
+/// Adds the points within the margin; the shapes come in the order capsule, sphere, box, cylinder or
+/// cone.
 pub(super) fn add(two: Two<'_>, margin: f64, out: &mut Manifold) {
     match (two.a.core, two.b.core) {
         (Core::Point, _) => out.push_within(margin, two.at_vertex(Side::A, 0)),
         (_, Core::Point) => out.push_within(margin, two.at_vertex(Side::B, 0)),
+        _ if two.a.is_round() || two.b.is_round() => outline::add(two, margin, out),
         (_, Core::Segment) => add_segments(two, margin, out),
         (Core::Segment, Core::Box) => segment_box::add(two, margin, out),
-        (Core::Box, Core::Box) => add_boxes(two, margin, out),
+        _ => add_boxes(two, margin, out),
     }
 }
 

@@ -8,28 +8,33 @@
 //!   capsules and boxes at their poses; `segment`: edges.
 //! * `feature`: one feature of two convex shapes; `meet`: which of them meet, `segment_box` of a
 //!   capsule and a box; `clip`: what lies over a face, and four of its corners.
-//! * `parry_manifolds`: shapes of parry (feature `parry`); `hull_faces`: whole faces of its hulls;
-//!   `patches`: few of its points.
+//! * `round`: cylinders and cones; `separation`: the normal between one and another shape, `outline`:
+//!   the points along it.
+//! * `distance`: the closest points at any distance; `ray`: where a ray enters a shape.
+//! * `foreign`: shapes of parry (feature `parry`).
 
 mod clip;
 mod convex;
+mod distance;
 mod feature;
 #[cfg(feature = "parry")]
-mod hull_faces;
+mod foreign;
 mod manifold;
 mod meet;
-#[cfg(feature = "parry")]
-mod parry_manifolds;
-#[cfg(feature = "parry")]
-mod patches;
+mod outline;
+mod ray;
+mod round;
 mod segment;
 mod segment_box;
+mod separation;
 #[cfg(test)]
 mod tests;
 
-use convex::Convex;
+use convex::{Convex, QUARTERS};
+pub(super) use distance::{bounds, distance};
 use feature::Two;
 pub use manifold::{CAPACITY, Manifold, ManifoldPoint};
+pub(super) use ray::{Hit, RayLine, cast};
 
 use super::{Pose, Shape, ShapeKind};
 use crate::InputError;
@@ -42,6 +47,11 @@ pub(super) const FEATURES: usize = 2048;
 ///
 /// The points of flat faces are the corners of the common area, reduced to four by a fixed rule:
 /// the deepest, then those that span the largest area. Two planes have none.
+///
+/// A cylinder or a cone over a plane has the lowest points of its rims, and quarters of the rim on
+/// which it stands; with a sphere the closest point. With others the normal is that of the distance, or
+/// the shortest way out of the overlap, found by iteration to about 1e-7 rad, and the points are the
+/// corners of the faces and edges that meet along it; a disc counts as a polygon with 32 corners.
 ///
 /// Points that coincide, parallel axes and aligned faces have a fixed finite answer.
 ///
@@ -70,7 +80,7 @@ pub fn contact_points(
     manifold.clear();
     #[cfg(feature = "parry")]
     if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
-        return parry_manifolds::add(a, b, margin, manifold);
+        return foreign::add(a, b, margin, manifold);
     }
     if rank(a) <= rank(b) {
         add_points(a, b, margin, manifold);
@@ -83,7 +93,7 @@ pub fn contact_points(
 
 /// The point of a feature that [`contact_points`] found, at other poses and whatever its gap. None
 /// where the pair has no such feature, or the feature is not determined: an edge that is parallel
-/// to the one it is to meet, and shapes of parry.
+/// to the one it is to meet, shapes of parry, and cylinders and cones but with a plane or a sphere.
 pub fn contact_point(
     a: (&Shape, &Pose),
     b: (&Shape, &Pose),
@@ -102,13 +112,13 @@ pub fn contact_point(
 
 /// A shape at its pose.
 #[derive(Clone, Copy)]
-struct PlacedShape<'a> {
+pub(super) struct PlacedShape<'a> {
     shape: &'a Shape,
     pose: &'a Pose,
 }
 
 impl<'a> PlacedShape<'a> {
-    fn new(shape: &'a Shape, pose: &'a Pose) -> Self {
+    pub(super) fn new(shape: &'a Shape, pose: &'a Pose) -> Self {
         Self { shape, pose }
     }
 
@@ -123,7 +133,8 @@ fn rank(placed: PlacedShape<'_>) -> usize {
         ShapeKind::Capsule { .. } => 0,
         ShapeKind::Sphere { .. } => 1,
         ShapeKind::Box { .. } => 2,
-        _ => 3,
+        ShapeKind::Cylinder { .. } | ShapeKind::Cone { .. } => 3,
+        _ => 4,
     }
 }
 
@@ -145,10 +156,43 @@ fn add_points(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Man
     if let Some(b) = b.convex() {
         return meet::add(Two { a: &a, b: &b }, margin, out);
     }
+    if a.is_round() {
+        return add_rims(&a, b.pose, margin, out);
+    }
     // The vertices of the face that looks most into the plane, of which the lowest is one.
     let face = a.face_against(b.pose.axis(2));
     for vertex in (0..4).filter_map(|corner| a.vertex_against(face, corner)) {
         out.push_within(margin, over_plane(&a, b.pose, vertex));
+    }
+}
+
+/// Adds the points of a cylinder or a cone over a plane: the lowest, and of the lowest of the other
+/// disc and the quarters of this rim the lowest three.
+fn add_rims(a: &Convex<'_>, plane: &Pose, margin: f64, out: &mut Manifold) {
+    let point = |vertex| over_plane(a, plane, vertex);
+    let (low, high) = if point(0).gap <= point(QUARTERS).gap {
+        (0, QUARTERS)
+    } else {
+        (QUARTERS, 0)
+    };
+    let other = point(high);
+    out.push_within(margin, point(low));
+    // The apex of a cone has no rim.
+    if low + 3 >= a.vertices() {
+        return out.push_within(margin, other);
+    }
+    // Both points beside the lowest are as high as the middle of the disc.
+    let [one, last, two] = [low + 1, low + 2, low + 3].map(point);
+    let is_lower = other.gap < one.gap;
+    let nearer = is_lower || other.gap < last.gap;
+    let fourth = if nearer { other } else { last };
+    let order = if is_lower {
+        [other, one, two]
+    } else {
+        [one, two, fourth]
+    };
+    for point in order {
+        out.push_within(margin, point);
     }
 }
 
@@ -163,7 +207,12 @@ fn point_of(a: PlacedShape<'_>, b: PlacedShape<'_>, feature: usize) -> Option<Ma
 
 /// The point of a vertex over a half-space; its number is that of the feature.
 fn over_plane(a: &Convex<'_>, plane: &Pose, vertex: usize) -> ManifoldPoint {
-    let (point, normal) = (a.vertex(vertex), plane.axis(2));
+    let normal = plane.axis(2);
+    let point = if a.is_round() {
+        a.rim_point(vertex, normal)
+    } else {
+        a.vertex(vertex)
+    };
     let gap = normal.dot(&(point - plane.position())) - a.radius;
     ManifoldPoint::from_a(vertex, gap, normal, point - normal * a.radius)
 }

@@ -1,5 +1,7 @@
 //! Shapes of parry in scenes: their contact points against ours, their masses, their motion.
 
+mod extremes;
+mod inner_edges;
 mod points;
 mod scenes;
 mod shapes;

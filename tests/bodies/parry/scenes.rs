@@ -3,7 +3,7 @@
 use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::SharedShape;
 use saltation::bodies::parry::utils::Array2;
-use saltation::bodies::{Body, ManifoldPoint, Pose, Scene, Shape};
+use saltation::bodies::{Body, ManifoldPoint, Pose, QueryMemory, Ray, Scene, Shape};
 use saltation::compliant::CompliantFailure;
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
 use saltation::nalgebra::DMatrix;
@@ -275,4 +275,103 @@ fn a_ball_lies_in_the_dip_of_a_height_field() {
         end[0].abs() < 0.4 && end[1].abs() < 0.4 && (end[2] - 0.15).abs() < 0.1,
         "{end:?}"
     );
+}
+
+/// Cylinders and cones of ours lie where those of parry do, and roll on a mesh.
+#[test]
+fn round_bodies_touch_shapes_of_parry() {
+    let half = 0.5_f64.sqrt();
+    let block = parry(SharedShape::cuboid(1.0, 1.0, 0.1));
+    let ours = [
+        (Shape::cylinder(0.2, 0.1).unwrap(), 0.2),
+        (Shape::cone(0.4, 0.1).unwrap(), 0.1),
+    ];
+    for (shape, height) in &ours {
+        for gap in [1e-3, -1e-3] {
+            let at = Pose::new([0.1, 0.2, 0.1 + height + gap], [0.9, 0.0, 0.0, 0.3]).unwrap();
+            let found = points((shape, &at), (&block, &Pose::identity()), 0.01);
+            assert!(found.len() >= 3, "{found:?}");
+            check_all(&found, 0.01);
+            let lowest = super::deepest(&found).unwrap();
+            assert!((lowest.gap - gap).abs() < 1e-6, "{lowest:?}");
+        }
+    }
+    let mut scene = Scene::new();
+    let slope = 0.2_f64;
+    scene
+        .gravity([9.81 * slope.sin(), 0.0, -9.81 * slope.cos()])
+        .unwrap();
+    let ground = parry(SharedShape::new(box_mesh([3.0, 3.0, 0.1])));
+    let ground = Body::fixed(ground).position([0.0, 0.0, -0.1]);
+    scene.add(ground.friction(0.9)).unwrap();
+    let cylinder = Body::new(Shape::cylinder(0.1, 0.05).unwrap()).friction(0.9);
+    let lying = cylinder.orientation([half, half, 0.0, 0.0]);
+    scene.add(lying.position([0.03, 0.02, 0.05])).unwrap();
+    let (q, v) = scene.start();
+    let mut stepper = Compliant::new(scene).unwrap().time_step(0.005);
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
+        .unwrap()
+        .completed()
+        .unwrap();
+    let expected = 2.0 / 3.0 * 9.81 * slope.sin();
+    assert!((run.state()[10] - expected).abs() < 1e-2, "{}", run.state());
+}
+
+/// Distances and rays of a hull, a mesh and a height field, beside a box of ours and over a plane.
+#[test]
+fn queries_see_shapes_of_parry() {
+    let up = |x: f64, z: f64| [x, 0.0, z];
+    let mut scene = Scene::new();
+    let half = 0.5_f64.sqrt();
+    let field =
+        SharedShape::heightfield(Array2::new(3, 3, vec![0.0; 9]), DVec3::new(20.0, 1.0, 20.0));
+    let field = Body::fixed(parry(field)).orientation([half, half, 0.0, 0.0]);
+    scene.add(field).unwrap();
+    let hull = parry(SharedShape::convex_hull(&corners([0.1; 3])).unwrap());
+    scene.add(Body::new(hull).position(up(0.0, 1.0))).unwrap();
+    let mesh = parry(SharedShape::new(box_mesh([0.1; 3])));
+    scene.add(Body::new(mesh).position(up(1.0, 1.0))).unwrap();
+    let ours = Shape::cuboid([0.1; 3]).unwrap();
+    scene.add(Body::new(ours).position(up(2.0, 1.0))).unwrap();
+    scene
+        .add(Body::fixed(Shape::plane()).position(up(0.0, -1.0)))
+        .unwrap();
+    let (q, _) = scene.start();
+    let mut memory = QueryMemory::new();
+    let query = scene.query(&q, &mut memory).unwrap();
+    for (a, b, gap) in [
+        (1, 3, 1.8),
+        (3, 2, 0.8),
+        (1, 0, 0.9),
+        (1, 4, 1.9),
+        (4, 1, 1.9),
+    ] {
+        let found = query.distance(a, b).unwrap();
+        check_all(&[found], f64::INFINITY);
+        assert!((found.gap - gap).abs() < 1e-6, "{a} {b} {found:?}");
+    }
+    let down = |x: f64| Ray::new([x, 0.01, 3.0], [0.0, 0.0, -1.0]);
+    let mut hits = Vec::new();
+    query
+        .cast(&[0.0, 1.0, 2.0, 3.0, 30.0].map(down), &mut hits)
+        .unwrap();
+    for (hit, (body, distance)) in
+        hits.iter()
+            .zip([(1, 1.9), (2, 1.9), (3, 1.9), (0, 3.0), (4, 4.0)])
+    {
+        let hit = hit.unwrap();
+        assert_eq!(hit.body, body, "{hit:?}");
+        assert!((hit.distance - distance).abs() < 1e-9 && hit.normal.z > 1.0 - 1e-9);
+    }
+    let mut bodies = Vec::new();
+    query.overlaps(1, &mut bodies).unwrap();
+    assert!(bodies.is_empty());
+    let mut q = q;
+    q[2] = 0.05;
+    q[0] = 1.9;
+    q[16] = 0.2;
+    let query = scene.query(&q, &mut memory).unwrap();
+    query.overlaps(1, &mut bodies).unwrap();
+    assert_eq!(bodies, [0, 3]);
 }

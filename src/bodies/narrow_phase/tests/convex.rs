@@ -37,7 +37,7 @@ impl Round {
         let half = match core {
             Core::Point => Vec3::zeros(),
             Core::Segment => Vec3::z() * draw.between(0.2, 1.0),
-            Core::Box => Vec3::from_fn(|_, _| draw.between(0.2, 1.0)),
+            _ => Vec3::from_fn(|_, _| draw.between(0.2, 1.0)),
         };
         let pose = draw.pose(Vec3::zeros());
         Self {

@@ -2,7 +2,10 @@
 //! are apart, support functions for shapes that overlap.
 
 mod aligned;
+mod closest;
 mod convex;
+mod extremes;
+mod round;
 
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
@@ -66,7 +69,9 @@ impl Draw {
             0 => Shape::sphere(self.between(0.2, 1.0)).unwrap(),
             1 => Shape::cuboid([(); 3].map(|()| self.between(0.2, 1.0))).unwrap(),
             2 => Shape::capsule(self.between(0.2, 1.0), self.between(0.1, 0.5)).unwrap(),
-            _ => Shape::plane(),
+            3 => Shape::plane(),
+            4 => Shape::cylinder(self.between(0.2, 1.0), self.between(0.2, 1.0)).unwrap(),
+            _ => Shape::cone(self.between(0.3, 1.5), self.between(0.2, 1.0)).unwrap(),
         }
     }
 
@@ -92,7 +97,7 @@ impl Draw {
 }
 
 /// The pairs of kinds, in both orders.
-const PAIRS: [[usize; 2]; 12] = [
+const PAIRS: [[usize; 2]; 16] = [
     [0, 3],
     [1, 3],
     [2, 3],
@@ -105,6 +110,10 @@ const PAIRS: [[usize; 2]; 12] = [
     [2, 2],
     [2, 1],
     [1, 2],
+    [4, 3],
+    [5, 3],
+    [0, 4],
+    [5, 0],
 ];
 
 /// The point of a shape that is furthest along a direction.
@@ -117,7 +126,7 @@ fn support(Solid { shape, pose }: &Solid, along: Vec3) -> Vec3 {
             half_length,
             radius,
         } => local * radius + Vec3::z() * half_length.copysign(local.z),
-        _ => unreachable!(),
+        kind => round::support(kind, local),
     };
     pose.to_world(point)
 }
@@ -134,7 +143,8 @@ fn project(Solid { shape, pose }: &Solid, point: Vec3) -> Vec3 {
             half_length,
             radius,
         } => inwards(Vec3::z() * p.z.clamp(-half_length, half_length), radius),
-        _ => Vec3::new(p.x, p.y, p.z.min(0.0)),
+        ShapeKind::Plane => Vec3::new(p.x, p.y, p.z.min(0.0)),
+        kind => round::project(kind, p),
     };
     pose.to_world(closest)
 }
@@ -340,9 +350,10 @@ fn moved(pose: &Pose, turn: Vec3, shift: Vec3) -> Pose {
     Pose::new((pose.position() + shift).into(), [q.w, q.i, q.j, q.k]).unwrap()
 }
 
-/// Points that slide on a tilted face as bodies move: their gap changes by that too.
+/// Points that slide on a tilted face or along a rim as bodies move: their gap changes by that too.
 fn slides(kinds: [usize; 2], feature: usize) -> bool {
-    kinds[1] != 3 && feature >= 160 && (feature - 160) % 24 >= 4
+    let quarter_of_rim = kinds[0] > 3 && kinds[1] == 3 && !feature.is_multiple_of(4);
+    quarter_of_rim || (kinds[1] != 3 && feature >= 160 && (feature - 160) % 24 >= 4)
 }
 
 #[test]

@@ -3,53 +3,30 @@
 //! A manifold of parry may hold points beyond the margin, corners twice and up to eight points of
 //! two faces, and a mesh has a manifold for each triangle. Here points that coincide count once, and
 //! up to four of each patch remain (`patches`). Faces of hulls are clipped whole (`hull_faces`).
-//! Over a vertex of a mesh parry can lose a ball: there the closest point of the mesh serves.
+//! Of balls and capsules on meshes and height fields the points are not parry's, which can lose a
+//! ball over a vertex (`on_surface`).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use nalgebra::{Rotation3, UnitQuaternion, Vector3};
+use nalgebra::Vector3;
 use parry3d_f64::bounding_volume::BoundingVolume;
-use parry3d_f64::glamx::{DQuat, DVec3};
-use parry3d_f64::math::Pose as ParryPose;
+use parry3d_f64::glamx::DVec3;
 use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
-use parry3d_f64::shape::{
-    Ball as ParryBall, Capsule, Cuboid, HalfSpace, Shape as ParryShape, ShapeType,
-};
+use parry3d_f64::shape::Shape as ParryShape;
 
+use super::super::segment::Segment;
+use super::super::{FEATURES, Manifold, ManifoldPoint, PlacedShape};
 use super::hull_faces::{Part, better_normal, corners};
-use super::patches::{Found, Side, reduce};
-use super::{FEATURES, Manifold, ManifoldPoint, PlacedShape};
-use crate::bodies::broad_phase::Ball;
-use crate::bodies::{Shape, ShapeKind};
+use super::on_surface::{Lean, Round, rises, touches};
+use super::patches::{Found, Side, is_same_normal, reduce};
+use super::{InOwnAxes, is_surface, of_parry, vector, with_parry};
+use crate::bodies::Shape;
 use crate::{InputError, validate};
-
-/// A shape, and the axes in which it is given, in those of the world.
-#[derive(Clone, Copy)]
-struct InOwnAxes<'a> {
-    shape: &'a Shape,
-    axes: ParryPose,
-}
-
-impl<'a> InOwnAxes<'a> {
-    fn new(placed: PlacedShape<'a>) -> Self {
-        let shape = placed.shape;
-        let pose = shape.frame().moved_by(placed.pose);
-        let rotation = Rotation3::from_matrix_unchecked(pose.rotation());
-        let turn = UnitQuaternion::from_rotation_matrix(&rotation);
-        let axes = ParryPose::from_parts(
-            DVec3::from_array(pose.position().into()),
-            DQuat::from_xyzw(turn.i, turn.j, turn.k, turn.w),
-        );
-        Self { shape, axes }
-    }
-}
 
 /// Adds the contact points of two shapes, one at least of parry, with a gap up to `margin`.
 ///
 /// # Errors
 /// [`InputError::BadSetting`] for two surfaces, and where parry panics or gives a normal that is no
 /// unit vector; [`InputError::NotFinite`] for points that are not finite.
-pub(super) fn add(
+pub(in crate::bodies::narrow_phase) fn add(
     a: PlacedShape<'_>,
     b: PlacedShape<'_>,
     margin: f64,
@@ -67,18 +44,15 @@ pub(super) fn add(
         return validate::unless(!boxes_meet, "shapes", 0.0, rule);
     }
     let mut points = Vec::new();
-    for manifold in &manifolds(a, b, reach)? {
-        add_manifold(a, b, manifold, &mut points)?;
+    let size = a.shape.bounding_radius().min(b.shape.bounding_radius());
+    if !add_round(a, b, reach, &mut points)? {
+        for manifold in &manifolds(a, b, reach)? {
+            add_manifold(a, b, manifold, &mut points)?;
+        }
+        drop_leaning(a, b, size, &mut points)?;
     }
     // parry returns points beyond the margin too.
     points.retain(|found| found.point.gap <= margin);
-    if points.is_empty()
-        && let Some(closest) = ball_on_surface(a, b)?
-        && closest.point.gap <= margin
-    {
-        points.push(closest);
-    }
-    let size = a.shape.bounding_radius().min(b.shape.bounding_radius());
     reduce(&mut points, size, FEATURES, &mut out.many);
     Ok(())
 }
@@ -169,73 +143,126 @@ fn manifolds(
     Ok(manifolds)
 }
 
-/// The point of a surface that is closest to a ball, seen from the ball as A or from the surface.
-fn ball_on_surface(a: InOwnAxes<'_>, b: InOwnAxes<'_>) -> Result<Option<Found>, InputError> {
-    if let Some(radius) = radius_of_ball(a.shape)
-        && is_surface(b.shape)
-    {
-        let point = closest(placed_ball(a, radius), b)?;
-        return Ok(point.map(Found::whole));
-    }
-    if let Some(radius) = radius_of_ball(b.shape)
-        && is_surface(a.shape)
-    {
-        let point = closest(placed_ball(b, radius), a)?;
-        return Ok(point.map(|point| Found::whole(point.exchanged())));
-    }
-    Ok(None)
-}
-
-fn placed_ball(sphere: InOwnAxes<'_>, radius: f64) -> Ball {
-    let centre = vector(sphere.axes.translation);
-    Ball { centre, radius }
-}
-
-/// The point of a surface that is closest to a ball A.
-fn closest(ball: Ball, surface: InOwnAxes<'_>) -> Result<Option<ManifoldPoint>, InputError> {
-    let Ball { centre, radius } = ball;
-    let point = DVec3::from_array(centre.into());
+/// Adds the points of a ball or a capsule and a surface; false for other shapes, and where parry has
+/// to find them.
+fn add_round(
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
+    reach: f64,
+    points: &mut Vec<Found>,
+) -> Result<bool, InputError> {
+    let (surface, other) = if is_surface(b.shape) { (b, a) } else { (a, b) };
+    let Some(round) = round(other).filter(|_| is_surface(surface.shape)) else {
+        return Ok(false);
+    };
+    let inside = |point: Vector3<f64>| {
+        let point = DVec3::from_array(point.into());
+        vector(surface.axes.inverse_transform_point(point))
+    };
+    let outside = |point: Vector3<f64>| {
+        let point = DVec3::from_array(point.into());
+        vector(surface.axes.transform_point(point))
+    };
+    let core = round.core;
+    let along = inside(core.middle + core.axis) - inside(core.middle);
+    let local = Segment {
+        middle: inside(core.middle),
+        axis: along.normalize(),
+        half: core.half,
+    };
+    let core = local;
     let found = of_parry(surface.shape, surface.shape, |shape, _| {
-        shape.project_point(&surface.axes, point, false).point
+        touches(Round { core, ..round }, shape, reach)
     })?;
-    let on_b = vector(found);
-    let between = centre - on_b;
-    let distance = between.norm();
-    check(distance, &between, &on_b)?;
-    Ok((distance > 0.0).then(|| {
-        let normal = between / distance;
-        ManifoldPoint {
+    let Some(found) = found else {
+        return Ok(false);
+    };
+    let round_is_a = is_surface(b.shape);
+    for touch in found {
+        let on_b = outside(touch.on_surface);
+        let on_core = outside(touch.on_core);
+        let tip = outside(touch.on_surface + touch.normal);
+        let normal = unit(tip - on_b)?;
+        let distance = touch.normal.dot(&(touch.on_core - touch.on_surface));
+        check(distance, &on_core, &on_b)?;
+        let point = ManifoldPoint {
             feature: 0,
-            gap: distance - radius,
+            gap: distance - round.radius,
             normal,
-            on_a: centre - normal * radius,
+            on_a: on_core - normal * round.radius,
             on_b,
-        }
-    }))
-}
-
-fn radius_of_ball(shape: &Shape) -> Option<f64> {
-    if let ShapeKind::Sphere { radius } = shape.kind() {
-        return Some(radius);
+        };
+        let side = side_of(surface.shape, touch.triangle);
+        points.push(if round_is_a {
+            let sides = [Side::Whole, side];
+            Found { sides, point }
+        } else {
+            let (sides, point) = ([side, Side::Whole], point.exchanged());
+            Found { sides, point }
+        });
     }
-    let foreign = shape.foreign.as_ref()?;
-    foreign.shape.as_ball().map(|ball| ball.radius)
+    Ok(true)
 }
 
-/// Asks parry, which panics at some shapes and poses of extreme size.
-fn of_parry<T>(
-    a: &Shape,
-    b: &Shape,
-    mut ask: impl FnMut(&dyn ParryShape, &dyn ParryShape) -> T,
-) -> Result<T, InputError> {
-    let answer = catch_unwind(AssertUnwindSafe(|| {
-        with_parry(a, |a| with_parry(b, |b| ask(a, b)))
-    }));
-    answer.map_err(|_| InputError::BadSetting {
-        name: "shapes",
-        entry: 0,
-        value: 0.0,
-        rule: "parry panicked at these two shapes",
+/// Drops the points on a surface that it has no contact with along their normal: those whose normal
+/// is not that of their triangle, where the surface rises along it. None is dropped where all would
+/// be.
+fn drop_leaning(
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
+    size: f64,
+    points: &mut Vec<Found>,
+) -> Result<(), InputError> {
+    let (surface, number) = if is_surface(b.shape) { (b, 1) } else { (a, 0) };
+    if !is_surface(surface.shape) {
+        return Ok(());
+    }
+    let inverse = surface.axes.inverse();
+    let place = |found: &Found| {
+        let (on, sign) = match number {
+            0 => (found.point.on_a, -1.0),
+            _ => (found.point.on_b, 1.0),
+        };
+        let normal = DVec3::from_array((found.point.normal * sign).into());
+        Lean {
+            point: vector(inverse.transform_point(DVec3::from_array(on.into()))),
+            normal: vector(inverse.rotation * normal),
+        }
+    };
+    let places: Vec<Lean> = points.iter().map(place).collect();
+    let rising = of_parry(surface.shape, surface.shape, |shape, _| {
+        rises(&places, shape, size)
+    })?;
+    let holds = points.iter().zip(&places).zip(&rising);
+    let holds = holds.map(|((found, place), rises)| match found.sides[number] {
+        Side::Plane(normal, _) => !rises || is_same_normal(&normal, &place.normal),
+        _ => true,
+    });
+    let holds: Vec<bool> = holds.collect();
+    if holds.contains(&true) {
+        let mut holds = holds.into_iter();
+        points.retain(|_| holds.next().unwrap_or(true));
+    }
+    Ok(())
+}
+
+/// A ball or a capsule, ours or parry's, in the world.
+fn round(shape: InOwnAxes<'_>) -> Option<Round> {
+    with_parry(shape.shape, |of_parry| {
+        let (ends, radius) = if let Some(ball) = of_parry.as_ball() {
+            ([DVec3::ZERO; 2], ball.radius)
+        } else {
+            let capsule = of_parry.as_capsule()?;
+            ([capsule.segment.a, capsule.segment.b], capsule.radius)
+        };
+        let [from, to] = ends.map(|end| vector(shape.axes.transform_point(end)));
+        let along = to - from;
+        let core = Segment {
+            middle: (from + to) * 0.5,
+            axis: along.try_normalize(0.0).unwrap_or_else(Vector3::z),
+            half: 0.5 * along.norm(),
+        };
+        Some(Round { core, radius })
     })
 }
 
@@ -271,16 +298,6 @@ fn side_of(shape: &Shape, part: u32) -> Side {
     side
 }
 
-/// True for a mesh and a height field.
-fn is_surface(shape: &Shape) -> bool {
-    let kind = shape.foreign.as_ref().map(|of| of.shape.shape_type());
-    matches!(kind, Some(ShapeType::TriMesh | ShapeType::HeightField))
-}
-
-fn vector(v: DVec3) -> Vector3<f64> {
-    v.to_array().into()
-}
-
 /// Calls a function with a part of a shape, or with the whole of one without parts.
 fn with_part(shape: &Shape, part: u32, mut then: impl FnMut(&dyn ParryShape)) {
     with_parry(shape, |whole| match whole.as_composite_shape() {
@@ -294,20 +311,4 @@ fn with_part(shape: &Shape, part: u32, mut then: impl FnMut(&dyn ParryShape)) {
             None => then(whole),
         },
     });
-}
-
-/// Calls a function with a shape as parry's.
-fn with_parry<T>(shape: &Shape, then: impl FnOnce(&dyn ParryShape) -> T) -> T {
-    if let Some(foreign) = &shape.foreign {
-        return then(&*foreign.shape.0);
-    }
-    match shape.kind() {
-        ShapeKind::Sphere { radius } => then(&ParryBall::new(radius)),
-        ShapeKind::Box { half } => then(&Cuboid::new(DVec3::from_array(half))),
-        ShapeKind::Capsule {
-            half_length,
-            radius,
-        } => then(&Capsule::new_z(half_length, radius)),
-        ShapeKind::Plane | ShapeKind::Parry => then(&HalfSpace::new(DVec3::Z)),
-    }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nalgebra::Vector3;
 
-use super::ManifoldPoint;
-use super::clip::choose;
+use super::super::ManifoldPoint;
+use super::super::clip::choose;
 use crate::bodies::pose::frame;
 
 /// Points closer than this part of the smaller shape are one, and less than its square is no area.
@@ -19,6 +19,11 @@ const SAME_NORMAL: f64 = 5e-9;
 
 /// Points that coincide are one where their normals differ by less: 0.1 rad.
 const NEAR_NORMAL: f64 = 5e-3;
+
+/// True for two unit normals less than 1e-4 rad apart.
+pub(super) fn is_same_normal(n: &Vector3<f64>, m: &Vector3<f64>) -> bool {
+    n.dot(m) > 1.0 - SAME_NORMAL
+}
 
 /// The part of a shape on which a point lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +41,7 @@ impl Side {
     fn is(&self, other: &Self, level: f64) -> bool {
         match (self, other) {
             (Self::Plane(n, d), Self::Plane(m, e)) => {
-                n.dot(m) > 1.0 - SAME_NORMAL && (d - e).abs() <= level
+                is_same_normal(n, m) && (d - e).abs() <= level
             }
             _ => self == other,
         }
@@ -48,14 +53,6 @@ impl Side {
 pub(super) struct Found {
     pub(super) sides: [Side; 2],
     pub(super) point: ManifoldPoint,
-}
-
-impl Found {
-    /// A point of shapes that are taken whole.
-    pub(super) fn whole(point: ManifoldPoint) -> Self {
-        let sides = [Side::Whole; 2];
-        Self { sides, point }
-    }
 }
 
 /// Appends up to four points of each patch: points with one normal on the same parts, or on the same
@@ -75,9 +72,9 @@ pub(super) fn reduce(
     let mut patches: Vec<(Found, Vec<ManifoldPoint>)> = Vec::new();
     for found in points.iter() {
         let same = |(first, _): &&mut (Found, Vec<ManifoldPoint>)| {
-            let normals = found.point.normal.dot(&first.point.normal);
             let mut sides = found.sides.iter().zip(&first.sides);
-            normals > 1.0 - SAME_NORMAL && sides.all(|(side, other)| side.is(other, level))
+            is_same_normal(&found.point.normal, &first.point.normal)
+                && sides.all(|(side, other)| side.is(other, level))
         };
         match patches.iter_mut().find(same) {
             Some((_, patch)) => patch.push(found.point),
