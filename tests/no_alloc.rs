@@ -684,7 +684,7 @@ fn contacts_are_refilled_without_allocating() {
 #[test]
 fn contacts_of_scenes_are_found_without_allocating() {
     use saltation::bodies::{QueryMemory, Ray};
-    use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+    use saltation::mechanics::{ContactSet, ContactSource, Contacts, Reach, Wanted};
     let mut scene = Scene::new();
     scene.add(Body::fixed(Shape::plane())).unwrap();
     let shapes = [
@@ -708,8 +708,8 @@ fn contacts_of_scenes_are_found_without_allocating() {
         compliance: true,
     };
     let mut fill = |q: &[f64]| {
-        let (dt, least) = (0.01, 1e-3);
-        let reachable = ContactSet::Reachable { v: &v, dt, least };
+        let velocities = [&*v];
+        let reachable = ContactSet::Reachable(Reach::new(&velocities, 0.01, 1e-3));
         for set in [ContactSet::Within(0.02), reachable] {
             scene.fill(q, set, wanted, &mut contacts).unwrap();
             assert!(contacts.len() > 100);

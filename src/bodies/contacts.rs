@@ -7,7 +7,7 @@ use super::narrow_phase::FEATURES;
 use super::pose::{frame, halves};
 use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
 use crate::mechanics::{
-    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted,
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, Wanted,
 };
 use crate::{InputError, validate};
 
@@ -288,20 +288,30 @@ impl Scene {
         added
     }
 
-    /// The reach of each tree in a step: a bound of its part of
-    /// [`ContactSet::Reachable`](crate::mechanics::ContactSet::Reachable).
-    fn reach<'a>(&'a self, v: &'a [f64], dt: f64) -> impl Fn(usize) -> f64 + 'a {
+    /// The reach of each tree in a step: a bound of its part of [`Reach`].
+    fn reach<'a>(&'a self, step: &'a Reach<'_>) -> impl Fn(usize) -> f64 + 'a {
         let materials = || self.bodies.iter().map(|placed| placed.body.material);
         let time = materials().map(|m| m.dissipation_time).fold(0.0, f64::max);
         let friction = materials().map(|m| m.friction).fold(0.0, f64::max);
+        let (time, friction) = if step.cushions {
+            (time, friction)
+        } else {
+            (0.0, 0.0)
+        };
         // The factor of the relative speed. No pair has more friction than its rougher body.
-        let factor = 1.5 * (dt + time) * friction.hypot(1.0);
-        let spins = (0..self.trees()).map(|tree| halves_norm(v, tree).0);
+        let factor = 1.5 * (step.dt + time) * friction.hypot(1.0);
+        let norms = move |tree| -> (f64, f64) {
+            let norms = step.velocities.iter().map(|v| halves_norm(v, tree));
+            norms.fold((0.0, 0.0), |(spin, speed): (f64, f64), (other, fast)| {
+                (spin.max(other), speed.max(fast))
+            })
+        };
+        let spins = (0..self.trees()).map(|tree| norms(tree).0);
         let fastest = spins.fold(0.0, f64::max);
         // A contact point lies up to half its gap beyond the shape, where a spin is faster.
         let beyond = 1.0 / (1.0 - (factor * fastest).min(0.5));
         move |tree| {
-            let (spin, speed) = halves_norm(v, tree);
+            let (spin, speed) = norms(tree);
             let radius = self.bodies[self.moving[tree]].radius;
             beyond * factor * (speed + spin * radius)
         }
@@ -317,8 +327,8 @@ impl ContactSource for Scene {
     /// Fills with the contacts of a configuration, pair by pair in rising order.
     ///
     /// With [`ContactSet::Reachable`] candidates are found from bounds of the speeds of bodies.
-    /// These hold for spins up to `1 / (3 (dt + τ) √(1 + μ²))`, with the largest `τ` and `μ` of the
-    /// scene; of faster ones a contact point that lies far outside the shapes may be left out.
+    /// These hold for spins up to `1 / (3 (dt + τ))`, with cushions `1 / (3 (dt + τ) √(1 + μ²))`, with
+    /// the largest `τ` and `μ` of the scene; of faster ones a contact point that lies far outside the shapes may be left out.
     ///
     /// # Errors
     /// [`InputError::WrongLength`]; [`InputError::NotFinite`] and [`InputError::BadSetting`] for
@@ -361,15 +371,12 @@ impl ContactSource for Scene {
                     |of, contacts| self.add_contact(of, q, wanted, contacts),
                 )
             }
-            ContactSet::Reachable { v, dt, least } => {
-                validate::length("v", self.dof(), v.len())?;
-                validate::finite("v", v)?;
-                validate::not_negative("dt", &[dt])?;
-                validate::not_negative("margin", &[least])?;
-                let extra = self.reach(v, dt);
-                self.add_near(q, least, extra, contacts, |of, contacts| {
+            ContactSet::Reachable(step) => {
+                step.check(self.dof())?;
+                let extra = self.reach(&step);
+                self.add_near(q, step.least, extra, contacts, |of, contacts| {
                     self.add_contact(of, q, wanted, contacts)?;
-                    contacts.keep_last_if_reachable(v, dt, least);
+                    contacts.keep_last_if_reachable(&step);
                     Ok(())
                 })
             }

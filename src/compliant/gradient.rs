@@ -5,9 +5,12 @@
 //!     H dv = A dv* + Jᵀ (G dv̂ + ∂γ/∂θ dθ − G dJ v) + dA (v* − v) + dJᵀ γ
 //!     dγ   = G (dv̂ − dJ v − J dv) + ∂γ/∂θ dθ
 //! ```
+//!
+//! With Coulomb's friction `G` is not symmetric: loads follow the velocities.
 
-use super::law::{ContactLaw, ImpulseRates};
+use super::law::{ContactLaw, Friction, ImpulseRates};
 use super::newton::IslandSolver;
+use super::newton::coupling::Side;
 use super::problem::{ContactTerm, Problem};
 use super::variation::{ContactVariation, RowVariation, SolutionVariation, Variation};
 use crate::linalg::dot;
@@ -84,14 +87,23 @@ impl Chain {
     fn new(problem: &Problem, term: &ContactTerm) -> Self {
         let (parameters, law) = (&term.parameters, &term.law);
         let time = problem.dt() + parameters.dissipation_time;
+        // Coulomb's law closes an open contact within the step, whatever its dissipation.
+        let closes = parameters.gap > 0.0 && matches!(law.model, Friction::Coulomb { .. });
         let own = 1.0 / (problem.dt() * parameters.stiffness * time);
         // Beyond its own regularisation, the near-rigid limit holds R_n.
         let own = if law.normal > own { 0.0 } else { 1.0 };
         Self {
-            gap: -1.0 / time,
+            gap: -1.0 / if closes { problem.dt() } else { time },
             normal: 1.0 / law.normal,
             stiffness: -own / parameters.stiffness,
-            dissipation: (-own / time, -law.stabilisation / time),
+            dissipation: (
+                -own / time,
+                if closes {
+                    0.0
+                } else {
+                    -law.stabilisation / time
+                },
+            ),
         }
     }
 
@@ -108,7 +120,7 @@ impl Chain {
             + self.dissipation.0 * d.dissipation_time;
         let stabilisation =
             d.stabilisation + self.gap * d.gap + self.dissipation.1 * d.dissipation_time;
-        let velocity = law.curvature(at).times(&d.velocity);
+        let velocity = law.curvature_times(at, &d.velocity, false);
         std::array::from_fn(|k| {
             rates.friction[k] * d.friction
                 + rates.normal[k] * normal
@@ -129,7 +141,7 @@ impl Chain {
     ) -> ContactVariation {
         let along = |rate: &[f64; 3]| dot(rate, weights);
         let (normal, stabilisation) = (along(&rates.normal), along(&rates.stabilisation));
-        let velocity = law.curvature(at).times(weights);
+        let velocity = law.curvature_times(at, weights, true);
         ContactVariation {
             gap: self.gap * stabilisation,
             friction: along(&rates.friction),
@@ -145,13 +157,14 @@ impl Chain {
 }
 
 impl Gradient {
+    /// The derivative of an island; false where its equations were not solved.
     pub(super) fn derivative(
         &mut self,
         solver: &mut IslandSolver,
         problem: &Problem,
         change: &Variation,
         found: &mut SolutionVariation,
-    ) {
+    ) -> bool {
         self.resize(solver);
         let (island, iterate) = (&solver.island, &solver.iterate);
         for tree in &island.trees {
@@ -183,7 +196,8 @@ impl Gradient {
         for (sum, impulse) in self.rhs.iter_mut().zip(&self.work) {
             *sum += impulse;
         }
-        solver.factor.solve(&mut self.rhs);
+        let is_solved = solver.solve_at_solution(Side::Plain, &mut self.rhs);
+        let (island, iterate) = (&solver.island, &solver.iterate);
         for tree in &island.trees {
             let dv = &self.rhs[tree.start..tree.start + tree.width];
             found.v[tree.origin..][..tree.width].copy_from_slice(dv);
@@ -194,7 +208,7 @@ impl Gradient {
         let terms = island.contacts.iter().zip(&iterate.contact_velocities);
         let parts = self.contacts.iter().zip(&self.weighted);
         for ((contact, v), (direct, dv)) in terms.zip(parts) {
-            let stopped = contact.law.curvature(v).times(dv);
+            let stopped = contact.law.curvature_times(v, dv, false);
             found.impulses[contact.number] = std::array::from_fn(|k| direct[k] - stopped[k]);
         }
         let terms = island.rows.iter().zip(&iterate.row_velocities);
@@ -202,21 +216,23 @@ impl Gradient {
         for ((row, &v), (direct, dv)) in terms.zip(parts) {
             found.row_impulses[row.number] = direct - row.law.curvature(v) * dv;
         }
+        is_solved
     }
 
+    /// The transpose; false where its equations were not solved.
     pub(super) fn adjoint(
         &mut self,
         solver: &mut IslandSolver,
         problem: &Problem,
         weights: &SolutionVariation,
         found: &mut Variation,
-    ) {
+    ) -> bool {
         self.resize(solver);
         let (island, iterate) = (&solver.island, &solver.iterate);
         let terms = island.contacts.iter().zip(&iterate.contact_velocities);
         for ((contact, v), weighted) in terms.zip(&mut self.weighted) {
             let weights = &weights.impulses[contact.number];
-            *weighted = contact.law.curvature(v).times(weights);
+            *weighted = contact.law.curvature_times(v, weights, true);
         }
         let terms = island.rows.iter().zip(&iterate.row_velocities);
         for ((row, &v), weighted) in terms.zip(&mut self.weighted_rows) {
@@ -231,7 +247,8 @@ impl Gradient {
                 *entry = weight - impulse;
             }
         }
-        solver.factor.solve(&mut self.rhs);
+        let is_solved = solver.solve_at_solution(Side::Transposed, &mut self.rhs);
+        let (island, iterate) = (&solver.island, &solver.iterate);
         island.inertia_times(&self.rhs, &mut self.work);
         for tree in &island.trees {
             let (own, n) = (tree.start..tree.start + tree.width, tree.width);
@@ -262,5 +279,6 @@ impl Gradient {
                 velocity: -row.law.curvature(v) * total,
             };
         }
+        is_solved
     }
 }

@@ -70,13 +70,11 @@ impl Solver {
             }
         }
         let count = self.islands.len();
+        let mut is_solved = true;
         for solver in &mut self.solvers[..count] {
-            self.gradient.derivative(solver, problem, change, found);
+            is_solved &= self.gradient.derivative(solver, problem, change, found);
         }
-        if found.is_finite() {
-            return Ok(());
-        }
-        Err(CompliantFailure::NoDerivative { why: OVERFLOW })
+        accept(is_solved, found.is_finite())
     }
 
     /// The derivative of the objective `Σ weights · (v, γ)` of the last solution by all data of its
@@ -135,13 +133,11 @@ impl Solver {
             }
         }
         let count = self.islands.len();
+        let mut is_solved = true;
         for solver in &mut self.solvers[..count] {
-            self.gradient.adjoint(solver, problem, weights, found);
+            is_solved &= self.gradient.adjoint(solver, problem, weights, found);
         }
-        if found.validate().is_ok() {
-            return Ok(());
-        }
-        Err(CompliantFailure::NoDerivative { why: OVERFLOW })
+        accept(is_solved, found.validate().is_ok())
     }
 
     /// Checks that there is a solution of `problem`, and factorises the Hessians there.
@@ -160,6 +156,9 @@ impl Solver {
             return Ok(());
         }
         let count = self.islands.len();
+        if self.solvers[..count].iter().any(|solver| solver.is_fixed) {
+            return refuse("the loads of friction have not come to rest");
+        }
         let mut solvers = self.solvers[..count].iter_mut();
         if !solvers.all(IslandSolver::factorise_at_solution) {
             return refuse("the Hessian at the solution cannot be factorised");
@@ -191,4 +190,17 @@ impl Solver {
                     && rows.all(|own| own.law == problem.rows[own.number].law)
             })
     }
+}
+
+/// Refuses a derivative whose equations were not solved, or which overflows.
+fn accept(is_solved: bool, is_finite: bool) -> Result<(), CompliantFailure> {
+    if is_solved && is_finite {
+        return Ok(());
+    }
+    let why = if is_finite {
+        "the equations with the loads of friction were not solved"
+    } else {
+        OVERFLOW
+    };
+    Err(CompliantFailure::NoDerivative { why })
 }

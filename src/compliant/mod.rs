@@ -26,7 +26,7 @@ pub use law::{ContactLaw, ContactPoint, Region, RowLaw};
 pub use metrics::Gliding;
 pub use problem::Problem;
 pub use regularisation::Softness;
-pub use settings::{Guess, LineSearch};
+pub use settings::{Guess, LineSearch, StepFriction};
 pub use solution::{Convergence, IslandReport, StepSolution};
 pub use solver::Solver;
 pub use stepping::{Compliant, Scheme, StepState, StepStatistics, StepTerm, StepTimes};

@@ -93,7 +93,7 @@ pub struct Problem {
     softness: Softness,
     pub(super) trees: Vec<Tree>,
     pub(super) inertia: Vec<f64>,
-    factors: Vec<f64>,
+    pub(super) factors: Vec<f64>,
     pub(super) free: Vec<f64>,
     pub(super) contacts: Vec<ContactTerm>,
     pub(super) rows: Vec<RowTerm>,
@@ -320,6 +320,28 @@ impl Problem {
             term.law.model = Friction::Lagged { start, slip };
         }
         Ok(())
+    }
+
+    /// Gives all contacts added so far Coulomb's law in the place of the convex cone:
+    ///
+    /// ```text
+    ///     γ_n = s₊/R_n        γ_t = −v_t/R_t, or −μ γ_n v_t/|v_t| where that is less
+    ///     s = v̂_n − v_n       v̂_n = −φ₀/(dt + τ) for φ₀ ≤ 0, and −φ₀/dt for φ₀ > 0
+    /// ```
+    ///
+    /// A contact presses where it would close within the step: nothing glides on a cushion, and
+    /// bodies that pass each other do not touch. The solution is no minimum of a cost any more. It is
+    /// found by convex problems with the loads `γ_n` of friction held, sweeps over the contacts and
+    /// Newton's method; where loads do not come to rest, those of the last sweep stay, and
+    /// [`friction_error`](super::IslandReport::friction_error) says by how much they are wrong. With large
+    /// `μ` bodies may jam in more ways than one; then the guess decides.
+    pub fn coulomb(&mut self) {
+        for term in &mut self.contacts {
+            term.law.model = Friction::Coulomb { load: 0.0 };
+            if term.parameters.gap > 0.0 {
+                term.law.stabilisation = -term.parameters.gap / self.dt;
+            }
+        }
     }
 
     /// Copies rows into the flat storage, padded to `height` rows a tree.

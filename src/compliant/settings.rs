@@ -14,6 +14,26 @@ pub enum LineSearch {
     Armijo,
 }
 
+/// The friction of contacts in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum StepFriction {
+    /// Coulomb's law: at most `μ` times the normal impulse of the same step. A contact presses where it
+    /// would close within the step, and bodies that pass each other do not touch
+    /// ([`Problem::coulomb`](super::Problem::coulomb)).
+    #[default]
+    Coulomb,
+    /// The convex cone (Castro et al.), one convex problem a step: a contact that slides rides on a
+    /// cushion `(dt + τ) μ |v_t|`, and bodies that pass each other this near push each other.
+    Cone,
+    /// At most `μ` times the normal impulse of the law at the start of the step
+    /// ([`Problem::lag_friction`](super::Problem::lag_friction)): the bound is one step old.
+    Lagged {
+        /// The slip below which friction is proportional to it (m/s); 1e-4 is usual.
+        slip: f64,
+    },
+}
+
 /// The start of Newton's method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,6 +83,11 @@ impl SolverSettings {
     /// True when a gradient of this norm is small beside momenta and impulses (26).
     pub(crate) fn accepts(&self, residual: f64, scale: f64) -> bool {
         residual <= self.atol + self.rtol * scale
+    }
+
+    /// Iterations in which the loads of Coulomb's friction follow the velocities; then they are fixed.
+    pub(crate) fn following(&self) -> usize {
+        self.max_iterations / 4
     }
 
     pub(crate) fn validate(&self) -> Result<(), InputError> {

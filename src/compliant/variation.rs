@@ -128,7 +128,7 @@ impl Variation {
     ///
     /// # Errors
     /// [`CompliantFailure::NoDerivative`] when the problems do not have the same trees and terms, or when
-    /// only one of them has lagged friction.
+    /// they have different laws of friction.
     pub fn set_difference(
         &mut self,
         low: &Problem,
@@ -158,7 +158,7 @@ impl Variation {
         for (i, (a, b)) in zipped.enumerate() {
             let Some(laws) = law_difference(&a.law, &b.law, factor) else {
                 return Err(CompliantFailure::NoDerivative {
-                    why: "only one of the problems of a difference has lagged friction",
+                    why: "the problems of a difference have different laws of friction",
                 });
             };
             self.contacts[i] = laws;
@@ -314,10 +314,12 @@ fn same_structure(a: &Problem, b: &Problem) -> bool {
         && rows.clone().all(|(a, b)| a.links == b.links)
 }
 
-/// The change of the numbers of a law; none where only one of the two has lagged friction.
+/// The change of the numbers of a law; none where the two have different laws of friction.
 fn law_difference(low: &ContactLaw, high: &ContactLaw, factor: f64) -> Option<ContactVariation> {
     let start = match (low.model, high.model) {
-        (Friction::Cone, Friction::Cone) => 0.0,
+        (Friction::Cone, Friction::Cone) | (Friction::Coulomb { .. }, Friction::Coulomb { .. }) => {
+            0.0
+        }
         (Friction::Lagged { start: a, .. }, Friction::Lagged { start: b, .. }) => b - a,
         _ => return None,
     };

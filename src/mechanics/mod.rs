@@ -32,7 +32,7 @@
 //!
 //! * [`State`]: time, configuration and velocities as the traits see them.
 //! * [`ContactSource`]: contacts found at each configuration in place of a fixed list, as those of a
-//!   [`Scene`](crate::bodies::Scene); it fills [`Contacts`] ([`ContactSet`], [`Wanted`]).
+//!   [`Scene`](crate::bodies::Scene); it fills [`Contacts`] ([`ContactSet`], [`Reach`], [`Wanted`]).
 //! * [`Redundant`]: the policy for closed contacts that depend on each other; [`Painleve`]: for one
 //!   that presses itself down while it slides.
 //! * [`EnergyBalance`]: where the energy of a run went.
@@ -69,7 +69,9 @@ pub(crate) mod trees;
 
 pub use check::{check_mechanics, check_mechanics_until};
 pub use constraints::UnilateralConstraints;
-pub use contact::{ContactParameters, ContactSet, ContactSource, Contacts, RowBlock, Wanted};
+pub use contact::{
+    ContactParameters, ContactSet, ContactSource, Contacts, Reach, RowBlock, Wanted,
+};
 pub use contact_model::ContactModel;
 #[cfg(feature = "dual")]
 pub use dual::{SmoothConstraints, SmoothMechanics};

@@ -2,7 +2,7 @@
 
 use saltation::InputError;
 use saltation::bodies::{Body, Manifold, Scene, Shape, contact_points};
-use saltation::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted};
+use saltation::mechanics::{ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, Wanted};
 
 use crate::fixtures::heap;
 use crate::random::SplitMix64;
@@ -172,7 +172,10 @@ fn reachable_contacts_are_filtered_from_all() {
         let scene = heap(30, 1.5, seed);
         let (q, v) = scene.start();
         let (dt, least) = (0.005, 1e-3);
-        let set = ContactSet::Reachable { v: &v, dt, least };
+        let velocities = [&*v];
+        let mut step = Reach::new(&velocities, dt, least);
+        step.cushions = true;
+        let set = ContactSet::Reachable(step);
         let found = filled(&scene, &q, set);
         // Manifolds of other margins may choose other points; compare pairs of bodies.
         let pairs = |contacts: &Contacts, keep: &dyn Fn(usize) -> bool| {
@@ -296,8 +299,12 @@ fn bad_configurations_are_refused() {
         matches!(error, Err(InputError::BadSetting { entry: 1, .. })),
         "{error:?}"
     );
-    for (v, dt, least) in [(&v[1..], 0.1, 0.0), (&v, f64::NAN, 0.0), (&v, 0.1, -1.0)] {
-        assert!(fill(&q, ContactSet::Reachable { v, dt, least }).is_err());
+    for (v, dt, least) in [(&v[1..], 0.1, 0.0), (&*v, f64::NAN, 0.0), (&*v, 0.1, -1.0)] {
+        let velocities = [v];
+        let step = Reach::new(&velocities, dt, least);
+        let mut contacts = Contacts::new();
+        let set = ContactSet::Reachable(step);
+        assert!(scene.fill(&q, set, ALL, &mut contacts).is_err());
     }
 }
 
@@ -324,9 +331,10 @@ fn contacts_do_not_depend_on_those_before() {
         *q += 0.05 * (k as f64).sin();
     }
     let (dt, least) = (0.01, 1e-3);
+    let velocities = [&*v];
     let sets = [
         ContactSet::Within(0.05),
-        ContactSet::Reachable { v: &v, dt, least },
+        ContactSet::Reachable(Reach::new(&velocities, dt, least)),
     ];
     for set in sets {
         for q in [&q, &moved, &q] {

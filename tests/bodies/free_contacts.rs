@@ -3,7 +3,7 @@
 use saltation::InputError;
 use saltation::bodies::{FreeContact, contact_point};
 use saltation::mechanics::{
-    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Wanted,
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, Wanted,
 };
 
 use crate::fixtures::heap;
@@ -135,6 +135,6 @@ fn what_is_no_contact_is_refused_and_adds_nothing() {
     let length: f64 = row[3..6].iter().map(|x| x * x).sum();
     assert!((length - 1.0).abs() < 1e-15);
     // Velocities of another length decide nothing.
-    contacts.keep_last_if_reachable(&[0.0; 3], 0.01, -1.0);
+    contacts.keep_last_if_reachable(&Reach::new(&[&[0.0; 3]], 0.01, -1.0));
     assert_eq!(contacts.len(), 1);
 }

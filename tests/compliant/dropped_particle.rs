@@ -1,6 +1,6 @@
 //! A particle falls on a plane: depths and rebounds of the schemes (spec 10.2).
 
-use saltation::compliant::Scheme;
+use saltation::compliant::{Scheme, StepFriction};
 use saltation::models::Particle;
 use saltation::{Compliant, Start};
 
@@ -31,7 +31,9 @@ fn fall(scheme: Scheme, (stiffness, dissipation_time, _): Column) -> Fall {
         dissipation_time,
         ..Particle::default()
     };
-    let stepper = Compliant::new(particle).expect("a system");
+    let stepper = Compliant::new(particle)
+        .expect("a system")
+        .friction(StepFriction::Cone);
     let mut stepper = stepper.time_step(DT).scheme(scheme);
     let run = stepper.integrate(&Start::at(0.0).q(&[0.0, 0.0, 0.05]).v(&[0.0; 3]), 1.5);
     let run = run.expect("input").completed().expect("completed");

@@ -132,6 +132,7 @@ fn stack(masses: &[f64], speed: f64, parameters: ContactParameters, near_rigid: 
         rows: Vec::new(),
         guess: vec![0.0; 6 * masses.len()],
         lagged: None,
+        coulomb: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A particle that slides at constant speed rides on a cushion; without contacts at a distance it
 //! hops (spec 10.4).
 
-use saltation::compliant::Solver;
+use saltation::compliant::{Solver, StepFriction};
 use saltation::mechanics::{ContactSet, ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
 use saltation::{Compliant, Run, Start};
@@ -24,7 +24,9 @@ fn run<S>(system: S, z: f64, row: &Row) -> (Compliant<S>, Run)
 where
     S: MechanicalSystem + ContactSource,
 {
-    let stepper = Compliant::new(system).expect("a system");
+    let stepper = Compliant::new(system)
+        .expect("a system")
+        .friction(StepFriction::Cone);
     let mut stepper = stepper
         .time_step(row.number("dt"))
         .solver(Solver::new().rtol(1e-13));

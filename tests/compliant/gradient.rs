@@ -78,7 +78,12 @@ fn agrees(name: &str, sample: &Sample, change: &dyn Fn(&mut Sample, f64), by: &V
         solved(&other).1
     };
     let (low, high) = (at(-h), at(h));
-    if low.regions() != high.regions() || low.regions() != solution.regions() {
+    // Loads that do not come to rest have no derivative.
+    let errors = [&low, &high, &solution].map(StepSolution::friction_error);
+    if errors.iter().any(|error| *error > 1e-9)
+        || low.regions() != high.regions()
+        || low.regions() != solution.regions()
+    {
         return false;
     }
     let mut found = SolutionVariation::default();
@@ -127,11 +132,20 @@ fn by_difference(
     by
 }
 
-fn samples(count: usize, seed: u64, kind: &Kind, lagged: bool) -> Vec<Sample> {
+/// The friction of samples.
+#[derive(Clone, Copy, PartialEq)]
+enum Law {
+    Cone,
+    Lagged,
+    Coulomb,
+}
+
+fn samples(count: usize, seed: u64, kind: &Kind, law: Law) -> Vec<Sample> {
     let mut draw = SplitMix64(seed);
     let sample = |_| {
         let mut sample = Sample::draw(&mut draw, kind);
-        if lagged {
+        sample.coulomb = law == Law::Coulomb;
+        if law == Law::Lagged {
             let v0 = (0..sample.dof()).map(|_| draw.between(-1.0, 1.0)).collect();
             sample.lagged = Some((v0, if draw.unit() < 0.5 { 1e-2 } else { 0.2 }));
         }
@@ -148,10 +162,10 @@ fn derivatives_by_all_data_agree_with_differences_of_solutions() {
         contacts: 5,
         ..Kind::default()
     };
-    for (lagged, seed) in [(false, 1), (true, 2)] {
+    for (law, seed) in [(Law::Cone, 1), (Law::Lagged, 2), (Law::Coulomb, 8)] {
         let (mut compared, mut skipped) = (0, 0);
         let mut regions = [0; 3];
-        for sample in samples(25, seed, &kind, lagged) {
+        for sample in samples(25, seed, &kind, law) {
             let (_, solution) = solved(&sample);
             for region in solution.regions() {
                 regions[*region as usize] += 1;
@@ -208,8 +222,8 @@ fn derivatives_by_stated_parameters_agree_with_differences_of_solutions() {
             ..Kind::default()
         };
         let mut compared = 0;
-        for (lagged, seed) in [(false, 3), (true, 4)] {
-            for sample in samples(8, seed, &kind, lagged) {
+        for (law, seed) in [(Law::Cone, 3), (Law::Lagged, 4), (Law::Coulomb, 9)] {
+            for sample in samples(8, seed, &kind, law) {
                 let (problem, _) = solved(&sample);
                 for contact in 0..problem.contacts() {
                     let mut by = [(); 4].map(|()| {
@@ -247,12 +261,18 @@ fn derivatives_by_stated_parameters_agree_with_differences_of_solutions() {
 
 #[test]
 fn the_adjoint_is_the_transpose() {
-    for (lagged, seed) in [(false, 5), (true, 6)] {
-        for sample in samples(50, seed, &Kind::default(), lagged) {
+    // Problems whose loads do not come to rest.
+    let mut without = 0;
+    for (law, seed) in [(Law::Cone, 5), (Law::Lagged, 6), (Law::Coulomb, 10)] {
+        for sample in samples(50, seed, &Kind::default(), law) {
             let mut draw = SplitMix64(seed);
             let problem = sample.build();
             let mut solver = solver();
-            solver.solve(&problem, &sample.guess).expect("solved");
+            let solution = solver.solve(&problem, &sample.guess).expect("solved");
+            if solution.friction_error() > 1e-9 {
+                without += 1;
+                continue;
+            }
             let mut change = Variation::default();
             change.reset(&problem);
             let mut any = || draw.between(-1.0, 1.0);
@@ -320,11 +340,12 @@ fn the_adjoint_is_the_transpose() {
             );
         }
     }
+    assert!(without < 3, "{without}");
 }
 
 #[test]
 fn derivatives_are_refused_without_the_solution_of_the_problem() {
-    let sample = samples(1, 7, &Kind::default(), false).remove(0);
+    let sample = samples(1, 7, &Kind::default(), Law::Cone).remove(0);
     let problem = sample.build();
     let (mut change, mut found) = (Variation::default(), SolutionVariation::default());
     change.reset(&problem);
@@ -379,7 +400,7 @@ fn derivatives_are_refused_without_the_solution_of_the_problem() {
 
 #[test]
 fn a_difference_of_problems_with_other_terms_is_refused() {
-    let sample = samples(1, 8, &Kind::default(), false).remove(0);
+    let sample = samples(1, 8, &Kind::default(), Law::Cone).remove(0);
     let (problem, solution) = solved(&sample);
     let mut by = Variation::default();
     let mut other = sample.clone();

@@ -1,6 +1,6 @@
 //! A particle on an incline creeps in stiction and rides on a cushion while it slides (spec 10.3).
 
-use saltation::compliant::Solver;
+use saltation::compliant::{Solver, StepFriction};
 use saltation::models::Particle;
 use saltation::{Compliant, Run, Start};
 
@@ -16,7 +16,9 @@ fn run(friction: f64) -> Run {
         dissipation_time: TAU,
         ..Particle::default()
     };
-    let stepper = Compliant::new(particle).expect("a system");
+    let stepper = Compliant::new(particle)
+        .expect("a system")
+        .friction(StepFriction::Cone);
     let mut stepper = stepper.time_step(DT).solver(Solver::new().rtol(1e-13));
     let run = stepper.integrate(&Start::at(0.0).q(&particle.rest()).v(&[0.0; 3]), 2.0);
     run.expect("input").completed().expect("completed")

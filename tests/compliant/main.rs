@@ -1,6 +1,8 @@
 //! The compliant driver: contact law, solver, time stepping.
 
 mod campaign_of_problems;
+mod coulomb;
+mod coulomb_problems;
 mod driver;
 mod dropped_particle;
 mod extremes;

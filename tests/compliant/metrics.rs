@@ -1,7 +1,7 @@
 //! Measures of a solution: momentum and complementarity error, gliding, energy of contacts.
 
 use nalgebra::DVector;
-use saltation::compliant::{Convergence, Guess, Problem, Region, Solver};
+use saltation::compliant::{Convergence, Guess, Problem, Region, Solver, StepFriction};
 use saltation::mechanics::ContactParameters;
 use saltation::models::SlidingBlock;
 use saltation::{Compliant, Start};
@@ -87,7 +87,10 @@ fn a_steadily_sliding_block_rides_where_predicted() {
         ..SlidingBlock::default()
     };
     for dt in [1e-2, 1e-3] {
-        let stepper = Compliant::new(block).expect("a block").time_step(dt);
+        let stepper = Compliant::new(block)
+            .expect("a block")
+            .time_step(dt)
+            .friction(StepFriction::Cone);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-12));
         let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]), 3.0);
         let run = run.expect("input").completed().expect("completed");
@@ -111,7 +114,7 @@ fn with_lagged_friction_the_gap_is_that_of_the_springs() {
     };
     let stepper = Compliant::new(block).expect("a block").time_step(0.01);
     let mut stepper = stepper
-        .lagged_friction(1e-4)
+        .friction(StepFriction::Lagged { slip: 1e-4 })
         .solver(Solver::new().rtol(1e-12));
     let run = stepper.integrate(&Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]), 3.0);
     let run = run.expect("input").completed().expect("completed");

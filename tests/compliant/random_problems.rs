@@ -22,6 +22,8 @@ pub(crate) struct Sample {
     pub(crate) guess: Vec<f64>,
     /// The start velocities and the slip, where friction lags.
     pub(crate) lagged: Option<(Vec<f64>, f64)>,
+    /// Coulomb's law in the place of the cone.
+    pub(crate) coulomb: bool,
 }
 
 /// What samples look like.
@@ -73,6 +75,7 @@ impl Sample {
             rows: Vec::new(),
             guess: Vec::new(),
             lagged: None,
+            coulomb: false,
         };
         for _ in 0..kind.trees {
             let width = [1, 3, 6, 6, 2][below(draw, 5)];
@@ -147,6 +150,9 @@ impl Sample {
         }
         if let Some((v0, slip)) = &self.lagged {
             problem.lag_friction(v0, *slip).expect("lagged");
+        }
+        if self.coulomb {
+            problem.coulomb();
         }
         problem
     }

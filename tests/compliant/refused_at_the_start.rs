@@ -138,8 +138,8 @@ fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
         }
         contacts.push(parameters)?;
         contacts.push_block(0, 0..2, &[0.0, 1.0])?;
-        if let ContactSet::Reachable { v, dt, least } = set {
-            contacts.keep_last_if_reachable(v, dt, least);
+        if let ContactSet::Reachable(step) = set {
+            contacts.keep_last_if_reachable(&step);
         }
         Ok(())
     });

@@ -1,7 +1,7 @@
 //! A sphere slides, rolls, and rolls down an incline (spec 10.5).
 
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Region, Solver};
+use saltation::compliant::{Region, Solver, StepFriction};
 use saltation::{Compliant, Start};
 
 use crate::reference_rows;
@@ -33,7 +33,10 @@ impl Ball {
             .add(body.position([0.0, 0.0, RADIUS - depth]))
             .expect("a ball");
         let (q, v) = scene.start();
-        let stepper = Compliant::new(scene).expect("a system").time_step(dt);
+        let stepper = Compliant::new(scene)
+            .expect("a system")
+            .time_step(dt)
+            .friction(StepFriction::Cone);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-13));
         stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("a start");
         Self {

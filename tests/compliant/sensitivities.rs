@@ -27,7 +27,7 @@ fn stepper<S: MechanicalSystem + ContactSource>(
         .scheme(scheme)
         .softness(softness)
         .inelastic()
-        .solver(Solver::new().rtol(1e-13).atol(1e-16))
+        .solver(Solver::new().rtol(1e-15).atol(1e-16))
 }
 
 /// The greatest difference between the derivative and central differences of runs, beside its

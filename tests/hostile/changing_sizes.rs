@@ -8,7 +8,7 @@ use saltation::derivative::{Sensitivities, check_derivatives, flow_jacobian, sal
 use saltation::event_driven::Zeno;
 use saltation::impact::{ImpactFailure, ImpactProblem, Routh};
 use saltation::mechanics::{
-    ContactSet, ContactSource, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
+    ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, UnilateralConstraints, Wanted,
     check_mechanics,
 };
 use saltation::nalgebra::{DMatrix, DVector, Matrix};
@@ -301,11 +301,7 @@ const BLOCKS: [Task<Block>; 9] = [
             ..Wanted::default()
         };
         let mut contacts = Contacts::new();
-        let set = ContactSet::Reachable {
-            v: &[1.0, -0.5],
-            dt: 0.01,
-            least: 1.0,
-        };
+        let set = ContactSet::Reachable(Reach::new(&[&[1.0, -0.5]], 0.01, 1.0));
         let filled = block.fill(&[0.1, 0.01], set, wanted, &mut contacts);
         said(filled.map(|()| contacts.all_parameters().to_vec()))
     }),

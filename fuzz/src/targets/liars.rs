@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::Zeno;
 use saltation::mechanics::{
-    ContactSet, ContactSource, Contacts, UnilateralConstraints, Wanted, check_mechanics_until,
+    ContactSet, ContactSource, Contacts, Reach, UnilateralConstraints, Wanted, check_mechanics_until,
 };
 use saltation::nalgebra::DMatrix;
 use saltation::variational::Midpoint;
@@ -121,11 +121,7 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
                 compliance: true,
             };
             let mut found = Contacts::new();
-            let set = ContactSet::Reachable {
-                v: &v,
-                dt: 0.01,
-                least: 1.0,
-            };
+            let set = ContactSet::Reachable(Reach::new(&[&v], 0.01, 1.0));
             let filled = model.fill(&q, set, wanted, &mut found);
             trial.result("contacts", filled.map(|()| found.len()));
         }),

@@ -3,6 +3,7 @@
 use saltation::compliant::{CompliantFailure, Scheme, Softness, Solver, StepStatistics, StepTimes};
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
+use saltation::compliant::StepFriction;
 use saltation::{Compliant, Interrupt, Start};
 
 use super::{kept, live};
@@ -36,7 +37,9 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         stepper = stepper.frictionless();
     }
     if draw.chance(0.2) {
-        stepper = stepper.lagged_friction(1e-3 * draw.positive());
+        stepper = stepper.friction(StepFriction::Lagged {
+            slip: 1e-3 * draw.positive(),
+        });
     }
     if draw.chance(0.3) {
         let mut softness = Softness::default();

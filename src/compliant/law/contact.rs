@@ -1,6 +1,7 @@
 //! The law of a compliant contact with friction in the velocities at the end of a step: impulse,
 //! cost and curvature (Castro et al., section V-A, appendices C and D).
 
+use super::coulomb::Bounded;
 use super::lagged::Lag;
 use super::values::{ContactLaw, ContactPoint, Curvature, Friction, ImpulseRates, Region, dot};
 
@@ -22,12 +23,76 @@ impl ContactLaw {
         self.normal + self.friction * self.friction * self.tangential
     }
 
-    /// Impulse, cost and region at the velocity `v`. On the boundary of stiction the region is
-    /// stiction.
+    /// True for Coulomb's law with friction, whose load the solver has to find.
+    pub(in crate::compliant) fn has_load(&self) -> bool {
+        matches!(self.model, Friction::Coulomb { .. }) && self.friction > 0.0
+    }
+
+    /// The normal impulse `s₊/R_n` at the velocity `v`: the load of Coulomb's law.
     #[inline]
+    pub(in crate::compliant) fn load(&self, v: &[f64; 3]) -> f64 {
+        (self.stabilisation - v[0]).max(0.0) / self.normal
+    }
+
+    /// With this load, where it is of Coulomb's law.
+    #[inline]
+    pub(in crate::compliant) fn held(&self, load: f64) -> Self {
+        let model = match self.model {
+            Friction::Coulomb { .. } => Friction::Coulomb { load },
+            other => other,
+        };
+        Self { model, ..*self }
+    }
+
+    /// What a load that follows the velocity adds to `G = −∂γ/∂v_c` at the velocity `v`, the product
+    /// `a wᵀ`: a contact that slides has `γ_t = −μ γ_n t` and `∂γ_n = −∂v_n/R_n`. None in stiction,
+    /// and where nothing presses.
+    pub(in crate::compliant) fn coupling(&self, v: &[f64; 3]) -> Option<[[f64; 3]; 2]> {
+        let load = self.load(v);
+        let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
+        let slides = slip > self.tangential * self.friction * load;
+        (self.has_load() && load > 0.0 && slides).then(|| {
+            let along = [0.0, v[1] / slip, v[2] / slip];
+            [along, [-self.friction / self.normal, 0.0, 0.0]]
+        })
+    }
+
+    /// `G w` at the velocity `v`, of Coulomb's law with the load of that velocity; with the transpose
+    /// of `G`, which is symmetric for the other laws.
+    pub(in crate::compliant) fn curvature_times(
+        &self,
+        v: &[f64; 3],
+        w: &[f64; 3],
+        is_transposed: bool,
+    ) -> [f64; 3] {
+        let mut product = self.held(self.load(v)).curvature(v).times(w);
+        if let Some([mut left, mut right]) = self.coupling(v) {
+            if is_transposed {
+                std::mem::swap(&mut left, &mut right);
+            }
+            let rate = dot(&right, w);
+            for (sum, u) in product.iter_mut().zip(&left) {
+                *sum += u * rate;
+            }
+        }
+        product
+    }
+
+    /// Impulse, cost and region at the velocity `v`. On the boundary of stiction the region is
+    /// stiction. Of Coulomb's law the cost is that with its load held.
     pub fn evaluate(&self, v: &[f64; 3]) -> ContactPoint {
-        if let Friction::Lagged { start, slip } = self.model {
-            return Lag::new(self, start, slip).evaluate(self, v);
+        self.held(self.load(v)).evaluate_held(v)
+    }
+
+    /// As [`evaluate`](Self::evaluate), with the load that is held.
+    #[inline]
+    pub(crate) fn evaluate_held(&self, v: &[f64; 3]) -> ContactPoint {
+        match self.model {
+            Friction::Cone => {}
+            Friction::Coulomb { load } => return Bounded::new(self, load).evaluate(v),
+            Friction::Lagged { start, slip } => {
+                return Lag::new(self, start, slip).evaluate(self, v);
+            }
         }
         // One square root a contact: `hypot` is several times slower and guards against overflow
         // that velocities never reach.
@@ -65,11 +130,13 @@ impl ContactLaw {
     /// `γ · w` and `wᵀ G w` at the velocity `v`: what a line search along `w` needs.
     #[inline]
     pub(crate) fn along(&self, v: &[f64; 3], w: &[f64; 3]) -> (f64, f64) {
-        if let Friction::Lagged { .. } = self.model {
-            return (
-                dot(&self.evaluate(v).impulse, w),
-                self.curvature(v).along(w),
-            );
+        match self.model {
+            Friction::Cone => {}
+            Friction::Coulomb { load } => return Bounded::new(self, load).along(v, w),
+            Friction::Lagged { .. } => {
+                let force = dot(&self.evaluate_held(v).impulse, w);
+                return (force, self.curvature(v).along(w));
+            }
         }
         let (mu, square) = (self.friction, v[1] * v[1] + v[2] * v[2]);
         let (slip, approach) = (square.sqrt(), self.stabilisation - v[0]);
@@ -97,12 +164,16 @@ impl ContactLaw {
     /// [`evaluate`](Self::evaluate) names.
     #[inline]
     pub(crate) fn curvature(&self, v: &[f64; 3]) -> Curvature {
-        if let Friction::Lagged { start, slip } = self.model {
-            return Lag::new(self, start, slip).curvature(self, v);
+        match self.model {
+            Friction::Cone => {}
+            Friction::Coulomb { load } => return Bounded::new(self, load).curvature(v),
+            Friction::Lagged { start, slip } => {
+                return Lag::new(self, start, slip).curvature(self, v);
+            }
         }
         let mut terms = Curvature::default();
         let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
-        let point = self.evaluate(v);
+        let point = self.evaluate_held(v);
         match point.region {
             Region::Stiction => {
                 terms.push(1.0 / self.normal, [1.0, 0.0, 0.0]);
@@ -129,9 +200,13 @@ impl ContactLaw {
             stabilisation: self.curvature(v).times(&[1.0, 0.0, 0.0]),
             ..ImpulseRates::default()
         };
-        if let Friction::Lagged { start, slip } = self.model {
-            Lag::new(self, start, slip).add_rates(self, v, &mut rates);
-            return rates;
+        match self.model {
+            Friction::Cone => {}
+            Friction::Coulomb { .. } => return self.by_parameters_of_coulomb(v, &point),
+            Friction::Lagged { start, slip } => {
+                Lag::new(self, start, slip).add_rates(self, v, &mut rates);
+                return rates;
+            }
         }
         match point.region {
             Region::NoContact => {}
@@ -165,11 +240,40 @@ impl ContactLaw {
         rates
     }
 
-    /// `g · γ` with `g = v_c − v̂ + R γ`: zero but for rounding (33). Lagged friction has no cone,
-    /// and only its normal part is complementary.
+    /// As [`by_parameters`](Self::by_parameters), of Coulomb's law with the load of the velocity `v`.
+    fn by_parameters_of_coulomb(&self, v: &[f64; 3], point: &ContactPoint) -> ImpulseRates {
+        let [normal, first, second] = point.impulse;
+        let mut rates = ImpulseRates::default();
+        if normal <= 0.0 {
+            return rates;
+        }
+        let by_target = 1.0 / self.normal;
+        (rates.normal[0], rates.stabilisation[0]) = (-normal, by_target);
+        match point.region {
+            Region::Stiction => {
+                let by_tangential = |gamma: f64| -gamma / self.tangential;
+                rates.tangential = [0.0, by_tangential(first), by_tangential(second)];
+            }
+            Region::Sliding if self.friction > 0.0 => {
+                // γ_t = −μ γ_n t.
+                let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
+                for k in 1..3 {
+                    let along = -v[k] / slip;
+                    rates.friction[k] = along * normal;
+                    rates.normal[k] = -along * self.friction * normal;
+                    rates.stabilisation[k] = along * self.friction * by_target;
+                }
+            }
+            Region::Sliding | Region::NoContact => {}
+        }
+        rates
+    }
+
+    /// `g · γ` with `g = v_c − v̂ + R γ`: zero but for rounding (33). Without the convex cone only
+    /// its normal part is complementary.
     pub(crate) fn complementarity(&self, v: &[f64; 3], gamma: &[f64; 3]) -> f64 {
         let normal = (v[0] - self.stabilisation + self.normal * gamma[0]) * gamma[0];
-        if let Friction::Lagged { .. } = self.model {
+        if self.model != Friction::Cone {
             return normal;
         }
         let tangential = (v[1] + self.tangential * gamma[1]) * gamma[1]

@@ -17,6 +17,9 @@ pub enum Region {
 pub(crate) enum Friction {
     /// Coulomb's cone with the normal impulse of the same step (the paper).
     Cone,
+    /// Friction bounded by `μ` times this normal impulse (N s), which the solver brings to that of the
+    /// solution: Coulomb's law.
+    Coulomb { load: f64 },
     /// Friction bounded by `μ γ_n0`, with the normal impulse `γ_n0` of the normal velocity `start`
     /// (m/s) at the start of the step; proportional to slips far below the greater of `slip` (m/s)
     /// and `R_t μ γ_n0`. Normal and tangential impulses decouple; sliding bodies do not glide.

@@ -39,8 +39,9 @@ fn assemble(
         let block = &island.inertia[tree.place..tree.place + n * n];
         factor.diagonal_mut(i).copy_from_slice(block);
     }
-    for (contact, velocity) in island.contacts.iter().zip(&iterate.contact_velocities) {
-        let curvature = contact.law.curvature(velocity);
+    let velocities = iterate.contact_velocities.iter().zip(&iterate.loads);
+    for (contact, (velocity, load)) in island.contacts.iter().zip(velocities) {
+        let curvature = contact.law.held(*load).curvature(velocity);
         if curvature.count > 0 {
             add_contact(
                 factor,

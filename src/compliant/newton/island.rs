@@ -33,6 +33,8 @@ pub(in crate::compliant) struct Island {
     pub(in crate::compliant) trees: Vec<LocalTree>,
     pub(in crate::compliant) widths: Vec<usize>,
     pub(in crate::compliant) inertia: Vec<f64>,
+    /// Factors of the blocks of `A`.
+    pub(in crate::compliant) factors: Vec<f64>,
     pub(in crate::compliant) free: Vec<f64>,
     pub(in crate::compliant) contacts: Vec<Contact>,
     pub(in crate::compliant) rows: Vec<Row>,
@@ -41,6 +43,8 @@ pub(in crate::compliant) struct Island {
     pub(in crate::compliant) edges: Vec<(usize, usize)>,
     /// `diag(A)^(−1/2)`.
     pub(in crate::compliant) scale: Vec<f64>,
+    /// Contacts have Coulomb's friction, whose loads have to be found.
+    pub(in crate::compliant) has_loads: bool,
     /// Entries with a contact: the guess that these trees are at rest.
     pub(in crate::compliant) touched: Vec<bool>,
 }
@@ -73,6 +77,7 @@ impl Island {
         self.trees.clear();
         self.widths.clear();
         self.inertia.clear();
+        self.factors.clear();
         self.free.clear();
         self.scale.clear();
         for &tree in trees {
@@ -91,6 +96,8 @@ impl Island {
             self.widths.push(width);
             let block = &problem.inertia[place..place + width * width];
             self.inertia.extend_from_slice(block);
+            self.factors
+                .extend_from_slice(&problem.factors[place..place + width * width]);
             self.free
                 .extend_from_slice(&problem.free[start..start + width]);
             self.scale
@@ -117,6 +124,7 @@ impl Island {
             });
         }
         let patch = |links: &Links| (links.first.tree, links.second.map_or(0, |link| link.tree));
+        self.has_loads = self.contacts.iter().any(|contact| contact.law.has_load());
         self.contacts
             .sort_unstable_by_key(|contact| (patch(&contact.links), contact.number));
         self.rows.clear();
@@ -187,14 +195,37 @@ impl Island {
         )
     }
 
+    /// `J v` of one contact.
+    #[inline]
+    pub(in crate::compliant) fn velocity_of(&self, contact: &Contact, v: &[f64]) -> [f64; 3] {
+        let mut velocity = [0.0; 3];
+        for link in contact.links.iter() {
+            let (rows, tree) = self.rows_of(link, 3);
+            let v = &v[tree.start..tree.start + tree.width];
+            add_times(rows, v, &mut velocity);
+        }
+        velocity
+    }
+
     /// `out = J v` of the contacts.
     pub(in crate::compliant) fn contact_velocities(&self, v: &[f64], out: &mut [[f64; 3]]) {
         for (contact, velocity) in self.contacts.iter().zip(out) {
-            *velocity = [0.0; 3];
-            for link in contact.links.iter() {
-                let (rows, tree) = self.rows_of(link, 3);
-                add_times(rows, &v[tree.start..tree.start + tree.width], velocity);
-            }
+            *velocity = self.velocity_of(contact, v);
+        }
+    }
+
+    /// `out += Jᵀ γ` of one contact.
+    #[inline]
+    pub(in crate::compliant) fn add_impulse(
+        &self,
+        contact: &Contact,
+        impulse: &[f64; 3],
+        out: &mut [f64],
+    ) {
+        for link in contact.links.iter() {
+            let (rows, tree) = self.rows_of(link, 3);
+            let out = &mut out[tree.start..tree.start + tree.width];
+            add_transposed(rows, impulse, out);
         }
     }
 
@@ -219,13 +250,8 @@ impl Island {
         out.fill(0.0);
         for (contact, impulse) in self.contacts.iter().zip(contacts) {
             // Contacts that do not press are often most of them.
-            if impulse.iter().all(|x| x.abs() <= 0.0) {
-                continue;
-            }
-            for link in contact.links.iter() {
-                let (rows, tree) = self.rows_of(link, 3);
-                let out = &mut out[tree.start..tree.start + tree.width];
-                add_transposed(rows, impulse, out);
+            if impulse.iter().any(|x| x.abs() > 0.0) {
+                self.add_impulse(contact, impulse, out);
             }
         }
         for (row, &impulse) in self.rows.iter().zip(rows) {

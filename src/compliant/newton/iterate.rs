@@ -10,6 +10,8 @@ pub(in crate::compliant) struct Iterate {
     /// `J v` of contacts and of rows.
     pub(in crate::compliant) contact_velocities: Vec<[f64; 3]>,
     pub(in crate::compliant) row_velocities: Vec<f64>,
+    /// The loads (N s) that bound friction.
+    pub(in crate::compliant) loads: Vec<f64>,
     /// `A (v − v*)`.
     pub(in crate::compliant) momentum: Vec<f64>,
     pub(in crate::compliant) impulses: Vec<[f64; 3]>,
@@ -53,6 +55,7 @@ impl Iterate {
             resize(values, n, 0.0);
         }
         resize(&mut self.contact_velocities, contacts, [0.0; 3]);
+        resize(&mut self.loads, contacts, 0.0);
         resize(&mut self.impulses, contacts, [0.0; 3]);
         resize(&mut self.regions, contacts, Region::NoContact);
         resize(&mut self.row_velocities, rows, 0.0);
@@ -76,6 +79,41 @@ impl Iterate {
         island.inertia_times(&self.gradient, &mut self.momentum);
     }
 
+    /// Takes the loads of the velocities that are there, and all that follows.
+    pub(in crate::compliant) fn take_loads(&mut self, island: &Island) {
+        let places = self.loads.iter_mut().zip(&self.contact_velocities);
+        for (contact, (load, v)) in island.contacts.iter().zip(places) {
+            *load = contact.law.load(v);
+        }
+        self.evaluate_terms(island);
+        self.evaluate_gradient(island);
+    }
+
+    /// Takes other loads, and all that follows.
+    pub(in crate::compliant) fn hold_loads(&mut self, island: &Island, held: &[f64]) {
+        self.loads.copy_from_slice(held);
+        self.evaluate_terms(island);
+        self.evaluate_gradient(island);
+    }
+
+    /// Everything at the velocities of `from`, moved by a length along a direction, with their own
+    /// loads.
+    pub(in crate::compliant) fn evaluate_moved(
+        &mut self,
+        island: &Island,
+        from: &Self,
+        direction: &Direction,
+        length: f64,
+    ) {
+        self.v.copy_from_slice(&from.v);
+        self.momentum.copy_from_slice(&from.momentum);
+        self.contact_velocities
+            .copy_from_slice(&from.contact_velocities);
+        self.row_velocities.copy_from_slice(&from.row_velocities);
+        self.advance(direction, length);
+        self.take_loads(island);
+    }
+
     /// Impulses, regions and cost from the velocities of the terms.
     pub(in crate::compliant) fn evaluate_terms(&mut self, island: &Island) {
         let mut terms = 0.0;
@@ -84,7 +122,10 @@ impl Iterate {
                 region,
                 impulse,
                 cost,
-            } = contact.law.evaluate(&self.contact_velocities[i]);
+            } = contact
+                .law
+                .held(self.loads[i])
+                .evaluate_held(&self.contact_velocities[i]);
             self.regions[i] = region;
             self.impulses[i] = impulse;
             terms += cost;

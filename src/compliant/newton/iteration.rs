@@ -1,10 +1,13 @@
 //! Newton's method with a line search for one island (Castro et al., algorithm 2).
 
 use super::block_cholesky::BlockCholesky;
+use super::coupling::{Coupled, Limit, Side};
 use super::hessian::factorise;
 use super::island::Island;
 use super::iterate::{Direction, Iterate};
 use super::line_search::search;
+use super::loads::Coupling;
+use super::sweeps::Sweeps;
 use crate::compliant::settings::{Guess, SolverSettings};
 use crate::compliant::solution::{Convergence, IslandReport};
 use crate::interrupt::Interrupted;
@@ -17,17 +20,44 @@ const REFRESH: usize = 20;
 /// impulses and momenta are far from balance, the velocities are not known to be.
 const BALANCED: f64 = 1e-2;
 
+/// The stand of the iteration.
+#[derive(Clone, Copy, Debug)]
+struct Stand {
+    /// The pattern of the Hessian has been analysed.
+    is_analysed: bool,
+    since_refresh: usize,
+    /// The problem with held loads has been solved as far as it can be.
+    is_settled: bool,
+}
+
+/// The loads of Coulomb's friction in a step of the iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loads {
+    /// There are none, or none that move.
+    Fixed,
+    /// Those of the iterate.
+    Own,
+    /// Those of an iterate before: the problem that they make is solved first.
+    Held,
+}
+
 /// An island with the memory of its solution. It keeps what it has allocated, and the symbolic
 /// factorisation while trees and edges stay the same.
 #[derive(Clone, Debug, Default)]
 pub(in crate::compliant) struct IslandSolver {
     pub(in crate::compliant) island: Island,
     pub(in crate::compliant) iterate: Iterate,
-    direction: Direction,
+    pub(super) direction: Direction,
     pub(in crate::compliant) factor: BlockCholesky,
     /// `A v*`, for the scale of momenta.
     free_momentum: Vec<f64>,
-    candidate: Iterate,
+    pub(super) candidate: Iterate,
+    /// Loads that are held while others are looked at.
+    pub(super) held: Vec<f64>,
+    pub(in crate::compliant) coupled: Coupled,
+    pub(super) sweeps: Sweeps,
+    /// Loads did not come to rest, and are those of the sweeps.
+    pub(in crate::compliant) is_fixed: bool,
     pub(in crate::compliant) scratch: Vec<f64>,
     pub(in crate::compliant) report: IslandReport,
 }
@@ -47,6 +77,7 @@ impl IslandSolver {
         island.inertia_times(&island.free, &mut self.free_momentum);
         let sizes = (island.contacts.len(), island.rows.len());
         self.report.restart(island.trees.len(), sizes.0, sizes.1);
+        self.is_fixed = false;
         self.choose_guess(settings.guess, v0);
         self.iterate_newton(settings)
     }
@@ -59,6 +90,9 @@ impl IslandSolver {
             self.iterate.v[tree.start..tree.start + tree.width].copy_from_slice(given);
         }
         self.iterate.evaluate_at_v(island);
+        if island.has_loads {
+            self.iterate.take_loads(island);
+        }
         if guess == Guess::Given {
             return;
         }
@@ -76,6 +110,9 @@ impl IslandSolver {
                 }
             }
             self.candidate.evaluate_at_v(island);
+            if island.has_loads {
+                self.candidate.take_loads(island);
+            }
             // Also where the cost of the guess overflows.
             let is_cheaper = self.candidate.cost < self.iterate.cost;
             if is_cheaper || !self.iterate.cost.is_finite() {
@@ -85,72 +122,75 @@ impl IslandSolver {
     }
 
     fn iterate_newton(&mut self, settings: &SolverSettings) -> Result<(), Interrupted> {
-        let island = &self.island;
-        let mut analysed = false;
-        let mut since_refresh = 0;
+        let mut stand = Stand {
+            is_analysed: false,
+            since_refresh: 0,
+            is_settled: true,
+        };
         loop {
-            // Line 2: the test of convergence (26).
-            self.iterate.evaluate_gradient(island);
-            let (mut residual, mut scale) = self.residual();
-            if since_refresh > 0 && settings.accepts(residual, scale) {
-                // Stiff terms turn what steps have added up in rounding into impulses: the residual
-                // that counts is that of the velocities themselves.
-                self.iterate.evaluate_at_v(island);
-                self.iterate.evaluate_gradient(island);
-                since_refresh = 0;
-                (residual, scale) = self.residual();
+            if self.moves_loads() && self.sweep_if_due(settings)? {
+                stand.since_refresh = 0;
+                stand.is_settled = false;
             }
+            // Line 2: the test of convergence (26).
+            let (loads, residual, scale) = self.balance(settings, &mut stand);
             self.report.state(self.iterate.cost, residual, scale);
             if settings.history {
                 self.report.costs.push(self.iterate.cost);
             }
-            if !(self.iterate.cost + residual + scale).is_finite() {
+            let is_solved = loads != Loads::Held && settings.accepts(residual, scale);
+            let ended = if !(self.iterate.cost + residual + scale).is_finite() {
                 // Numbers whose squares overflow: nothing can be compared, and the solver refuses it.
-                self.end(Convergence::Stalled);
-                return Ok(());
-            }
-            if settings.accepts(residual, scale) {
-                self.end(Convergence::Gradient);
-                return Ok(());
-            }
-            if self.report.iterations >= settings.max_iterations {
-                self.end(Convergence::MaxIterations);
+                Some(Convergence::Stalled)
+            } else if is_solved {
+                Some(Convergence::Gradient)
+            } else if self.report.iterations >= settings.max_iterations {
+                Some(Convergence::MaxIterations)
+            } else {
+                None
+            };
+            if let Some(ended) = ended {
+                self.end(ended);
                 return Ok(());
             }
             settings.interrupt.check()?;
-            // Algorithm 2, line 3: H dv = −∇ℓ, with the pattern of H analysed once.
-            if !analysed {
+            // Algorithm 2, line 3: the Hessian, with its pattern analysed once.
+            if !std::mem::replace(&mut stand.is_analysed, true) {
+                let island = &self.island;
                 self.factor.analyse(&island.widths, &island.edges);
-                analysed = true;
             }
-            if !factorise(&mut self.factor, island, &self.iterate, &mut self.scratch) {
+            let (factor, scratch) = (&mut self.factor, &mut self.scratch);
+            if !factorise(factor, &self.island, &self.iterate, scratch) {
                 self.end(Convergence::Stalled);
                 return Ok(());
             }
-            let negative = self.iterate.gradient.iter().map(|g| -g);
-            for (dv, g) in self.direction.dv.iter_mut().zip(negative) {
-                *dv = g;
-            }
-            self.factor.solve(&mut self.direction.dv);
-            self.direction.evaluate(island, &self.iterate);
-            // Line 4: the length, by an exact or an approximate minimum of ℓ along dv.
-            let (length, evaluations) = search(settings, island, &self.iterate, &self.direction);
-            self.report.evaluations += evaluations;
-            let Some(length) = length else {
-                self.end(Convergence::Stalled);
-                return Ok(());
-            };
-            // Line 5. Velocities of terms and momenta are updated along with v.
             let before = self.iterate.cost;
-            self.iterate.advance(&self.direction, length);
-            since_refresh += 1;
-            if since_refresh == REFRESH {
-                self.iterate.refresh(island);
-                since_refresh = 0;
+            let coupled = if loads == Loads::Own {
+                self.step_coupled(residual)
+            } else {
+                Coupling::NotThere
+            };
+            let length = match coupled {
+                Coupling::Taken => Some(1.0),
+                Coupling::AtRest => {
+                    self.end(Convergence::Cost);
+                    return Ok(());
+                }
+                Coupling::NotThere | Coupling::LeadsUp => self.step_convex(settings),
+            };
+            if length.is_none() && loads != Loads::Held {
+                self.end(Convergence::Stalled);
+                return Ok(());
             }
-            self.iterate.evaluate_terms(island);
+            stand.since_refresh += 1;
+            if stand.since_refresh == REFRESH {
+                self.iterate.refresh(&self.island);
+                self.iterate.evaluate_terms(&self.island);
+                stand.since_refresh = 0;
+            }
             self.report.iterations += 1;
-            if self.stands_still(settings, before, length) {
+            let stays = length.is_none_or(|length| self.stands_still(settings, before, length));
+            if stays && loads != Loads::Held {
                 if settings.history {
                     self.report.costs.push(self.iterate.cost);
                 }
@@ -161,11 +201,51 @@ impl IslandSolver {
                 }
                 return Ok(());
             }
+            stand.is_settled = stays;
         }
     }
 
+    /// The gradient at the iterate: whose loads it is of, its norm, and the scale of momenta.
+    fn balance(&mut self, settings: &SolverSettings, stand: &mut Stand) -> (Loads, f64, f64) {
+        self.iterate.evaluate_gradient(&self.island);
+        let (mut residual, mut scale) = self.residual();
+        if stand.since_refresh > 0 && settings.accepts(residual, scale) {
+            // Stiff terms turn what steps have added up in rounding into impulses: the residual that
+            // counts is that of the velocities themselves.
+            self.iterate.evaluate_at_v(&self.island);
+            self.iterate.evaluate_gradient(&self.island);
+            stand.since_refresh = 0;
+            (residual, scale) = self.residual();
+        }
+        if !self.moves_loads() {
+            return (Loads::Fixed, residual, scale);
+        }
+        if self.follow(settings, residual, stand.is_settled) {
+            (residual, scale) = self.residual();
+            return (Loads::Own, residual, scale);
+        }
+        (Loads::Held, residual, scale)
+    }
+
+    /// Lines 4 and 5: a step along `−H⁻¹ ∇ℓ` to an exact or an approximate minimum of ℓ; its length,
+    /// none where the cost does not fall.
+    fn step_convex(&mut self, settings: &SolverSettings) -> Option<f64> {
+        let island = &self.island;
+        for (dv, g) in self.direction.dv.iter_mut().zip(&self.iterate.gradient) {
+            *dv = -g;
+        }
+        self.factor.solve(&mut self.direction.dv);
+        self.direction.evaluate(island, &self.iterate);
+        let (length, evaluations) = search(settings, island, &self.iterate, &self.direction);
+        self.report.evaluations += evaluations;
+        // Velocities of terms and momenta are updated along with v.
+        self.iterate.advance(&self.direction, length?);
+        self.iterate.evaluate_terms(island);
+        length
+    }
+
     /// `‖D ∇ℓ‖`, and the greater of `‖D A v‖` and `‖D Jᵀγ‖` (26).
-    fn residual(&self) -> (f64, f64) {
+    pub(super) fn residual(&self) -> (f64, f64) {
         let (island, iterate) = (&self.island, &self.iterate);
         let mut momentum = 0.0;
         let parts = iterate.momentum.iter().zip(&self.free_momentum);
@@ -207,13 +287,30 @@ impl IslandSolver {
             let (residual, scale) = self.residual();
             self.report.state(self.iterate.cost, residual, scale);
         }
+        self.report.friction_error = self.friction_error();
     }
 
-    /// Solves `H x = b` with the Hessian at the solution, for its derivatives.
+    /// Factorises the Hessian at the solution, for its derivatives.
     pub(in crate::compliant) fn factorise_at_solution(&mut self) -> bool {
         let island = &self.island;
         self.factor.analyse(&island.widths, &island.edges);
+        self.coupled.collect(island, &self.iterate);
         factorise(&mut self.factor, island, &self.iterate, &mut self.scratch)
+    }
+
+    /// Solves with the derivative of the balance at the solution, which was factorised: `H`, and what
+    /// loads add that follow the velocities. False where the residual stays above 1e-9.
+    pub(in crate::compliant) fn solve_at_solution(&mut self, side: Side, b: &mut [f64]) -> bool {
+        if !self.coupled.is_needed() {
+            self.factor.solve(b);
+            return true;
+        }
+        let limit = Limit {
+            tolerance: 1e-13,
+            cycles: 10,
+        };
+        let (factor, island) = (&mut self.factor, &self.island);
+        self.coupled.solve(factor, island, side, b, limit) <= 1e-9
     }
 
     /// The complementarity error of the island: `Σ |g · γ|`, `g = J v − v̂ + R γ` (33).

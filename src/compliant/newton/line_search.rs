@@ -49,13 +49,14 @@ fn slope(island: &Island, iterate: &Iterate, direction: &Direction, length: f64)
     let mut curvature = direction.curvature;
     let velocities = iterate.contact_velocities.iter();
     let rates = direction.contact_velocities.iter();
-    for ((contact, v), dv) in island.contacts.iter().zip(velocities).zip(rates) {
+    let loads = iterate.loads.iter();
+    for (((contact, v), dv), load) in island.contacts.iter().zip(velocities).zip(rates).zip(loads) {
         let v = [
             v[0] + length * dv[0],
             v[1] + length * dv[1],
             v[2] + length * dv[2],
         ];
-        let (force, stiffness) = contact.law.along(&v, dv);
+        let (force, stiffness) = contact.law.held(*load).along(&v, dv);
         slope -= force;
         curvature += stiffness;
     }
@@ -170,13 +171,15 @@ fn difference(island: &Island, iterate: &Iterate, direction: &Direction, length:
     let mut change = length * (direction.slope + 0.5 * length * direction.curvature);
     let velocities = iterate.contact_velocities.iter();
     let rates = direction.contact_velocities.iter();
-    for ((contact, v), dv) in island.contacts.iter().zip(velocities).zip(rates) {
+    let loads = iterate.loads.iter();
+    for (((contact, v), dv), load) in island.contacts.iter().zip(velocities).zip(rates).zip(loads) {
+        let law = contact.law.held(*load);
         let there = [
             v[0] + length * dv[0],
             v[1] + length * dv[1],
             v[2] + length * dv[2],
         ];
-        change += contact.law.evaluate(&there).cost - contact.law.evaluate(v).cost;
+        change += law.evaluate_held(&there).cost - law.evaluate_held(v).cost;
     }
     let velocities = iterate.row_velocities.iter();
     for ((row, v), dv) in island

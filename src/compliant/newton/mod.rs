@@ -4,17 +4,21 @@
 //! * `iteration`: Newton's method; `iterate`: a point and a direction; `line_search`: the length of
 //!   a step.
 //! * `hessian`: `A + Jᵀ G J` by blocks; `block_cholesky`, `ordering`: its factor.
+//! * `loads`: Coulomb's law, by `sweeps` from afar and by the `coupling` of loads and velocities.
 //! * `parallel`: islands on several threads.
 
 mod block_cholesky;
+pub(super) mod coupling;
 pub(super) mod graph;
 mod hessian;
 pub(super) mod island;
 pub(super) mod iterate;
 mod iteration;
 mod line_search;
+mod loads;
 mod ordering;
 #[cfg(feature = "parallel")]
 pub(super) mod parallel;
+mod sweeps;
 
 pub(super) use iteration::IslandSolver;

@@ -10,7 +10,7 @@ use super::statistics::{StepStatistics, StepTimes};
 use super::step::Core;
 use super::terms::StepTerm;
 use crate::compliant::failure::CompliantFailure;
-use crate::compliant::{Problem, Softness, Solver, StepSolution};
+use crate::compliant::{Problem, Softness, Solver, StepFriction, StepSolution};
 #[cfg(doc)]
 use crate::derivative::RunDerivative;
 use crate::derivative::StepsDerivative;
@@ -121,13 +121,11 @@ where
         self
     }
 
-    /// Bounds friction by the normal impulses of the start of each step
-    /// ([`Problem::lag_friction`]): sliding bodies do not glide on a cushion, and the bound is one
-    /// step old. `slip` (m/s) is the slip below which friction is proportional to it; 1e-4 is usual.
-    /// Default: the convex law of the paper.
+    /// The friction of contacts; default [`StepFriction::Coulomb`]. The law of the paper is
+    /// [`StepFriction::Cone`].
     #[must_use]
-    pub fn lagged_friction(mut self, slip: f64) -> Self {
-        self.core.settings.lagged_friction = Some(slip);
+    pub fn friction(mut self, friction: StepFriction) -> Self {
+        self.core.settings.friction_law = friction;
         self
     }
 

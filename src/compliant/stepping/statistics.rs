@@ -20,6 +20,8 @@ pub struct StepStatistics {
     pub evaluations: usize,
     /// The greatest [momentum error](crate::compliant::IslandReport::momentum_error) of an island.
     pub momentum_error: f64,
+    /// The greatest [error of friction](crate::compliant::IslandReport::friction_error) of an island.
+    pub friction_error: f64,
     /// The greatest [complementarity error](crate::compliant::StepSolution::complementarity_error) of a
     /// step.
     pub complementarity_error: f64,

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::columns::Columns;
 use super::free_motion::{FreeMotion, StepStart};
+use super::listing::Known;
 use super::model::SteppedSystem;
 use super::scheme::Scheme;
 use super::statistics::{StepStatistics, StepTimes};
@@ -12,7 +13,7 @@ use super::statistics::{StepStatistics, StepTimes};
 use super::terms::{StepState, StepTerm};
 use crate::compliant::failure::CompliantFailure;
 use crate::compliant::problem::check_slip;
-use crate::compliant::{Problem, Softness, Solver};
+use crate::compliant::{Problem, Softness, Solver, StepFriction};
 use crate::mechanics::configuration::{check_configuration, check_input};
 use crate::mechanics::contact::frames::check_start_frames;
 use crate::mechanics::measured::Sizes;
@@ -28,7 +29,7 @@ pub(super) struct Settings {
     pub(super) scheme: Scheme,
     pub(super) softness: Softness,
     pub(super) least_margin: f64,
-    pub(super) lagged_friction: Option<f64>,
+    pub(super) friction_law: StepFriction,
     pub(super) friction: bool,
     pub(super) inelastic: bool,
     pub(super) limits: Limits,
@@ -47,6 +48,8 @@ pub(super) struct Core {
     pub(super) v: Vec<f64>,
     pub(super) motion: FreeMotion,
     pub(super) contacts: Contacts,
+    /// The list of contacts before this one.
+    pub(super) listed: Contacts,
     /// The sizes of the system at the start.
     sizes: Arc<Sizes>,
     /// A step was begun, and has not come back where the system panicked.
@@ -57,6 +60,8 @@ pub(super) struct Core {
     /// The number of contacts that the system numbered at the start; 0 where it numbers none.
     pub(super) numbered: usize,
     pub(super) next_q: Vec<f64>,
+    /// The velocities of the problem that was solved before, as a guess.
+    pub(super) next_v: Vec<f64>,
     pub(super) statistics: StepStatistics,
     pub(super) times: StepTimes,
     pub(super) columns: Option<Box<Columns>>,
@@ -73,7 +78,7 @@ pub(super) struct Ordered<'a> {
 
 impl Settings {
     /// The contacts of `set`; refuses what this driver does not take.
-    fn fill(
+    pub(super) fn fill(
         &self,
         system: &dyn SteppedSystem,
         q: &[f64],
@@ -124,8 +129,10 @@ impl Settings {
             problem.add_tree(&motion.inertia[place..place + n * n], &motion.v[tree])?;
         }
         problem.add_contacts(contacts)?;
-        if let Some(slip) = self.lagged_friction {
-            problem.lag_friction(state.v, slip)?;
+        match self.friction_law {
+            StepFriction::Coulomb => problem.coulomb(),
+            StepFriction::Cone => {}
+            StepFriction::Lagged { slip } => problem.lag_friction(state.v, slip)?,
         }
         self.terms
             .iter()
@@ -141,7 +148,7 @@ impl Core {
             scheme: Scheme::default(),
             softness: Softness::default(),
             least_margin: 1e-3,
-            lagged_friction: None,
+            friction_law: StepFriction::default(),
             friction: true,
             inelastic: false,
             limits: Limits::default(),
@@ -159,9 +166,11 @@ impl Core {
             v: Vec::new(),
             motion: FreeMotion::default(),
             contacts: Contacts::new(),
+            listed: Contacts::new(),
             pressing: Vec::new(),
             numbered: 0,
             next_q: Vec::new(),
+            next_v: Vec::new(),
             statistics: StepStatistics::default(),
             times: StepTimes::default(),
             columns: None,
@@ -173,7 +182,7 @@ impl Core {
         validate::positive("time_step", &[settings.dt])?;
         validate::not_negative("least_margin", &[settings.least_margin])?;
         settings.softness.validate()?;
-        if let Some(slip) = settings.lagged_friction {
+        if let StepFriction::Lagged { slip } = settings.friction_law {
             check_slip(slip)?;
         }
         self.solver.settings.validate()
@@ -211,7 +220,7 @@ impl Core {
         self.times = StepTimes::default();
         self.motion.prepare(system, q);
         self.check_contacts(system)?;
-        self.list_contacts(system, self.settings.dt)?;
+        self.list_contacts(system, self.settings.dt, Known::Start)?;
         let touching = self
             .contacts
             .all_parameters()
@@ -250,17 +259,6 @@ impl Core {
         self.settings
             .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
         check_start_frames(system, &self.q, &self.contacts)
-    }
-
-    /// Contacts that a step can reach.
-    fn list_contacts(&mut self, system: &dyn SteppedSystem, dt: f64) -> Result<(), InputError> {
-        let set = ContactSet::Reachable {
-            v: &self.v,
-            dt,
-            least: self.settings.least_margin,
-        };
-        self.settings
-            .fill(system, &self.q, &self.v, set, &mut self.contacts)
     }
 
     /// Makes a step.
@@ -345,37 +343,9 @@ impl Core {
             });
         }
         checked.map_err(|reason| self.model_failure(reason))?;
-        let moved = Instant::now();
-        let listed = self.list_contacts(system, dt);
-        listed.map_err(|reason| self.model_failure(reason))?;
-        let found = Instant::now();
-        let state = StepState {
-            t: self.t,
-            dt,
-            q: &self.q,
-            v: &self.v,
-        };
-        let built = self.settings.build(
-            system,
-            &self.motion,
-            &self.contacts,
-            &state,
-            &mut self.problem,
-        );
-        built.map_err(|reason| self.model_failure(reason))?;
-        let built = Instant::now();
-        if let Err(failure) = self.solver.solve(&self.problem, &self.v) {
-            return Err(match failure {
-                CompliantFailure::Input(reason) => self.model_failure(reason),
-                failure => failure,
-            });
-        }
-        let solved = Instant::now();
+        self.times.motion += began.elapsed();
+        self.find_velocities(system, dt)?;
         self.count();
-        self.times.motion += moved - began;
-        self.times.geometry += found - moved;
-        self.times.build += built - found;
-        self.times.solve += solved - built;
         self.check_convergence()
     }
 
@@ -433,6 +403,7 @@ impl Core {
             counts.evaluations += island.evaluations;
         }
         counts.momentum_error = counts.momentum_error.max(solution.momentum_error());
+        counts.friction_error = counts.friction_error.max(solution.friction_error());
         counts.complementarity_error = counts
             .complementarity_error
             .max(solution.complementarity_error());

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::mechanics::contact::gaps::gap_row;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, Reach, UnilateralConstraints};
 use crate::{InputError, validate};
 
 /// Rows `Da` of some contacts, one after the other, in borrowed space. Trees are ranges of
@@ -332,20 +332,37 @@ impl Contacts {
     }
 
     /// Removes the contact added last, whose rows are there, unless it can matter in a step
-    /// ([`ContactSet::Reachable`](crate::mechanics::ContactSet::Reachable)). It stays where its gap is not a
-    /// number, to be refused, and for velocities of another length.
-    pub fn keep_last_if_reachable(&mut self, v: &[f64], dt: f64, least: f64) {
-        let Some(last) = self.len().checked_sub(1).filter(|_| v.len() == self.dof) else {
+    /// ([`Reach`]). It stays where its gap is not a number, to be refused, and for velocities of
+    /// another length.
+    pub fn keep_last_if_reachable(&mut self, step: &Reach<'_>) {
+        let fits = step.velocities.iter().all(|v| v.len() == self.dof);
+        let Some(last) = self.len().checked_sub(1).filter(|_| fits) else {
             return;
         };
-        let (velocity, of) = (self.velocity(last, v), &self.parameters[last]);
-        let factor = 1.5 * (dt + of.dissipation_time);
-        // Beyond the reach of the approach, which the slip has to make up for. Squares are compared:
-        // it saves a root for each contact.
-        let beyond = of.gap - factor * (-velocity[0]).max(0.0);
-        let reach = factor * of.friction;
-        let slip_squared = velocity[1] * velocity[1] + velocity[2] * velocity[2];
-        if of.gap > least && beyond > 0.0 && beyond * beyond > reach * reach * slip_squared {
+        let of = &self.parameters[last];
+        if of.gap <= step.least || of.gap.is_nan() {
+            return;
+        }
+        let is_reached = step.velocities.iter().any(|v| {
+            let velocity = self.velocity(last, v);
+            let time = if step.cushions {
+                of.dissipation_time
+            } else {
+                0.0
+            };
+            let factor = 1.5 * (step.dt + time);
+            // Beyond the reach of the approach, which the slip has to make up for. Squares are
+            // compared: it saves a root for each contact.
+            let beyond = of.gap - factor * (-velocity[0]).max(0.0);
+            let reach = if step.cushions {
+                factor * of.friction
+            } else {
+                0.0
+            };
+            let slip_squared = velocity[1] * velocity[1] + velocity[2] * velocity[2];
+            beyond <= 0.0 || beyond * beyond <= reach * reach * slip_squared
+        });
+        if !is_reached {
             self.pop();
         }
     }

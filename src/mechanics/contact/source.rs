@@ -16,18 +16,52 @@ pub enum ContactSet<'a> {
     Listed(&'a [usize]),
     /// Contacts with a gap up to this margin (m).
     Within(f64),
-    /// Contacts that can matter in a step of `dt` seconds from the velocities `v`: with a gap up to
-    /// `1.5 (dt + τ) (μ |v_t| + max(0, −v_n))`, or up to `least` (m) where that is more. A sliding
-    /// contact of a compliant step presses from a distance `(dt + τ) μ |v_t|`; without those
-    /// contacts a sliding body hops.
-    Reachable {
-        /// Velocities.
-        v: &'a [f64],
-        /// Length of the step (s).
-        dt: f64,
-        /// Least margin (m).
-        least: f64,
-    },
+    /// Contacts that can matter in a step.
+    Reachable(Reach<'a>),
+}
+
+/// The step whose contacts are asked for: a contact can press in it with a gap up to
+/// `1.5 (dt + τ) max(0, −v_n)`, of the lowest of its normal velocities, or up to `least` where that is
+/// more.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Reach<'a> {
+    /// Velocities in the step: at its start, and at its end as far as they are known.
+    pub velocities: &'a [&'a [f64]],
+    /// Length of the step (s).
+    pub dt: f64,
+    /// Least margin (m).
+    pub least: f64,
+    /// Contacts that slide press before they close, from `(dt + τ) μ |v_t|` as well: the convex cone
+    /// of friction. Without those contacts a body that slides hops.
+    pub cushions: bool,
+}
+
+impl<'a> Reach<'a> {
+    /// Of a step of `dt` seconds with these velocities, without cushions.
+    pub fn new(velocities: &'a [&'a [f64]], dt: f64, least: f64) -> Self {
+        Self {
+            velocities,
+            dt,
+            least,
+            cushions: false,
+        }
+    }
+
+    /// Refuses velocities of another length than `dof`.
+    pub(crate) fn check_length(&self, dof: usize) -> Result<(), InputError> {
+        let mut velocities = self.velocities.iter();
+        velocities.try_for_each(|v| validate::length("v", dof, v.len()))
+    }
+
+    /// Refuses velocities of another length than `dof`, and numbers that make no sense.
+    pub(crate) fn check(&self, dof: usize) -> Result<(), InputError> {
+        self.check_length(dof)?;
+        let mut velocities = self.velocities.iter();
+        velocities.try_for_each(|v| validate::finite("v", v))?;
+        validate::not_negative("dt", &[self.dt])?;
+        validate::not_negative("margin", &[self.least])
+    }
 }
 
 /// The quantities evaluated beside gaps and normal rows; by default none.
@@ -83,8 +117,8 @@ pub struct Wanted<'a> {
 ///             let rows = [-slope, 0.0, 1.0, 1.0, 0.0, slope, 0.0, length, 0.0].map(|x| x / length);
 ///             contacts.push_block(0, 0..3, &rows[..3 * (1 + contacts.tangents())])?;
 ///         }
-///         if let ContactSet::Reachable { v, dt, least } = set {
-///             contacts.keep_last_if_reachable(v, dt, least);
+///         if let ContactSet::Reachable(reach) = set {
+///             contacts.keep_last_if_reachable(&reach);
 ///         }
 ///         Ok(())
 ///     }
@@ -175,11 +209,11 @@ where
                 let beyond = |j: &usize| self.gap(*j, q) > margin;
                 (0..count).filter(|j| !beyond(j)).try_for_each(add)
             }
-            ContactSet::Reachable { v, dt, least } => {
-                validate::length("v", dof, v.len())?;
+            ContactSet::Reachable(reach) => {
+                reach.check_length(dof)?;
                 (0..count).try_for_each(|j| {
                     add_contact(self, q, j, wanted, contacts, &mut scratch)?;
-                    contacts.keep_last_if_reachable(v, dt, least);
+                    contacts.keep_last_if_reachable(&reach);
                     Ok(())
                 })
             }

@@ -1,0 +1,164 @@
+//! Coulomb's law in the iteration of an island: the loads that bound friction are brought to the
+//! normal impulses of the solution.
+//!
+//! With its loads held the problem is convex. It is solved until less is left of it than the loads
+//! would change; then the loads of the iterate are taken, and Newton's method goes on with loads
+//! that follow the velocities ([`Coupled`](super::coupling::Coupled)). Where that does not lead down,
+//! they are held again. If it has not come near in some iterations, or if loads do not come to
+//! rest, [`Sweeps`](super::sweeps::Sweeps) find where to go on.
+
+use super::coupling::{Limit, Side};
+use super::iteration::IslandSolver;
+use super::sweeps::Rest;
+use crate::compliant::settings::SolverSettings;
+use crate::interrupt::Interrupted;
+
+/// Part of the residual with own loads from which the problem with held loads counts as solved.
+const SOLVED: f64 = 0.3;
+
+/// Iterations after which the method has to be near, and the momentum error from which it is not.
+const PATIENCE: usize = 5;
+const FAR: f64 = 0.01;
+
+/// Momentum error from which Newton's method converges.
+const NEAR: f64 = 1e-6;
+
+/// The sweeps from afar, which Newton's method ends.
+const APPROACH: Rest = Rest {
+    change: 1e-4,
+    sweeps: 400,
+};
+
+/// The sweeps to loads that are to stay.
+const LAST: Rest = Rest {
+    change: 1e-6,
+    sweeps: 1000,
+};
+
+/// What became of a step with loads that follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coupling {
+    /// It was made.
+    Taken,
+    /// No contact slides: loads change nothing.
+    NotThere,
+    /// The residual does not fall along it.
+    LeadsUp,
+    /// Nor does it near the solution, where it is rounding.
+    AtRest,
+}
+
+impl IslandSolver {
+    /// True while the loads of Coulomb's friction move.
+    pub(super) fn moves_loads(&self) -> bool {
+        self.island.has_loads && !self.is_fixed
+    }
+
+    /// Sweeps where Newton's method has not come near by itself, and where loads that follow are given
+    /// up: those of sweeps stay to the end. False where neither is so.
+    pub(super) fn sweep_if_due(&mut self, settings: &SolverSettings) -> Result<bool, Interrupted> {
+        let made = self.report.iterations;
+        if made >= settings.following() {
+            self.is_fixed = true;
+            self.sweep(settings, LAST)?;
+            return Ok(true);
+        }
+        let is_far = made == PATIENCE && self.report.momentum_error > FAR;
+        if is_far {
+            self.sweep(settings, APPROACH)?;
+        }
+        Ok(is_far)
+    }
+
+    /// Velocities and loads from sweeps.
+    fn sweep(&mut self, settings: &SolverSettings, until: Rest) -> Result<(), Interrupted> {
+        let (iterate, island) = (&mut self.iterate, &self.island);
+        self.report.sweeps += self.sweeps.run(island, until, &settings.interrupt)?;
+        iterate.v.copy_from_slice(self.sweeps.v());
+        let found = self.sweeps.impulses().iter();
+        for (load, impulse) in iterate.loads.iter_mut().zip(found) {
+            *load = impulse[0];
+        }
+        iterate.evaluate_at_v(island);
+        Ok(())
+    }
+
+    /// Takes the loads of the iterate, where what they change is more than what is left of the
+    /// problem with those that are held; false where they stay.
+    pub(super) fn follow(
+        &mut self,
+        settings: &SolverSettings,
+        residual: f64,
+        is_settled: bool,
+    ) -> bool {
+        self.held.clear();
+        self.held.extend_from_slice(&self.iterate.loads);
+        self.iterate.take_loads(&self.island);
+        let (own, scale) = self.residual();
+        if is_settled || residual <= SOLVED * own || settings.accepts(residual.min(own), scale) {
+            return true;
+        }
+        self.iterate.hold_loads(&self.island, &self.held);
+        false
+    }
+
+    /// A step of Newton's method with loads that follow. It is not along a slope of the cost, so that
+    /// the residual decides.
+    pub(super) fn step_coupled(&mut self, residual: f64) -> Coupling {
+        let island = &self.island;
+        if !self.coupled.collect(island, &self.iterate) {
+            return Coupling::NotThere;
+        }
+        for (dv, g) in self.direction.dv.iter_mut().zip(&self.iterate.gradient) {
+            *dv = -g;
+        }
+        // As exact as keeps the convergence of order two.
+        let error = self.report.momentum_error;
+        let limit = Limit {
+            tolerance: error.clamp(1e-10, 1e-3),
+            cycles: 1,
+        };
+        let (factor, direction) = (&mut self.factor, &mut self.direction.dv);
+        self.coupled
+            .solve(factor, island, Side::Plain, direction, limit);
+        self.direction.evaluate(island, &self.iterate);
+        self.candidate.resize(island);
+        let is_near = error < NEAR;
+        for length in [1.0, 0.5, 0.25] {
+            self.report.evaluations += 1;
+            self.candidate
+                .evaluate_moved(island, &self.iterate, &self.direction, length);
+            let reached = island.scaled_norm(&self.candidate.gradient);
+            // Near the solution any fall will do, until there is only rounding.
+            if reached <= (1.0 - 0.5 * length) * residual || is_near && reached < residual {
+                std::mem::swap(&mut self.candidate, &mut self.iterate);
+                return Coupling::Taken;
+            }
+        }
+        if is_near {
+            Coupling::AtRest
+        } else {
+            Coupling::LeadsUp
+        }
+    }
+
+    /// The residual of Coulomb's law with the loads of the solution itself, relative to momenta; the
+    /// iterate keeps its loads where they are fixed.
+    pub(super) fn friction_error(&mut self) -> f64 {
+        if !self.island.has_loads {
+            return 0.0;
+        }
+        self.held.clear();
+        self.held.extend_from_slice(&self.iterate.loads);
+        self.iterate.take_loads(&self.island);
+        let (residual, scale) = self.residual();
+        if self.is_fixed {
+            self.iterate.hold_loads(&self.island, &self.held);
+        }
+        if residual > 0.0 {
+            residual / scale
+        } else {
+            0.0
+        }
+    }
+}

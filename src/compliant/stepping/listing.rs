@@ -1,0 +1,155 @@
+//! The contacts of a step: those that its velocities can close. Which velocities a step ends with is
+//! known once it is solved, and a body that was struck may reach others; then these are listed too
+//! and the step is solved again. At the end every contact that presses is in the list, so that the
+//! step does not depend on the rule of listing.
+
+use std::time::Instant;
+
+use super::model::SteppedSystem;
+use super::step::Core;
+use super::terms::StepState;
+use crate::InputError;
+use crate::compliant::StepFriction;
+use crate::compliant::failure::CompliantFailure;
+use crate::mechanics::{ContactSet, Contacts, Reach};
+
+/// Most lists of a step: after a blow has gone on through so many gaps, the next step goes on with
+/// it.
+const LISTS: usize = 8;
+
+/// Part of the least margin to which end velocities may differ from what was listed for.
+const TOLERATED: f64 = 0.05;
+
+/// The velocities of a step that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// At the start.
+    Start,
+    /// At the end as well, without contacts.
+    Free,
+    /// At the end of the problem that was solved last.
+    End,
+}
+
+impl Core {
+    /// Lists the contacts that a step can reach.
+    pub(super) fn list_contacts(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        known: Known,
+    ) -> Result<(), InputError> {
+        let velocities = [&*self.v, &*self.motion.v, self.solver.solution().v()];
+        let known = match known {
+            Known::Start => 1,
+            Known::Free => 2,
+            Known::End => 3,
+        };
+        let mut reach = Reach::new(&velocities[..known], dt, self.settings.least_margin);
+        reach.cushions = self.settings.friction_law == StepFriction::Cone;
+        let set = ContactSet::Reachable(reach);
+        self.settings
+            .fill(system, &self.q, &self.v, set, &mut self.contacts)
+    }
+
+    /// Stage 2: the velocities with contacts.
+    pub(super) fn find_velocities(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+    ) -> Result<(), CompliantFailure> {
+        let mut began = Instant::now();
+        self.list_contacts(system, dt, Known::Free)
+            .map_err(|reason| self.model_failure(reason))?;
+        for list in 1.. {
+            let found = Instant::now();
+            self.times.geometry += found - began;
+            self.build_and_solve(system, dt, list == 1)?;
+            began = Instant::now();
+            if list == LISTS || !self.strays(system, dt) {
+                break;
+            }
+            std::mem::swap(&mut self.contacts, &mut self.listed);
+            self.list_contacts(system, dt, Known::End)
+                .map_err(|reason| self.model_failure(reason))?;
+            if self.pressing_at_end(&self.contacts, dt) == self.pressing_at_end(&self.listed, dt) {
+                std::mem::swap(&mut self.contacts, &mut self.listed);
+                self.times.geometry += began.elapsed();
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The problem of the contacts that are listed, and its solution: from the velocities of the
+    /// start, or from those that were found before.
+    fn build_and_solve(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        is_first: bool,
+    ) -> Result<(), CompliantFailure> {
+        let began = Instant::now();
+        let state = StepState {
+            t: self.t,
+            dt,
+            q: &self.q,
+            v: &self.v,
+        };
+        let (motion, contacts, problem) = (&self.motion, &self.contacts, &mut self.problem);
+        let built = self
+            .settings
+            .build(system, motion, contacts, &state, problem);
+        built.map_err(|reason| self.model_failure(reason))?;
+        let built = Instant::now();
+        if !is_first {
+            self.next_v.clear();
+            self.next_v.extend_from_slice(self.solver.solution().v());
+        }
+        let guess = if is_first { &self.v } else { &self.next_v };
+        if let Err(failure) = self.solver.solve(&self.problem, guess) {
+            return Err(match failure {
+                CompliantFailure::Input(reason) => self.model_failure(reason),
+                failure => failure,
+            });
+        }
+        self.times.build += built - began;
+        self.times.solve += built.elapsed();
+        Ok(())
+    }
+
+    /// The number of contacts that the velocities of the solution press together.
+    fn pressing_at_end(&self, contacts: &Contacts, dt: f64) -> usize {
+        let end = self.solver.solution().v();
+        let pressing = contacts.all_parameters().iter().enumerate();
+        let pressing = pressing.filter(|(i, of)| of.gap + dt * contacts.velocity(*i, end)[0] < 0.0);
+        pressing.count()
+    }
+
+    /// True where a tree ends the step with velocities that may close a contact which those of the
+    /// start and those without contacts do not: they lie off the line between the two by more than a
+    /// small part of the least margin in a step.
+    fn strays(&self, system: &dyn SteppedSystem, dt: f64) -> bool {
+        let end = self.solver.solution().v();
+        let time = dt;
+        (0..self.motion.places.len()).any(|tree| {
+            let own = system.tree(tree);
+            let (start, free) = (&self.v[own.clone()], &self.motion.v[own.clone()]);
+            let (mut along, mut square) = (0.0, 0.0);
+            for ((end, start), free) in end[own.clone()].iter().zip(start).zip(free) {
+                along += (end - start) * (free - start);
+                square += (free - start) * (free - start);
+            }
+            let part = if square > 0.0 {
+                (along / square).clamp(0.0, 1.0)
+            } else {
+                0.0
+            };
+            let mut off = 0.0;
+            for ((end, start), free) in end[own].iter().zip(start).zip(free) {
+                off += (end - start - part * (free - start)).abs();
+            }
+            off * time > TOLERATED * self.settings.least_margin
+        })
+    }
+}
