@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
-use saltation::compliant::Solver;
+use saltation::compliant::{Solver, StepFriction};
 use saltation::models::Particle;
 use saltation::{Compliant, Start};
 
@@ -94,7 +94,9 @@ impl Setup {
             dissipation_time: tau,
             ..Particle::default()
         };
-        let stepper = Compliant::new(particle)?.time_step(dt);
+        let stepper = Compliant::new(particle)?
+            .time_step(dt)
+            .friction(StepFriction::Cone);
         let mut stepper = stepper.solver(Solver::new().rtol(1e-10));
         // Ten times the time in which the cushion forms.
         // A shorter last step would have a cushion of its own.

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Outcome, ensure};
 use plotters::prelude::*;
-use saltation::compliant::{Softness, Solver};
+use saltation::compliant::{Softness, Solver, StepFriction};
 use saltation::models::Particle;
 use saltation::{Compliant, Start};
 
@@ -94,7 +94,9 @@ impl Setup {
         };
         let mut softness = Softness::default();
         softness.stiction = sigma;
-        let stepper = Compliant::new(particle)?.time_step(self.dt);
+        let stepper = Compliant::new(particle)?
+            .time_step(self.dt)
+            .friction(StepFriction::Cone);
         let mut stepper = stepper.softness(softness).solver(Solver::new().rtol(1e-12));
         let run = stepper.integrate(&Start::at(0.0).q(&particle.rest()).v(&[0.0; 3]), END)?;
         let run = run.completed()?;

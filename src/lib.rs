@@ -113,9 +113,9 @@
 //! * [`variational`]: the same bodies in steps of one length by the midpoint rule, with impacts
 //!   inside the steps ([`Variational`]).
 //! * [`compliant`]: bodies in implicit steps of one length, with hundreds of compliant contacts with
-//!   friction solved as one convex problem ([`Compliant`]), and derivatives of rollouts.
+//!   Coulomb's friction ([`Compliant`]), and derivatives of rollouts.
 //! * [`bodies`]: rigid bodies with shapes as a mechanical system ([`bodies::Scene`]): spheres, boxes,
-//!   capsules, planes, and the contacts between them.
+//!   capsules, cylinders, cones, planes, and the contacts between them.
 //! * [`impact`]: velocities before and after, when several contacts close at once: laws that return
 //!   sets of outcomes.
 //! * [`lcp`]: linear complementarity problems ([`lcp::LcpSolver`]), for rigid contacts and on

@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use saltation::bodies::Scene;
-use saltation::compliant::{Softness, Solver, StepStatistics, StepTimes};
+use saltation::compliant::{Softness, Solver, StepFriction, StepStatistics, StepTimes};
 use saltation::mechanics::Contacts;
 use saltation::models::Clutter;
 use saltation::{Compliant, Page, Start};
@@ -74,6 +74,7 @@ impl Fall {
     fn stepper(&self, scene: Scene) -> Outcome<Compliant<Scene>> {
         let solver = threads(Solver::new().rtol(RTOL), self.threads);
         let stepper = Compliant::new(scene)?.time_step(self.dt);
+        let stepper = stepper.friction(StepFriction::Cone);
         Ok(stepper.softness(self.softness).solver(solver))
     }
 

@@ -177,6 +177,8 @@ impl Scene {
             parameters.stiffness = material.stiffness;
             parameters.dissipation_time = material.dissipation_time;
             (parameters.near_rigid, parameters.stiction) = (material.near_rigid, material.stiction);
+            // One of the two moves, and is not a plane.
+            parameters.size = Some(a.radius.min(b.radius));
         }
         contacts.push(parameters)?;
         let directions = frame(point.normal);

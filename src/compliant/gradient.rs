@@ -81,6 +81,14 @@ struct Chain {
     stiffness: f64,
     /// `∂ ln R_n/∂τ_d` and `∂v̂_n/∂τ_d`.
     dissipation: (f64, f64),
+    hard: Hard,
+}
+
+/// Derivatives of `ln R_h` of a contact that hardens.
+struct Hard {
+    normal: f64,
+    stiffness: f64,
+    dissipation: f64,
 }
 
 impl Chain {
@@ -90,11 +98,20 @@ impl Chain {
         // Coulomb's law closes an open contact within the step, whatever its dissipation.
         let closes = parameters.gap > 0.0 && matches!(law.model, Friction::Coulomb { .. });
         let own = 1.0 / (problem.dt() * parameters.stiffness * time);
+        let hardest = law.hardening().normal;
+        // R_h is the own regularisation, or a part of R_n, which has changes of its own.
+        let own_hard = if hardest > own { 0.0 } else { 1.0 };
+        let hard = Hard {
+            normal: 1.0 / hardest,
+            stiffness: -own_hard / parameters.stiffness,
+            dissipation: -own_hard / time,
+        };
         // Beyond its own regularisation, the near-rigid limit holds R_n.
         let own = if law.normal > own { 0.0 } else { 1.0 };
         Self {
             gap: -1.0 / if closes { problem.dt() } else { time },
             normal: 1.0 / law.normal,
+            hard,
             stiffness: -own / parameters.stiffness,
             dissipation: (
                 -own / time,
@@ -118,6 +135,9 @@ impl Chain {
         let normal = self.normal * d.normal
             + self.stiffness * d.stiffness
             + self.dissipation.0 * d.dissipation_time;
+        let hard = self.hard.normal * d.hard
+            + self.hard.stiffness * d.stiffness
+            + self.hard.dissipation * d.dissipation_time;
         let stabilisation =
             d.stabilisation + self.gap * d.gap + self.dissipation.1 * d.dissipation_time;
         let velocity = law.curvature_times(at, &d.velocity, false);
@@ -127,6 +147,8 @@ impl Chain {
                 + rates.tangential[k] * d.tangential
                 + rates.stabilisation[k] * stabilisation
                 + rates.start[k] * d.start
+                + rates.knee[k] * d.knee
+                + rates.hard[k] * hard
                 - velocity[k]
         })
     }
@@ -141,16 +163,21 @@ impl Chain {
     ) -> ContactVariation {
         let along = |rate: &[f64; 3]| dot(rate, weights);
         let (normal, stabilisation) = (along(&rates.normal), along(&rates.stabilisation));
+        let hard = along(&rates.hard);
         let velocity = law.curvature_times(at, weights, true);
         ContactVariation {
             gap: self.gap * stabilisation,
             friction: along(&rates.friction),
-            stiffness: self.stiffness * normal,
-            dissipation_time: self.dissipation.0 * normal + self.dissipation.1 * stabilisation,
+            stiffness: self.stiffness * normal + self.hard.stiffness * hard,
+            dissipation_time: self.dissipation.0 * normal
+                + self.dissipation.1 * stabilisation
+                + self.hard.dissipation * hard,
             normal: self.normal * normal,
             tangential: along(&rates.tangential),
             stabilisation,
             start: along(&rates.start),
+            knee: along(&rates.knee),
+            hard: self.hard.normal * hard,
             velocity: velocity.map(|x| -x),
         }
     }

@@ -13,7 +13,7 @@ pub struct Gliding {
     /// Speed of the slip `|v_t|` (m/s).
     pub slip: f64,
     /// Thickness of the cushion `(dt + τ) μ |v_t|` (m): the gap at which the contact of a body
-    /// without weight would stop pressing. Zero with lagged friction, which has no cushion.
+    /// without weight would stop pressing. Zero with Coulomb's law and lagged friction, which have no cushion.
     pub distance: f64,
     /// The gap of a body that slides on at this speed with this normal impulse (m): `distance` less
     /// the compression `(R_n + μ² R_t)(dt + τ) γ_n`, which is about the load by the stiffness.
@@ -62,10 +62,10 @@ impl StepSolution {
     ///
     /// ```
     /// use saltation::Start;
-    /// use saltation::compliant::Compliant;
+    /// use saltation::compliant::{Compliant, StepFriction};
     /// use saltation::models::SlidingBlock;
     /// let block = SlidingBlock { friction: 0.5, slope: 0.5f64.atan(), ..SlidingBlock::default() };
-    /// let mut stepper = Compliant::new(block)?;
+    /// let mut stepper = Compliant::new(block)?.friction(StepFriction::Cone);
     /// let start = Start::at(0.0).q(&[0.0; 2]).v(&[-1.0, 0.0]);
     /// let run = stepper.integrate(&start, 3.0)?.completed()?;
     /// let gliding = stepper.solution().gliding(stepper.problem(), 0).expect("it slides");

@@ -322,26 +322,55 @@ impl Problem {
         Ok(())
     }
 
-    /// Gives all contacts added so far Coulomb's law in the place of the convex cone:
+    /// Gives all contacts added so far Coulomb's law in the place of the convex cone, with the velocities
+    /// `v0` at the start of the step:
     ///
     /// ```text
-    ///     γ_n = s₊/R_n        γ_t = −v_t/R_t, or −μ γ_n v_t/|v_t| where that is less
+    ///     γ_n = s₊/R_n up to s₁, then with the slope 1/R_h
+    ///     γ_t = −v_t/R_t, or −μ γ_n v_t/|v_t| where that is less
     ///     s = v̂_n − v_n       v̂_n = −φ₀/(dt + τ) for φ₀ ≤ 0, and −φ₀/dt for φ₀ > 0
     /// ```
     ///
     /// A contact presses where it would close within the step: nothing glides on a cushion, and
-    /// bodies that pass each other do not touch. The solution is no minimum of a cost any more. It is
-    /// found by convex problems with the loads `γ_n` of friction held, sweeps over the contacts and
-    /// Newton's method; where loads do not come to rest, those of the last sweep stay, and
+    /// bodies that pass each other do not touch. Where the near-rigid limit holds, a contact hardens
+    /// to `R_h = R_n/1000`, or to its stiffness, from four times the load on that its own bodies would
+    /// make: `s₁ = 4 R_n |J (v* − v0)|/w`. So a heavy body does not sink into a light one, and an
+    /// impact leaves no rebound.
+    ///
+    /// The solution is no minimum of a cost any more. It is found by convex problems with the loads
+    /// `γ_n` of friction held, sweeps over the contacts and Newton's method; where loads do not come
+    /// to rest, those of the last sweep stay, and
     /// [`friction_error`](super::IslandReport::friction_error) says by how much they are wrong. With large
     /// `μ` bodies may jam in more ways than one; then the guess decides.
-    pub fn coulomb(&mut self) {
+    ///
+    /// # Errors
+    /// [`InputError::WrongLength`] and [`InputError::NotFinite`] for velocities.
+    pub fn coulomb(&mut self, v0: &[f64]) -> Result<(), InputError> {
+        validate::length("start velocities", self.dof(), v0.len())?;
+        validate::finite("start velocities", v0)?;
         for term in &mut self.contacts {
-            term.law.model = Friction::Coulomb { load: 0.0 };
+            // Of each body by itself: two that fall together press each other no less.
+            let mut change = 0.0_f64;
+            for link in term.links.iter() {
+                let tree = &self.trees[link.tree];
+                let of = tree.start..tree.start + tree.width;
+                let (free, start) = (&self.free[of.clone()], &v0[of]);
+                let rows = &self.jacobian[link.place..link.place + 3 * tree.width];
+                let squares = rows.chunks_exact(tree.width).map(|row| {
+                    let pairs = row.iter().zip(free.iter().zip(start));
+                    let rate: f64 = pairs.map(|(j, (free, v))| j * (free - v)).sum();
+                    rate * rate
+                });
+                change = change.max(squares.sum::<f64>().sqrt());
+            }
+            let softness = self.softness.of(&term.parameters);
+            let hard = softness.hardening(self.dt, &term.parameters, &term.law, change);
+            term.law.model = Friction::Coulomb { load: 0.0, hard };
             if term.parameters.gap > 0.0 {
                 term.law.stabilisation = -term.parameters.gap / self.dt;
             }
         }
+        Ok(())
     }
 
     /// Copies rows into the flat storage, padded to `height` rows a tree.

@@ -3,9 +3,13 @@
 
 use std::f64::consts::PI;
 
-use super::law::ContactLaw;
+use super::law::{ContactLaw, Hardening};
 use crate::mechanics::ContactParameters;
 use crate::{InputError, validate};
+
+/// Loads of the own bodies of a contact from which it hardens, and by how much.
+const KNEE: f64 = 4.0;
+const HARD: f64 = 1e-3;
 
 /// The two numbers that soften contacts beyond their stiffness.
 ///
@@ -85,6 +89,31 @@ impl Softness {
             validate::unless(value.is_finite(), name, value, rule)?;
         }
         Ok(law)
+    }
+
+    /// How a contact of Coulomb's law hardens whose own bodies change their velocity by `change` (m/s)
+    /// in a step without contacts: where the near-rigid limit holds it, from so many times the load
+    /// on that stops this change.
+    pub(crate) fn hardening(
+        &self,
+        dt: f64,
+        contact: &ContactParameters,
+        law: &ContactLaw,
+        change: f64,
+    ) -> Hardening {
+        let own = 1.0 / (dt * contact.stiffness * (dt + contact.dissipation_time));
+        let w = law.tangential / self.stiction;
+        // Without a response, R_t says nothing of it.
+        let is_held = law.normal > own && self.floor(w) > 0.0;
+        let knee = KNEE * law.normal * change / w;
+        Hardening {
+            knee: if is_held && knee.is_finite() {
+                knee
+            } else {
+                f64::INFINITY
+            },
+            normal: (HARD * law.normal).max(own).min(law.normal),
+        }
     }
 
     /// The near-rigid limit `β² w / 4π²` of a regularisation.

@@ -31,6 +31,11 @@ pub struct ContactVariation {
     /// Normal velocity at the start of the step (m/s), with lagged friction
     /// ([`Problem::lag_friction`]).
     pub start: f64,
+    /// Approach `s₁` (m/s) from which a contact of Coulomb's law hardens, and its regularisation `R_h`
+    /// (1/kg) from there ([`Problem::coulomb`]).
+    pub knee: f64,
+    /// See [`knee`](Self::knee).
+    pub hard: f64,
     /// `dJ v`: the velocity `[n, t₁, t₂]` (m/s) that changed rows give at the solution.
     pub velocity: [f64; 3],
 }
@@ -258,6 +263,8 @@ impl ContactVariation {
             tangential: 1.0,
             stabilisation: 1.0,
             start: 1.0,
+            knee: 1.0,
+            hard: 1.0,
             velocity: [1.0; 3],
         })
     }
@@ -271,6 +278,8 @@ impl ContactVariation {
             + self.tangential * other.tangential
             + self.stabilisation * other.stabilisation
             + self.start * other.start
+            + self.knee * other.knee
+            + self.hard * other.hard
             + dot(&self.velocity, &other.velocity)
     }
 }
@@ -323,12 +332,21 @@ fn law_difference(low: &ContactLaw, high: &ContactLaw, factor: f64) -> Option<Co
         (Friction::Lagged { start: a, .. }, Friction::Lagged { start: b, .. }) => b - a,
         _ => return None,
     };
+    let (a, b) = (low.hardening(), high.hardening());
+    // A contact without a knee keeps none.
+    let knee = if a.knee.is_finite() && b.knee.is_finite() {
+        b.knee - a.knee
+    } else {
+        0.0
+    };
     Some(ContactVariation {
         friction: factor * (high.friction - low.friction),
         normal: factor * (high.normal - low.normal),
         tangential: factor * (high.tangential - low.tangential),
         stabilisation: factor * (high.stabilisation - low.stabilisation),
         start: factor * start,
+        knee: factor * knee,
+        hard: factor * (b.normal - a.normal),
         ..ContactVariation::default()
     })
 }

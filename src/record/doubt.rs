@@ -80,6 +80,28 @@ pub enum Doubt {
         /// Time (s).
         t: f64,
     },
+    /// A contact of the compliant driver lay deeper than a tenth of the smaller of its bodies: they pass
+    /// through each other. The load is far above their own, or the step too long for their speed. Told
+    /// once a run.
+    Sunk {
+        /// The contact.
+        contact: usize,
+        /// Time (s).
+        t: f64,
+        /// Overlap (m).
+        depth: f64,
+        /// Overlap by the radius of the smaller body.
+        share: f64,
+    },
+    /// The loads of Coulomb's friction did not come to rest in the step from here on: friction of that
+    /// step is wrong by a part of the momenta
+    /// ([`IslandReport::friction_error`](crate::compliant::IslandReport::friction_error)).
+    Friction {
+        /// Time (s).
+        t: f64,
+        /// The part.
+        error: f64,
+    },
     /// Steps from here on look at event functions at four places only, whatever lies between:
     /// [`Resolution::Samples`](crate::hybrid::Resolution::Samples). Told once, at the start.
     Unsearched {
@@ -129,6 +151,19 @@ impl fmt::Display for Doubt {
             Self::Halved { t } => write!(
                 f,
                 "the step from t = {t} on was made in two halves: Newton's method did not solve it whole, or it met what is not finite; take shorter steps"
+            ),
+            Self::Sunk {
+                contact,
+                t,
+                depth,
+                share,
+            } => write!(
+                f,
+                "contact {contact} lay {depth:e} m deep at t = {t}, {share:.1} of the smaller body: a load far above its own, or steps too long for the speed"
+            ),
+            Self::Friction { t, error } => write!(
+                f,
+                "friction did not come to rest in the step from t = {t} on: it is wrong by {error:e} of the momenta"
             ),
             Self::Unsearched { t } => write!(
                 f,

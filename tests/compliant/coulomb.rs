@@ -4,9 +4,9 @@
 use nalgebra::DMatrix;
 use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Solver, StepFriction};
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{Contacts, MechanicalSystem, UnilateralConstraints};
 use saltation::models::Clutter;
-use saltation::{Compliant, Start};
+use saltation::{Compliant, ContactModel, Doubt, EventDriven, Start};
 
 use crate::random::SplitMix64;
 
@@ -178,7 +178,7 @@ fn derivatives_of_steps_are_differences_on_either_side() {
         let (q, v) = scene.start();
         let x: Vec<f64> = q.iter().chain(&v).copied().collect();
         let (nq, n) = (q.len(), q.len() + v.len());
-        let solver = Solver::new().rtol(1e-14).atol(1e-18);
+        let solver = Solver::new().rtol(1e-13).atol(1e-18);
         let mut driver = Compliant::new(scene)
             .unwrap()
             .time_step(0.005)
@@ -212,7 +212,7 @@ fn derivatives_of_steps_are_differences_on_either_side() {
             let mut bends = false;
             for i in 0..n {
                 let (left, right) = ((middle[i] - low[i]) / h, (high[i] - middle[i]) / h);
-                bends |= (right - left).abs() > 1e-3 * size;
+                bends |= (right - left).abs() > 1e-2 * size;
                 let (least, most) = (left.min(right) - 1e-3 * size, left.max(right) + 1e-3 * size);
                 let found = columns[(i, k)];
                 assert!(
@@ -221,6 +221,9 @@ fn derivatives_of_steps_are_differences_on_either_side() {
                 );
             }
             compared += 1;
+            if bends {
+                println!("bends {case} {k}");
+            }
             at_borders += usize::from(bends);
         }
     }
@@ -231,7 +234,8 @@ fn derivatives_of_steps_are_differences_on_either_side() {
 #[test]
 #[ignore = "minutes in release: `.ci/full`"]
 fn an_open_fall_spreads_with_long_steps_as_with_short_ones() {
-    let outside = |dt: f64, seed: u64| {
+    let outside = |steps: usize, seed: u64| {
+        let dt = 2.0 / steps as f64;
         let clutter = Clutter {
             bodies: 160,
             walls: false,
@@ -243,7 +247,7 @@ fn an_open_fall_spreads_with_long_steps_as_with_short_ones() {
         let (q, v) = scene.start();
         let mut driver = Compliant::new(scene).unwrap().time_step(dt);
         driver.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
-        for _ in 0..(2.0 / dt).round() as usize {
+        for _ in 0..steps {
             driver.step().unwrap();
         }
         let bodies = driver.q().chunks_exact(7);
@@ -251,8 +255,8 @@ fn an_open_fall_spreads_with_long_steps_as_with_short_ones() {
             .filter(|q| q[0].abs() > 0.45 || q[1].abs() > 0.45)
             .count()
     };
-    let mean = |dt: f64| (0..6).map(|seed| outside(dt, seed)).sum::<usize>() as f64 / 6.0;
-    let (long, short) = (mean(0.01), mean(0.001));
+    let mean = |steps| (0..6).map(|seed| outside(steps, seed)).sum::<usize>() as f64 / 6.0;
+    let (long, short) = (mean(200), mean(2000));
     println!("{long} {short}");
     assert!((long - short).abs() < 6.0, "{long} {short}");
 }
@@ -273,4 +277,105 @@ fn with_the_cone_a_ball_feels_the_wall_that_it_passes() {
         .completed()
         .unwrap();
     assert!((run.state()[0] - 0.0115).abs() < 5e-4, "{}", run.state()[0]);
+}
+
+/// A heavy box on a light one, at rest for 2 s: how deep it stands, and the doubts.
+fn stands_on(ratio: f64) -> (f64, Vec<Doubt>) {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    for (z, density) in [(0.05, 1000.0), (0.15, 1000.0 * ratio)] {
+        let cube = Body::new(Shape::cuboid([0.05; 3]).unwrap());
+        let cube = cube.position([0.0, 0.0, z]).density(density);
+        scene.add(cube).unwrap();
+    }
+    let (q, v) = scene.start();
+    let mut driver = Compliant::new(scene.clone()).unwrap();
+    let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), 2.0);
+    let run = run.unwrap().completed().unwrap();
+    let q = run.q(run.times().len() - 1);
+    let depth = scene.deepest_overlap(q, &mut Contacts::new()).unwrap();
+    (depth, run.doubts().to_vec())
+}
+
+/// The overlap grows by a thousandth of the load beyond four times the own one. What passes through
+/// is said.
+#[test]
+fn a_heavy_body_stands_on_a_light_one_or_the_run_says_so() {
+    for (ratio, most) in [(1.0, 1e-4), (100.0, 2.5e-4), (1e4, 1e-3)] {
+        let (depth, doubts) = stands_on(ratio);
+        assert!(
+            depth < most && doubts.is_empty(),
+            "{ratio}: {depth:e} {doubts:?}"
+        );
+    }
+    let (depth, doubts) = stands_on(1e7);
+    let [
+        Doubt::Sunk {
+            depth: told, share, ..
+        },
+    ] = doubts[..]
+    else {
+        panic!("{depth} {doubts:?}");
+    };
+    assert!(told > 0.005 && (share - told / (0.05 * 3.0_f64.sqrt())).abs() < 1e-12);
+}
+
+/// Two rods on hinges, one over the other, strike a floor: the run of a rigid plastic impact is the
+/// limit, with the default numbers of the trait and with others.
+#[test]
+fn with_default_numbers_steps_tend_to_the_rigid_plastic_limit() {
+    let (q, v) = ([1.0, 0.5], [0.0, 0.0]);
+    let start = Start::at(0.0).q(&q).v(&v);
+    let rigid = EventDriven::new(ContactModel::new(Rods { time: 0.0 })).unwrap();
+    let rigid = rigid
+        .rtol(1e-11)
+        .atol(1e-12)
+        .integrate(&start, 1.5)
+        .unwrap();
+    let rigid = rigid.completed().unwrap();
+    for part in [0.0, 1.0, 10.0] {
+        let off = [2e-3, 5e-4, 1.25e-4].map(|dt| {
+            let model = Rods { time: part * dt };
+            let run = Compliant::new(model)
+                .unwrap()
+                .time_step(dt)
+                .integrate(&start, 1.5);
+            (run.unwrap().completed().unwrap().state() - rigid.state()).amax()
+        });
+        assert!(
+            off[1] < 0.4 * off[0] && off[2] < 0.5 * off[1],
+            "{part}: {off:?}"
+        );
+    }
+}
+
+/// A double pendulum with unit masses and rods over a floor.
+struct Rods {
+    time: f64,
+}
+
+impl MechanicalSystem for Rods {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        let c = (q[0] - q[1]).cos();
+        mass.copy_from_slice(&[2.0, c, c, 1.0]);
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -2.0 * 9.81 * q[0].sin();
+        effort[1] = -9.81 * q[1].sin();
+    }
+}
+
+impl UnilateralConstraints for Rods {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0].sin() + q[1].sin() + 0.4
+    }
+    fn dissipation_time(&self, _j: usize) -> f64 {
+        self.time
+    }
 }

@@ -11,6 +11,7 @@ use crate::random_problems::{Cone, Kind, Sample};
 fn violation(sample: &Sample, solution: &StepSolution) -> f64 {
     let dense = sample.dense();
     let v = DVector::from_column_slice(solution.v());
+    let start = DVector::from_column_slice(&sample.guess);
     let momentum = &dense.a * (&v - &dense.free);
     let mut balance = momentum.clone();
     let largest = solution.impulses().as_flattened().iter();
@@ -25,7 +26,20 @@ fn violation(sample: &Sample, solution: &StepSolution) -> f64 {
         } else {
             cone.v_hat
         };
-        worst = worst.max(off_the_law(cone, v_hat, &v, gamma) / largest);
+        // R_h = R_n/1000 from four times the load on that stops the change of the own bodies, where
+        // the near-rigid limit holds the contact; no stiffer than the contact is.
+        let w = cone.tangential / sample.softness.stiction;
+        let own = parameters.stiffness * sample.dt * (sample.dt + parameters.dissipation_time);
+        let is_held = cone.normal * own > 1.0 + 1e-12;
+        let change = change_of_a_body(sample, cone, &(&dense.free - &start));
+        let knee = if is_held {
+            4.0 * cone.normal * change / w
+        } else {
+            f64::INFINITY
+        };
+        let hard = (1e-3 * cone.normal).max(1.0 / own);
+        let law = Law { v_hat, knee, hard };
+        worst = worst.max(off_the_law(cone, law, &v, gamma) / largest);
     }
     for ((law, j), gamma) in dense.rows.iter().zip(solution.row_impulses()) {
         balance -= j.transpose() * *gamma;
@@ -34,10 +48,31 @@ fn violation(sample: &Sample, solution: &StepSolution) -> f64 {
     worst.max(balance.amax() / (momentum.amax() + largest))
 }
 
+/// The greatest change of the velocity at a contact by that of one tree alone.
+fn change_of_a_body(sample: &Sample, cone: &Cone, change: &DVector<f64>) -> f64 {
+    let (mut first, mut most) = (0, 0.0_f64);
+    for (_, free) in &sample.trees {
+        let n = free.len();
+        let part = cone.j.columns(first, n) * change.rows(first, n);
+        most = most.max(part.norm());
+        first += n;
+    }
+    most
+}
+
+/// What Coulomb's law has beside the numbers of the cone.
+#[derive(Clone, Copy)]
+struct Law {
+    v_hat: f64,
+    knee: f64,
+    hard: f64,
+}
+
 /// How far an impulse is from Coulomb's law at the velocities `v`.
-fn off_the_law(cone: &Cone, v_hat: f64, v: &DVector<f64>, gamma: &[f64; 3]) -> f64 {
+fn off_the_law(cone: &Cone, law: Law, v: &DVector<f64>, gamma: &[f64; 3]) -> f64 {
     let vc = &cone.j * v;
-    let normal = (v_hat - vc[0]).max(0.0) / cone.normal;
+    let s = (law.v_hat - vc[0]).max(0.0);
+    let normal = s.min(law.knee) / cone.normal + (s - law.knee).max(0.0) / law.hard;
     let slip = vc[1].hypot(vc[2]);
     let most = (cone.mu * normal).min(slip / cone.tangential);
     let along = |k: usize| {

@@ -282,6 +282,7 @@ fn the_adjoint_is_the_transpose() {
                 (contact.stiffness, contact.dissipation_time) = (1e3 * any(), any());
                 (contact.normal, contact.tangential) = (any(), 1e-3 * any());
                 (contact.stabilisation, contact.start) = (any(), any());
+                (contact.knee, contact.hard) = (any(), 1e-3 * any());
                 contact.velocity = [any(), any(), any()];
             }
             for row in &mut change.rows {

@@ -152,7 +152,7 @@ impl Sample {
             problem.lag_friction(v0, *slip).expect("lagged");
         }
         if self.coulomb {
-            problem.coulomb();
+            problem.coulomb(&self.guess).expect("velocities");
         }
         problem
     }

@@ -148,11 +148,15 @@ fn fill(draw: &mut Draw, problem: &mut Problem, trial: &mut Trial, dt: f64) -> b
     if draw.chance(0.1) {
         listed(draw, problem, trial);
     }
-    if draw.chance(0.85) {
+    if draw.chance(0.5) {
         return false;
     }
     let length = draw.length(problem.dof());
     let v0 = draw.numbers(length);
+    if draw.chance(0.7) {
+        trial.door("Coulomb's law", problem.coulomb(&v0));
+        return false;
+    }
     let slip = if draw.chance(0.1) {
         draw.number()
     } else {
@@ -346,6 +350,7 @@ fn look_at(trial: &mut Trial, solution: &StepSolution, rtol: f64) {
     trial.note("rows", solution.row_impulses());
     trial.note("regions", solution.regions());
     trial.note("cost", &(solution.cost(), solution.complementarity_error()));
+    trial.note("friction", &solution.friction_error());
     for report in solution.islands() {
         let IslandReport {
             convergence,

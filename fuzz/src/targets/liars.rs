@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::Zeno;
 use saltation::mechanics::{
-    ContactSet, ContactSource, Contacts, Reach, UnilateralConstraints, Wanted, check_mechanics_until,
+    ContactSet, ContactSource, Contacts, Reach, UnilateralConstraints, Wanted,
+    check_mechanics_until,
 };
 use saltation::nalgebra::DMatrix;
 use saltation::variational::Midpoint;
@@ -121,7 +122,8 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
                 compliance: true,
             };
             let mut found = Contacts::new();
-            let set = ContactSet::Reachable(Reach::new(&[&v], 0.01, 1.0));
+            let velocities = [&*v];
+            let set = ContactSet::Reachable(Reach::new(&velocities, 0.01, 1.0));
             let filled = model.fill(&q, set, wanted, &mut found);
             trial.result("contacts", filled.map(|()| found.len()));
         }),

@@ -8,7 +8,9 @@ use saltation::bodies::{
     Ray, RayHit, Scene, Shape, ShapeKind, contact_point, contact_points,
 };
 use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
-use saltation::mechanics::{ContactParameters, Contacts, MechanicalSystem, UnilateralConstraints};
+use saltation::mechanics::{
+    ContactParameters, Contacts, MechanicalSystem, Reach, UnilateralConstraints,
+};
 use saltation::models::SpringCylinder;
 use saltation::nalgebra::Vector3;
 use saltation::{Compliant, InputError, Page, Start};
@@ -204,7 +206,10 @@ fn free_contact(draw: &mut Draw, trial: &mut Trial) {
             .map_or(0, |()| 1);
         trial.expect(contacts.len() == count, || "half a contact".to_owned());
         let v = vec![draw.number(); draw.below(20)];
-        contacts.keep_last_if_reachable(&v, draw.number(), draw.number());
+        let velocities = [&*v];
+        let mut step = Reach::new(&velocities, draw.number(), draw.number());
+        step.cushions = draw.chance(0.5);
+        contacts.keep_last_if_reachable(&step);
         trial.expect(contacts.len() <= count, || "more contacts".to_owned());
     }
 }

@@ -1,9 +1,9 @@
 //! The compliant driver: steps and runs of any bodies, every setting, derivatives of runs.
 
+use saltation::compliant::StepFriction;
 use saltation::compliant::{CompliantFailure, Scheme, Softness, Solver, StepStatistics, StepTimes};
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
-use saltation::compliant::StepFriction;
 use saltation::{Compliant, Interrupt, Start};
 
 use super::{kept, live};
@@ -36,9 +36,13 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     if draw.chance(0.4) {
         stepper = stepper.frictionless();
     }
-    if draw.chance(0.2) {
-        stepper = stepper.friction(StepFriction::Lagged {
-            slip: 1e-3 * draw.positive(),
+    if draw.chance(0.5) {
+        stepper = stepper.friction(if draw.chance(0.5) {
+            StepFriction::Cone
+        } else {
+            StepFriction::Lagged {
+                slip: 1e-3 * draw.positive(),
+            }
         });
     }
     if draw.chance(0.3) {

@@ -3,7 +3,9 @@
 
 use super::coulomb::Bounded;
 use super::lagged::Lag;
-use super::values::{ContactLaw, ContactPoint, Curvature, Friction, ImpulseRates, Region, dot};
+use super::values::{
+    ContactLaw, ContactPoint, Curvature, Friction, Hardening, ImpulseRates, Normal, Region, dot,
+};
 
 impl ContactLaw {
     /// With the cone of Coulomb's law.
@@ -28,32 +30,70 @@ impl ContactLaw {
         matches!(self.model, Friction::Coulomb { .. }) && self.friction > 0.0
     }
 
-    /// The normal impulse `s₊/R_n` at the velocity `v`: the load of Coulomb's law.
+    /// The normal part of Coulomb's law at the velocity `v`; of others, that of a contact without
+    /// friction.
+    #[inline]
+    fn normal_at(&self, v: &[f64; 3]) -> Normal {
+        self.hardening()
+            .normal(self.normal, self.stabilisation - v[0])
+    }
+
+    /// How the contact hardens; one that does not has no knee.
+    #[inline]
+    pub(in crate::compliant) fn hardening(&self) -> Hardening {
+        match self.model {
+            Friction::Coulomb { hard, .. } => hard,
+            _ => Hardening {
+                knee: f64::INFINITY,
+                normal: self.normal,
+            },
+        }
+    }
+
+    /// The normal impulse at the velocity `v`: the load of Coulomb's law.
     #[inline]
     pub(in crate::compliant) fn load(&self, v: &[f64; 3]) -> f64 {
-        (self.stabilisation - v[0]).max(0.0) / self.normal
+        self.normal_at(v).impulse
+    }
+
+    /// The normal impulse that the law has, of a contact whose velocity answers to its own impulse
+    /// alone, by `w` (1/kg): from the impulse `before` at the normal velocity `v`.
+    pub(in crate::compliant) fn relaxed_normal(&self, before: f64, v: f64, w: f64) -> f64 {
+        // The approach without the impulse, s + w γ = a, on either side of the knee.
+        let free = self.stabilisation - v + w * before;
+        let hard = self.hardening();
+        let soft = free / (self.normal + w);
+        let at_knee = hard.knee / self.normal;
+        if soft <= at_knee {
+            return soft.max(0.0);
+        }
+        (free - hard.knee + hard.normal * at_knee) / (hard.normal + w)
     }
 
     /// With this load, where it is of Coulomb's law.
     #[inline]
     pub(in crate::compliant) fn held(&self, load: f64) -> Self {
         let model = match self.model {
-            Friction::Coulomb { .. } => Friction::Coulomb { load },
+            Friction::Coulomb { hard, .. } => Friction::Coulomb { load, hard },
             other => other,
         };
         Self { model, ..*self }
     }
 
-    /// What a load that follows the velocity adds to `G = −∂γ/∂v_c` at the velocity `v`, the product
-    /// `a wᵀ`: a contact that slides has `γ_t = −μ γ_n t` and `∂γ_n = −∂v_n/R_n`. None in stiction,
+    /// The part that a load which follows the velocity adds to `G = −∂γ/∂v_c` at the velocity `v`, the product
+    /// `a wᵀ`: a contact that slides has `γ_t = −μ γ_n t` and `∂γ_n = −γ_n′ ∂v_n`. None in stiction,
     /// and where nothing presses.
     pub(in crate::compliant) fn coupling(&self, v: &[f64; 3]) -> Option<[[f64; 3]; 2]> {
-        let load = self.load(v);
+        let Normal {
+            impulse: load,
+            slope,
+            ..
+        } = self.normal_at(v);
         let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
         let slides = slip > self.tangential * self.friction * load;
         (self.has_load() && load > 0.0 && slides).then(|| {
             let along = [0.0, v[1] / slip, v[2] / slip];
-            [along, [-self.friction / self.normal, 0.0, 0.0]]
+            [along, [-self.friction * slope, 0.0, 0.0]]
         })
     }
 
@@ -89,7 +129,7 @@ impl ContactLaw {
     pub(crate) fn evaluate_held(&self, v: &[f64; 3]) -> ContactPoint {
         match self.model {
             Friction::Cone => {}
-            Friction::Coulomb { load } => return Bounded::new(self, load).evaluate(v),
+            Friction::Coulomb { load, hard } => return Bounded::new(self, load, hard).evaluate(v),
             Friction::Lagged { start, slip } => {
                 return Lag::new(self, start, slip).evaluate(self, v);
             }
@@ -132,7 +172,7 @@ impl ContactLaw {
     pub(crate) fn along(&self, v: &[f64; 3], w: &[f64; 3]) -> (f64, f64) {
         match self.model {
             Friction::Cone => {}
-            Friction::Coulomb { load } => return Bounded::new(self, load).along(v, w),
+            Friction::Coulomb { load, hard } => return Bounded::new(self, load, hard).along(v, w),
             Friction::Lagged { .. } => {
                 let force = dot(&self.evaluate_held(v).impulse, w);
                 return (force, self.curvature(v).along(w));
@@ -166,7 +206,7 @@ impl ContactLaw {
     pub(crate) fn curvature(&self, v: &[f64; 3]) -> Curvature {
         match self.model {
             Friction::Cone => {}
-            Friction::Coulomb { load } => return Bounded::new(self, load).curvature(v),
+            Friction::Coulomb { load, hard } => return Bounded::new(self, load, hard).curvature(v),
             Friction::Lagged { start, slip } => {
                 return Lag::new(self, start, slip).curvature(self, v);
             }
@@ -242,26 +282,45 @@ impl ContactLaw {
 
     /// As [`by_parameters`](Self::by_parameters), of Coulomb's law with the load of the velocity `v`.
     fn by_parameters_of_coulomb(&self, v: &[f64; 3], point: &ContactPoint) -> ImpulseRates {
-        let [normal, first, second] = point.impulse;
+        let [_, first, second] = point.impulse;
         let mut rates = ImpulseRates::default();
-        if normal <= 0.0 {
+        let (normal, hard) = (self.normal_at(v), self.hardening());
+        if normal.impulse <= 0.0 {
             return rates;
         }
-        let by_target = 1.0 / self.normal;
-        (rates.normal[0], rates.stabilisation[0]) = (-normal, by_target);
+        // γ_n = s₁/R_n + (s − s₁)/R_h beyond the knee: what each number adds to it.
+        let s = self.stabilisation - v[0];
+        let beyond = (s - hard.knee).max(0.0);
+        let is_beyond = s > hard.knee;
+        let soft = if is_beyond { hard.knee } else { s } / self.normal;
+        let by_knee = if is_beyond {
+            1.0 / self.normal - 1.0 / hard.normal
+        } else {
+            0.0
+        };
+        rates.normal[0] = -soft;
+        rates.hard[0] = -beyond / hard.normal;
+        rates.knee[0] = by_knee;
+        rates.stabilisation[0] = normal.slope;
         match point.region {
             Region::Stiction => {
                 let by_tangential = |gamma: f64| -gamma / self.tangential;
                 rates.tangential = [0.0, by_tangential(first), by_tangential(second)];
             }
             Region::Sliding if self.friction > 0.0 => {
-                // γ_t = −μ γ_n t.
+                // γ_t = −μ γ_n t follows.
                 let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
                 for k in 1..3 {
                     let along = -v[k] / slip;
-                    rates.friction[k] = along * normal;
-                    rates.normal[k] = -along * self.friction * normal;
-                    rates.stabilisation[k] = along * self.friction * by_target;
+                    rates.friction[k] = along * normal.impulse;
+                    for of in [
+                        &mut rates.normal,
+                        &mut rates.hard,
+                        &mut rates.knee,
+                        &mut rates.stabilisation,
+                    ] {
+                        of[k] = along * self.friction * of[0];
+                    }
                 }
             }
             Region::Sliding | Region::NoContact => {}
@@ -272,7 +331,12 @@ impl ContactLaw {
     /// `g · γ` with `g = v_c − v̂ + R γ`: zero but for rounding (33). Without the convex cone only
     /// its normal part is complementary.
     pub(crate) fn complementarity(&self, v: &[f64; 3], gamma: &[f64; 3]) -> f64 {
-        let normal = (v[0] - self.stabilisation + self.normal * gamma[0]) * gamma[0];
+        // The approach that the impulse is of, by both regularisations.
+        let hard = self.hardening();
+        let at_knee = hard.knee / self.normal;
+        let approach =
+            self.normal * gamma[0].min(at_knee) + hard.normal * (gamma[0] - at_knee).max(0.0);
+        let normal = (v[0] - self.stabilisation + approach) * gamma[0];
         if self.model != Friction::Cone {
             return normal;
         }

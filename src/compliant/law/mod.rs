@@ -13,4 +13,4 @@ mod values;
 
 pub use row::RowLaw;
 pub use values::{ContactLaw, ContactPoint, Region};
-pub(crate) use values::{Curvature, Friction, ImpulseRates};
+pub(crate) use values::{Curvature, Friction, Hardening, ImpulseRates};

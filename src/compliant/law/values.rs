@@ -17,13 +17,32 @@ pub enum Region {
 pub(crate) enum Friction {
     /// Coulomb's cone with the normal impulse of the same step (the paper).
     Cone,
-    /// Friction bounded by `μ` times this normal impulse (N s), which the solver brings to that of the
-    /// solution: Coulomb's law.
-    Coulomb { load: f64 },
+    /// Coulomb's law: friction bounded by `μ` times the load (N s), a normal impulse that the solver
+    /// brings to that of the solution; and a contact that is stiffer under great loads.
+    Coulomb { load: f64, hard: Hardening },
     /// Friction bounded by `μ γ_n0`, with the normal impulse `γ_n0` of the normal velocity `start`
     /// (m/s) at the start of the step; proportional to slips far below the greater of `slip` (m/s)
     /// and `R_t μ γ_n0`. Normal and tangential impulses decouple; sliding bodies do not glide.
     Lagged { start: f64, slip: f64 },
+}
+
+/// The stiffness of a near-rigid contact under great loads: from an approach `s₁` on (m/s) its
+/// regularisation is `R_h ≤ R_n` (1/kg).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hardening {
+    pub(crate) knee: f64,
+    pub(crate) normal: f64,
+}
+
+/// The normal part of Coulomb's law at an approach.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Normal {
+    /// `γ_n`.
+    pub(super) impulse: f64,
+    /// `∂γ_n/∂s`.
+    pub(super) slope: f64,
+    /// Its part of the cost (J).
+    pub(super) cost: f64,
 }
 
 /// The numbers of a contact in one step. Velocities and impulses are `[n, t₁, t₂]`: the normal
@@ -107,4 +126,7 @@ pub(crate) struct ImpulseRates {
     pub(crate) stabilisation: [f64; 3],
     /// By the normal velocity at the start of the step, with lagged friction.
     pub(crate) start: [f64; 3],
+    /// By `s₁` and by `ln R_h` of a contact that hardens.
+    pub(crate) knee: [f64; 3],
+    pub(crate) hard: [f64; 3],
 }

@@ -9,10 +9,10 @@ use super::island::Island;
 use super::iterate::Iterate;
 use crate::linalg::dot;
 
-/// Most directions of one search in the space of Krylov; beyond, it begins anew from where it is.
+/// The number of directions of one search in the space of Krylov; beyond, it begins anew from where it is.
 const MOST: usize = 30;
 
-/// What the load of a contact adds to the Hessian, `J_iᵀ left rightᵀ J_i`.
+/// The part of a load in the Hessian, `J_iᵀ left rightᵀ J_i`.
 #[derive(Clone, Copy, Debug)]
 struct Coupling {
     contact: usize,
@@ -103,7 +103,7 @@ impl Coupled {
         if size == 0.0 {
             return 0.0;
         }
-        // What is left of the right-hand side.
+        // The rest of the right-hand side, and its size.
         let mut left = size;
         for _ in 0..limit.cycles {
             for (u, b) in self.basis[..n].iter_mut().zip(&*b) {
@@ -177,7 +177,9 @@ impl Coupled {
         }
         let size = dot(next, next).sqrt();
         if size > 0.0 {
-            next.iter_mut().for_each(|x| *x /= size);
+            for x in next.iter_mut() {
+                *x /= size;
+            }
         }
         for i in 0..k {
             let [c, s] = self.rotations[i];
@@ -223,4 +225,17 @@ impl Coupled {
 pub(in crate::compliant) struct Limit {
     pub(in crate::compliant) tolerance: f64,
     pub(in crate::compliant) cycles: usize,
+}
+
+/// The outcome of a step with loads that follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It was made.
+    Taken,
+    /// No contact slides: loads change nothing.
+    NotThere,
+    /// The residual does not fall along it.
+    LeadsUp,
+    /// Nor does it near the solution, where it is rounding.
+    AtRest,
 }

@@ -1,15 +1,11 @@
 //! Newton's method with a line search for one island (Castro et al., algorithm 2).
 
-use super::block_cholesky::BlockCholesky;
-use super::coupling::{Coupled, Limit, Side};
+use super::coupling::Outcome;
 use super::hessian::factorise;
-use super::island::Island;
-use super::iterate::{Direction, Iterate};
 use super::line_search::search;
-use super::loads::Coupling;
-use super::sweeps::Sweeps;
+use super::memory::IslandSolver;
 use crate::compliant::settings::{Guess, SolverSettings};
-use crate::compliant::solution::{Convergence, IslandReport};
+use crate::compliant::solution::Convergence;
 use crate::interrupt::Interrupted;
 
 /// Velocities of terms are added up for so many iterations, then computed again.
@@ -28,6 +24,8 @@ struct Stand {
     since_refresh: usize,
     /// The problem with held loads has been solved as far as it can be.
     is_settled: bool,
+    /// The residual when loads were taken last.
+    last: f64,
 }
 
 /// The loads of Coulomb's friction in a step of the iteration.
@@ -35,31 +33,10 @@ struct Stand {
 enum Loads {
     /// There are none, or none that move.
     Fixed,
-    /// Those of the iterate.
+    /// The loads of the iterate.
     Own,
-    /// Those of an iterate before: the problem that they make is solved first.
+    /// The loads of an iterate before: the problem that they make is solved first.
     Held,
-}
-
-/// An island with the memory of its solution. It keeps what it has allocated, and the symbolic
-/// factorisation while trees and edges stay the same.
-#[derive(Clone, Debug, Default)]
-pub(in crate::compliant) struct IslandSolver {
-    pub(in crate::compliant) island: Island,
-    pub(in crate::compliant) iterate: Iterate,
-    pub(super) direction: Direction,
-    pub(in crate::compliant) factor: BlockCholesky,
-    /// `A v*`, for the scale of momenta.
-    free_momentum: Vec<f64>,
-    pub(super) candidate: Iterate,
-    /// Loads that are held while others are looked at.
-    pub(super) held: Vec<f64>,
-    pub(in crate::compliant) coupled: Coupled,
-    pub(super) sweeps: Sweeps,
-    /// Loads did not come to rest, and are those of the sweeps.
-    pub(in crate::compliant) is_fixed: bool,
-    pub(in crate::compliant) scratch: Vec<f64>,
-    pub(in crate::compliant) report: IslandReport,
 }
 
 impl IslandSolver {
@@ -126,6 +103,7 @@ impl IslandSolver {
             is_analysed: false,
             since_refresh: 0,
             is_settled: true,
+            last: f64::INFINITY,
         };
         loop {
             if self.moves_loads() && self.sweep_if_due(settings)? {
@@ -144,6 +122,8 @@ impl IslandSolver {
                 Some(Convergence::Stalled)
             } else if is_solved {
                 Some(Convergence::Gradient)
+            } else if loads == Loads::Own && self.is_rounding(residual, stand.last) {
+                Some(Convergence::Cost)
             } else if self.report.iterations >= settings.max_iterations {
                 Some(Convergence::MaxIterations)
             } else {
@@ -152,6 +132,9 @@ impl IslandSolver {
             if let Some(ended) = ended {
                 self.end(ended);
                 return Ok(());
+            }
+            if loads == Loads::Own {
+                stand.last = residual;
             }
             settings.interrupt.check()?;
             // Algorithm 2, line 3: the Hessian, with its pattern analysed once.
@@ -168,15 +151,15 @@ impl IslandSolver {
             let coupled = if loads == Loads::Own {
                 self.step_coupled(residual)
             } else {
-                Coupling::NotThere
+                Outcome::NotThere
             };
             let length = match coupled {
-                Coupling::Taken => Some(1.0),
-                Coupling::AtRest => {
+                Outcome::Taken => Some(1.0),
+                Outcome::AtRest => {
                     self.end(Convergence::Cost);
                     return Ok(());
                 }
-                Coupling::NotThere | Coupling::LeadsUp => self.step_convex(settings),
+                Outcome::NotThere | Outcome::LeadsUp => self.step_convex(settings),
             };
             if length.is_none() && loads != Loads::Held {
                 self.end(Convergence::Stalled);
@@ -244,21 +227,6 @@ impl IslandSolver {
         length
     }
 
-    /// `‖D ∇ℓ‖`, and the greater of `‖D A v‖` and `‖D Jᵀγ‖` (26).
-    pub(super) fn residual(&self) -> (f64, f64) {
-        let (island, iterate) = (&self.island, &self.iterate);
-        let mut momentum = 0.0;
-        let parts = iterate.momentum.iter().zip(&self.free_momentum);
-        for ((a, b), d) in parts.zip(&island.scale) {
-            momentum += ((a + b) * d).powi(2);
-        }
-        let impulse = island.scaled_norm(&iterate.generalised);
-        (
-            island.scaled_norm(&iterate.gradient),
-            momentum.sqrt().max(impulse),
-        )
-    }
-
     /// True when the last step changed neither the cost nor the velocities beyond rounding.
     fn stands_still(&self, settings: &SolverSettings, before: f64, length: f64) -> bool {
         let (absolute, relative) = settings.cost_tolerance;
@@ -288,36 +256,5 @@ impl IslandSolver {
             self.report.state(self.iterate.cost, residual, scale);
         }
         self.report.friction_error = self.friction_error();
-    }
-
-    /// Factorises the Hessian at the solution, for its derivatives.
-    pub(in crate::compliant) fn factorise_at_solution(&mut self) -> bool {
-        let island = &self.island;
-        self.factor.analyse(&island.widths, &island.edges);
-        self.coupled.collect(island, &self.iterate);
-        factorise(&mut self.factor, island, &self.iterate, &mut self.scratch)
-    }
-
-    /// Solves with the derivative of the balance at the solution, which was factorised: `H`, and what
-    /// loads add that follow the velocities. False where the residual stays above 1e-9.
-    pub(in crate::compliant) fn solve_at_solution(&mut self, side: Side, b: &mut [f64]) -> bool {
-        if !self.coupled.is_needed() {
-            self.factor.solve(b);
-            return true;
-        }
-        let limit = Limit {
-            tolerance: 1e-13,
-            cycles: 10,
-        };
-        let (factor, island) = (&mut self.factor, &self.island);
-        self.coupled.solve(factor, island, side, b, limit) <= 1e-9
-    }
-
-    /// The complementarity error of the island: `Σ |g · γ|`, `g = J v − v̂ + R γ` (33).
-    pub(in crate::compliant) fn complementarity(&self) -> f64 {
-        let (velocities, impulses) = (&self.iterate.contact_velocities, &self.iterate.impulses);
-        let terms = self.island.contacts.iter().zip(velocities).zip(impulses);
-        let terms = terms.map(|((contact, v), gamma)| contact.law.complementarity(v, gamma).abs());
-        terms.sum()
     }
 }

@@ -7,8 +7,8 @@
 //! they are held again. If it has not come near in some iterations, or if loads do not come to
 //! rest, [`Sweeps`](super::sweeps::Sweeps) find where to go on.
 
-use super::coupling::{Limit, Side};
-use super::iteration::IslandSolver;
+use super::coupling::{Limit, Outcome, Side};
+use super::memory::IslandSolver;
 use super::sweeps::Rest;
 use crate::compliant::settings::SolverSettings;
 use crate::interrupt::Interrupted;
@@ -35,18 +35,8 @@ const LAST: Rest = Rest {
     sweeps: 1000,
 };
 
-/// What became of a step with loads that follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coupling {
-    /// It was made.
-    Taken,
-    /// No contact slides: loads change nothing.
-    NotThere,
-    /// The residual does not fall along it.
-    LeadsUp,
-    /// Nor does it near the solution, where it is rounding.
-    AtRest,
-}
+/// Momentum error below which a residual that does not fall is rounding.
+const ROUNDING: f64 = 1e-9;
 
 impl IslandSolver {
     /// True while the loads of Coulomb's friction move.
@@ -104,10 +94,10 @@ impl IslandSolver {
 
     /// A step of Newton's method with loads that follow. It is not along a slope of the cost, so that
     /// the residual decides.
-    pub(super) fn step_coupled(&mut self, residual: f64) -> Coupling {
+    pub(super) fn step_coupled(&mut self, residual: f64) -> Outcome {
         let island = &self.island;
         if !self.coupled.collect(island, &self.iterate) {
-            return Coupling::NotThere;
+            return Outcome::NotThere;
         }
         for (dv, g) in self.direction.dv.iter_mut().zip(&self.iterate.gradient) {
             *dv = -g;
@@ -132,14 +122,19 @@ impl IslandSolver {
             // Near the solution any fall will do, until there is only rounding.
             if reached <= (1.0 - 0.5 * length) * residual || is_near && reached < residual {
                 std::mem::swap(&mut self.candidate, &mut self.iterate);
-                return Coupling::Taken;
+                return Outcome::Taken;
             }
         }
         if is_near {
-            Coupling::AtRest
+            Outcome::AtRest
         } else {
-            Coupling::LeadsUp
+            Outcome::LeadsUp
         }
+    }
+
+    /// True for a residual that is small and has not fallen since loads were taken before.
+    pub(super) fn is_rounding(&self, residual: f64, last: f64) -> bool {
+        self.report.momentum_error < ROUNDING && residual > 0.5 * last
     }
 
     /// The residual of Coulomb's law with the loads of the solution itself, relative to momenta; the

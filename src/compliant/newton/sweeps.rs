@@ -14,7 +14,7 @@ use crate::linalg::dot;
 pub(in crate::compliant) struct Rest {
     /// Change of the impulses in a sweep, relative to them.
     pub(in crate::compliant) change: f64,
-    /// Most sweeps.
+    /// Limit of the sweeps.
     pub(in crate::compliant) sweeps: usize,
 }
 
@@ -74,15 +74,14 @@ impl Sweeps {
         Ok(until.sweeps)
     }
 
-    /// Brings a contact to its law: the normal impulse to `s₊/R_n`, then friction to
+    /// Brings a contact to its law: the normal impulse to that of its approach, then friction to
     /// `−v_t/R_t` within its bound, each with the response of its own row.
     fn relax_contact(&mut self, island: &Island, i: usize) -> [f64; 3] {
         let contact = &island.contacts[i];
         let (law, own) = (&contact.law, self.own[i]);
         let before = self.impulses[i];
         let velocity = island.velocity_of(contact, &self.v);
-        let excess = law.stabilisation - velocity[0] - law.normal * before[0];
-        let normal = (before[0] + excess / (own[0] + law.normal)).max(0.0);
+        let normal = law.relaxed_normal(before[0], velocity[0], own[0]);
         self.push(island, i, [normal - before[0], 0.0, 0.0]);
         let [first, second] = if law.friction > 0.0 {
             let velocity = island.velocity_of(contact, &self.v);

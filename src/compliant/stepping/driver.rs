@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
+use super::model::StepTerm;
 use super::scheme::Scheme;
+use super::state::Core;
 use super::statistics::{StepStatistics, StepTimes};
-use super::step::Core;
-use super::terms::StepTerm;
 use crate::compliant::failure::CompliantFailure;
 use crate::compliant::{Problem, Softness, Solver, StepFriction, StepSolution};
 #[cfg(doc)]

@@ -2,8 +2,8 @@
 //!
 //! * `scheme`: the weights of the start and the end of a step; `free_motion`: the motion without
 //!   contacts, the inertia that contacts meet, and coordinates; `free_newton`: its equations.
-//! * `step`: one step; `listing`: its contacts; `driver`: [`Compliant`] and its settings; `runs`: its runs; `model`: what it asks
-//!   of a system; `terms`: [`StepTerm`], joints, limits and motors.
+//! * `state`: the driver's settings and state; `step`: one step; `driver`: [`Compliant`] and its settings; `runs`: its runs; `model`: what it asks
+//!   of a system, and [`StepTerm`]: joints, limits and motors.
 //! * `division`: how a run is divided into steps; `told`: its reports, `statistics`: its counts; `sensitivities`:
 //!   derivatives of steps and runs, `columns` their memory.
 
@@ -12,17 +12,16 @@ mod division;
 mod driver;
 mod free_motion;
 mod free_newton;
-mod listing;
 mod model;
 mod runs;
 mod scheme;
 mod sensitivities;
+mod state;
 mod statistics;
 mod step;
-mod terms;
 mod told;
 
 pub use driver::Compliant;
+pub use model::{StepState, StepTerm};
 pub use scheme::Scheme;
 pub use statistics::{StepStatistics, StepTimes};
-pub use terms::{StepState, StepTerm};

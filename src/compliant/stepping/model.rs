@@ -1,5 +1,9 @@
-//! The requirements of a step on a system.
+//! The requirements of a step on a system, and further convex terms: what joins, limits and drives
+//! bodies beside contacts.
 
+use std::any::Any;
+
+use crate::compliant::Problem;
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, Wanted};
 use crate::{InputError, validate};
 
@@ -24,4 +28,39 @@ impl ContactSource for Measured<&(dyn SteppedSystem + '_)> {
     fn contact_count(&self) -> Option<usize> {
         self.system.contact_count()
     }
+}
+
+/// The start of a step, as further terms see it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StepState<'a> {
+    /// Start of the step (s).
+    pub t: f64,
+    /// Length of the step (s).
+    pub dt: f64,
+    /// Coordinates at its start.
+    pub q: &'a [f64],
+    /// Velocities at its start.
+    pub v: &'a [f64],
+}
+
+/// A convex term of the contact problem of every step: a joint, a limit, a motor, dry friction.
+pub trait StepTerm: Any {
+    /// Refuses parameters that make no sense for a system with so many coordinates and velocities;
+    /// asked at the start of a run. Provided: accepts.
+    ///
+    /// # Errors
+    /// [`InputError`] of any kind. The run does not start.
+    fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
+        let _ = (coordinates, dof);
+        Ok(())
+    }
+
+    /// Adds the rows of this term ([`Problem::add_row`]) for the step that starts at `state`. The
+    /// trees of the system are in the problem, with the same numbers.
+    ///
+    /// # Errors
+    /// As [`Problem::add_row`], and bad parameters. The run ends with
+    /// [`CompliantFailure::Model`](crate::compliant::CompliantFailure::Model).
+    fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError>;
 }

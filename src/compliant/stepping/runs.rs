@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 use super::division::Division;
 use super::driver::Compliant;
 use super::model::SteppedSystem;
-use super::step::Core;
+use super::state::Core;
 use crate::mechanics::{ContactSource, MechanicalSystem, State};
 use crate::record::path::{Keep, Path};
 use crate::record::{Advance, BodyLayout, Now, Told, can_go_on, whole_steps};
@@ -61,6 +61,7 @@ impl Core {
                 status = Status::Refused(failure.into());
                 break;
             }
+            self.tell_doubts(told.now().t, observer);
             self.t = end;
             self.tell_step(&mut told, observer);
         }
@@ -191,6 +192,7 @@ impl<S: MechanicalSystem + ContactSource> Advance for LiveRun<'_, S> {
                 *status = Status::Refused(failure.into());
                 break;
             }
+            core.tell_doubts(told.now().t, observer);
             core.t = *start + (told.steps + 1) as f64 * dt;
             core.tell_step(told, observer);
         }

@@ -8,9 +8,8 @@ use nalgebra::{DMatrix, DVectorView};
 
 use super::columns::Columns;
 use super::free_motion::StepStart;
-use super::model::SteppedSystem;
-use super::step::{Core, Ordered};
-use super::terms::StepState;
+use super::model::{StepState, SteppedSystem};
+use super::state::{Core, Ordered};
 use crate::compliant::failure::CompliantFailure;
 use crate::mechanics::{ContactSet, Wanted};
 use crate::ode::difference::step_along;

@@ -1,266 +1,26 @@
-//! One step: contacts, the contact problem, and what it leaves.
+//! One step, in three stages: the motion without contacts, the contact problem, and what it leaves.
+//! Contacts are those that the velocities of the step can close. Which velocities a step ends with is
+//! known once it is solved, and a body that was struck may reach others; then these are listed too
+//! and the step is solved again. At the end every contact that presses is in the list, so that the
+//! step does not depend on the rule of listing.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use super::columns::Columns;
-use super::free_motion::{FreeMotion, StepStart};
-use super::listing::Known;
-use super::model::SteppedSystem;
-use super::scheme::Scheme;
-use super::statistics::{StepStatistics, StepTimes};
-
-use super::terms::{StepState, StepTerm};
+use super::free_motion::StepStart;
+use super::model::{StepState, SteppedSystem};
+use super::state::{Core, Known, Ordered};
 use crate::compliant::failure::CompliantFailure;
-use crate::compliant::problem::check_slip;
-use crate::compliant::{Problem, Softness, Solver, StepFriction};
-use crate::mechanics::configuration::{check_configuration, check_input};
-use crate::mechanics::contact::frames::check_start_frames;
-use crate::mechanics::measured::Sizes;
-use crate::mechanics::trees::check_trees;
-use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Wanted};
-use crate::record::Limits;
-use crate::{InputError, validate};
+use crate::mechanics::Contacts;
+use crate::validate;
 
-/// Settings of the driver.
-#[derive(Clone)]
-pub(super) struct Settings {
-    pub(super) dt: f64,
-    pub(super) scheme: Scheme,
-    pub(super) softness: Softness,
-    pub(super) least_margin: f64,
-    pub(super) friction_law: StepFriction,
-    pub(super) friction: bool,
-    pub(super) inelastic: bool,
-    pub(super) limits: Limits,
-    /// The interrupt of the limits is to be looked at, not that of the solver.
-    pub(super) is_interruptible: bool,
-    pub(super) terms: Vec<Arc<dyn StepTerm + Send + Sync>>,
-}
+/// Limit of the lists of a step: after a blow has gone on through so many gaps, the next step goes on with
+/// it.
+const LISTS: usize = 8;
 
-/// The driver without the type of the system: settings, state and memory.
-#[derive(Clone)]
-pub(super) struct Core {
-    pub(super) settings: Settings,
-    pub(super) solver: Solver,
-    pub(super) t: f64,
-    pub(super) q: Vec<f64>,
-    pub(super) v: Vec<f64>,
-    pub(super) motion: FreeMotion,
-    pub(super) contacts: Contacts,
-    /// The list of contacts before this one.
-    pub(super) listed: Contacts,
-    /// The sizes of the system at the start.
-    sizes: Arc<Sizes>,
-    /// A step was begun, and has not come back where the system panicked.
-    pub(super) is_stepping: bool,
-    pub(super) problem: Problem,
-    /// Contacts that pressed in the last step, in rising order, each once.
-    pub(super) pressing: Vec<usize>,
-    /// The number of contacts that the system numbered at the start; 0 where it numbers none.
-    pub(super) numbered: usize,
-    pub(super) next_q: Vec<f64>,
-    /// The velocities of the problem that was solved before, as a guess.
-    pub(super) next_v: Vec<f64>,
-    pub(super) statistics: StepStatistics,
-    pub(super) times: StepTimes,
-    pub(super) columns: Option<Box<Columns>>,
-}
-
-/// A step as it was ordered: of a system, by a length, with an effort beside that of the model.
-#[derive(Clone, Copy)]
-pub(super) struct Ordered<'a> {
-    pub(super) system: &'a dyn SteppedSystem,
-    pub(super) dt: f64,
-    /// Empty: none.
-    pub(super) applied: &'a [f64],
-}
-
-impl Settings {
-    /// The contacts of `set`; refuses what this driver does not take.
-    pub(super) fn fill(
-        &self,
-        system: &dyn SteppedSystem,
-        q: &[f64],
-        v: &[f64],
-        set: ContactSet<'_>,
-        contacts: &mut Contacts,
-    ) -> Result<(), InputError> {
-        let wanted = Wanted {
-            friction: self.friction,
-            slips_at: None,
-            restitution_at: (!self.inelastic).then_some(v),
-            compliance: true,
-        };
-        system.fill(q, set, wanted, contacts)?;
-        for parameters in contacts.all_parameters() {
-            let contact = parameters.contact;
-            if parameters.restitution != 0.0 {
-                return Err(InputError::RestitutionIgnored {
-                    law: "the compliant driver",
-                    contact,
-                    restitution: parameters.restitution,
-                });
-            }
-            if parameters.friction != 0.0 && contacts.tangents() == 0 {
-                return Err(InputError::Tangents {
-                    contact,
-                    expected: 1,
-                    found: 0,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Stage 2: the contact problem of a step.
-    pub(super) fn build(
-        &self,
-        system: &dyn SteppedSystem,
-        motion: &FreeMotion,
-        contacts: &Contacts,
-        state: &StepState<'_>,
-        problem: &mut Problem,
-    ) -> Result<(), InputError> {
-        problem.reset(state.dt, self.softness)?;
-        for (i, &place) in motion.places.iter().enumerate() {
-            let tree = system.tree(i);
-            let n = tree.len();
-            problem.add_tree(&motion.inertia[place..place + n * n], &motion.v[tree])?;
-        }
-        problem.add_contacts(contacts)?;
-        match self.friction_law {
-            StepFriction::Coulomb => problem.coulomb(),
-            StepFriction::Cone => {}
-            StepFriction::Lagged { slip } => problem.lag_friction(state.v, slip)?,
-        }
-        self.terms
-            .iter()
-            .try_for_each(|term| term.add(state, problem))
-    }
-}
+/// Part of the least margin to which end velocities may differ from what was listed for.
+const TOLERATED: f64 = 0.05;
 
 impl Core {
-    /// With the default settings.
-    pub(super) fn new() -> Result<Self, InputError> {
-        let settings = Settings {
-            dt: 1e-2,
-            scheme: Scheme::default(),
-            softness: Softness::default(),
-            least_margin: 1e-3,
-            friction_law: StepFriction::default(),
-            friction: true,
-            inelastic: false,
-            limits: Limits::default(),
-            is_interruptible: false,
-            terms: Vec::new(),
-        };
-        Ok(Self {
-            sizes: Arc::default(),
-            is_stepping: false,
-            problem: Problem::new(settings.dt)?,
-            settings,
-            solver: Solver::new(),
-            t: f64::NAN,
-            q: Vec::new(),
-            v: Vec::new(),
-            motion: FreeMotion::default(),
-            contacts: Contacts::new(),
-            listed: Contacts::new(),
-            pressing: Vec::new(),
-            numbered: 0,
-            next_q: Vec::new(),
-            next_v: Vec::new(),
-            statistics: StepStatistics::default(),
-            times: StepTimes::default(),
-            columns: None,
-        })
-    }
-
-    pub(super) fn check(&self) -> Result<(), InputError> {
-        let settings = &self.settings;
-        validate::positive("time_step", &[settings.dt])?;
-        validate::not_negative("least_margin", &[settings.least_margin])?;
-        settings.softness.validate()?;
-        if let StepFriction::Lagged { slip } = settings.friction_law {
-            check_slip(slip)?;
-        }
-        self.solver.settings.validate()
-    }
-
-    pub(super) fn start(
-        &mut self,
-        system: &dyn SteppedSystem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) -> Result<(), InputError> {
-        self.t = f64::NAN;
-        self.sizes = Arc::new(Sizes::by_trees(system)?);
-        self.sizes.check_free("Compliant")?;
-        let system = &Measured::with(system, &self.sizes);
-        check_trees(system, system.dof())?;
-        check_input(system.coordinates(), system.dof(), t, q, v)?;
-        check_configuration(system, q, v)?;
-        self.check()?;
-        for (i, term) in self.settings.terms.iter().enumerate() {
-            term.check(q.len(), v.len())
-                .map_err(validate::counted_from(i))?;
-        }
-        self.take_interrupt();
-        self.q.clear();
-        self.q.extend_from_slice(q);
-        system.project_configuration(&mut self.q);
-        validate::finite("q", &self.q)?;
-        self.v.clear();
-        self.v.extend_from_slice(v);
-        self.next_q.clear();
-        self.next_q.extend_from_slice(q);
-        self.statistics = StepStatistics::default();
-        self.times = StepTimes::default();
-        self.motion.prepare(system, q);
-        self.check_contacts(system)?;
-        self.list_contacts(system, self.settings.dt, Known::Start)?;
-        let touching = self
-            .contacts
-            .all_parameters()
-            .iter()
-            .filter(|c| c.gap <= 0.0);
-        self.pressing.clear();
-        self.pressing.extend(touching.map(|c| c.contact));
-        self.sort_pressing();
-        self.t = t;
-        Ok(())
-    }
-
-    /// Hands the interrupt on to the solver.
-    pub(super) fn take_interrupt(&mut self) {
-        if self.settings.is_interruptible {
-            self.solver.settings.interrupt = self.settings.limits.interrupt.clone();
-        }
-    }
-
-    /// True for a system of the sizes of the start.
-    pub(super) fn fits(&self, system: &dyn SteppedSystem) -> bool {
-        self.sizes.check_same(system).is_ok()
-    }
-
-    /// Looks at all contacts, near or far, before a run starts: what this driver does not take is
-    /// refused here, and not where a body comes near it.
-    fn check_contacts(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
-        let count = system.contact_count();
-        self.numbered = count.unwrap_or(0);
-        let Some(count) = count else {
-            return Ok(());
-        };
-        validate::at_most("contacts", count)?;
-        let all: Vec<usize> = (0..count).collect();
-        let set = ContactSet::Listed(&all);
-        self.settings
-            .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
-        check_start_frames(system, &self.q, &self.contacts)
-    }
-
     /// Makes a step.
     pub(super) fn step(
         &mut self,
@@ -286,28 +46,6 @@ impl Core {
         if std::mem::replace(&mut self.is_stepping, true) {
             self.motion.prepare(system, &self.q);
         }
-    }
-
-    /// Refuses a step before the start, and a system that has other sizes since. During the step it
-    /// has those of the start.
-    pub(super) fn measured<'a>(
-        &self,
-        system: &'a dyn SteppedSystem,
-    ) -> Result<Measured<&'a dyn SteppedSystem>, InputError> {
-        if self.t.is_nan() {
-            return Err(InputError::NotStarted);
-        }
-        self.sizes.check_same(system)?;
-        Ok(Measured::with(system, &self.sizes))
-    }
-
-    /// Refuses an effort before the start, of another length, or that is not finite.
-    pub(super) fn check_effort(&self, effort: &[f64]) -> Result<(), InputError> {
-        if self.t.is_nan() {
-            return Err(InputError::NotStarted);
-        }
-        validate::length("effort", self.v.len(), effort.len())?;
-        validate::finite("effort", effort)
     }
 
     /// The first two stages of a step: its velocities.
@@ -386,55 +124,104 @@ impl Core {
         Ok(())
     }
 
-    /// A contact may press at several points.
-    fn sort_pressing(&mut self) {
-        self.pressing.sort_unstable();
-        self.pressing.dedup();
-    }
-
-    fn count(&mut self) {
-        let (counts, solution) = (&mut self.statistics, self.solver.solution());
-        counts.steps += 1;
-        counts.contacts += self.contacts.len();
-        counts.islands += solution.islands().len();
-        for island in solution.islands() {
-            counts.iterations += island.iterations;
-            counts.most_iterations = counts.most_iterations.max(island.iterations);
-            counts.evaluations += island.evaluations;
+    /// Stage 2: the velocities with contacts.
+    pub(super) fn find_velocities(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+    ) -> Result<(), CompliantFailure> {
+        let mut began = Instant::now();
+        self.list_contacts(system, dt, Known::Free)
+            .map_err(|reason| self.model_failure(reason))?;
+        for list in 1.. {
+            let found = Instant::now();
+            self.times.geometry += found - began;
+            self.build_and_solve(system, dt, list == 1)?;
+            began = Instant::now();
+            if list == LISTS || !self.strays(system, dt) {
+                break;
+            }
+            std::mem::swap(&mut self.contacts, &mut self.listed);
+            self.list_contacts(system, dt, Known::End)
+                .map_err(|reason| self.model_failure(reason))?;
+            if self.pressing_at_end(&self.contacts, dt) == self.pressing_at_end(&self.listed, dt) {
+                std::mem::swap(&mut self.contacts, &mut self.listed);
+                self.times.geometry += began.elapsed();
+                break;
+            }
         }
-        counts.momentum_error = counts.momentum_error.max(solution.momentum_error());
-        counts.friction_error = counts.friction_error.max(solution.friction_error());
-        counts.complementarity_error = counts
-            .complementarity_error
-            .max(solution.complementarity_error());
-        let gaps = self.contacts.all_parameters().iter().map(|c| -c.gap);
-        counts.overlap = gaps.fold(counts.overlap, f64::max);
+        Ok(())
     }
 
-    fn check_convergence(&self) -> Result<(), CompliantFailure> {
-        let islands = self.solver.solution().islands().iter();
-        let failed = islands.filter(|island| !island.convergence.is_converged());
-        let worst = failed.max_by(|a, b| a.momentum_error.total_cmp(&b.momentum_error));
-        match worst {
-            None => Ok(()),
-            Some(island) => Err(CompliantFailure::NotConverged {
-                t: self.t,
-                contacts: island.contacts,
-                momentum_error: island.momentum_error,
-                state: self.state(),
-            }),
-        }
-    }
-
-    fn state(&self) -> Vec<f64> {
-        self.q.iter().chain(&self.v).copied().collect()
-    }
-
-    pub(super) fn model_failure(&self, reason: InputError) -> CompliantFailure {
-        CompliantFailure::Model {
+    /// The problem of the contacts that are listed, and its solution: from the velocities of the
+    /// start, or from those that were found before.
+    fn build_and_solve(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        is_first: bool,
+    ) -> Result<(), CompliantFailure> {
+        let began = Instant::now();
+        let state = StepState {
             t: self.t,
-            state: self.state(),
-            reason,
+            dt,
+            q: &self.q,
+            v: &self.v,
+        };
+        let (motion, contacts, problem) = (&self.motion, &self.contacts, &mut self.problem);
+        let built = self
+            .settings
+            .build(system, motion, contacts, &state, problem);
+        built.map_err(|reason| self.model_failure(reason))?;
+        let built = Instant::now();
+        if !is_first {
+            self.next_v.clear();
+            self.next_v.extend_from_slice(self.solver.solution().v());
         }
+        let guess = if is_first { &self.v } else { &self.next_v };
+        if let Err(failure) = self.solver.solve(&self.problem, guess) {
+            return Err(match failure {
+                CompliantFailure::Input(reason) => self.model_failure(reason),
+                failure => failure,
+            });
+        }
+        self.times.build += built - began;
+        self.times.solve += built.elapsed();
+        Ok(())
+    }
+
+    /// The number of contacts that the velocities of the solution press together.
+    fn pressing_at_end(&self, contacts: &Contacts, dt: f64) -> usize {
+        let end = self.solver.solution().v();
+        let pressing = contacts.all_parameters().iter().enumerate();
+        let pressing = pressing.filter(|(i, of)| of.gap + dt * contacts.velocity(*i, end)[0] < 0.0);
+        pressing.count()
+    }
+
+    /// True where a tree ends the step with velocities that may close a contact which those of the
+    /// start and those without contacts do not: they lie off the line between the two by more than a
+    /// small part of the least margin in a step.
+    fn strays(&self, system: &dyn SteppedSystem, dt: f64) -> bool {
+        let end = self.solver.solution().v();
+        let time = dt;
+        (0..self.motion.places.len()).any(|tree| {
+            let own = system.tree(tree);
+            let (start, free) = (&self.v[own.clone()], &self.motion.v[own.clone()]);
+            let (mut along, mut square) = (0.0, 0.0);
+            for ((end, start), free) in end[own.clone()].iter().zip(start).zip(free) {
+                along += (end - start) * (free - start);
+                square += (free - start) * (free - start);
+            }
+            let part = if square > 0.0 {
+                (along / square).clamp(0.0, 1.0)
+            } else {
+                0.0
+            };
+            let mut off = 0.0;
+            for ((end, start), free) in end[own].iter().zip(start).zip(free) {
+                off += (end - start - part * (free - start)).abs();
+            }
+            off * time > TOLERATED * self.settings.least_margin
+        })
     }
 }

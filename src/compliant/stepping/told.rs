@@ -1,8 +1,14 @@
 //! Reports of a run of the compliant driver: its steps, and which contacts press.
 
-use super::step::Core;
-use crate::Observer;
+use super::state::Core;
 use crate::record::{ContactEvent, ContactEventKind, Told};
+use crate::{Doubt, Observer};
+
+/// Overlap, by the radius of the smaller body, from which a contact lies too deep.
+const SUNK: f64 = 0.1;
+
+/// Error of friction that goes without saying.
+const BALANCED: f64 = 1e-3;
 
 impl Core {
     /// The state now as the start of a run. Flags of its modes are on for contacts that press;
@@ -12,6 +18,30 @@ impl Core {
         told.stand_at(self.t, &self.q, &self.v);
         told.begin_with(&self.pressing, None);
         told
+    }
+
+    /// Reports what is doubtful of the step that was made, from the time `t` on.
+    pub(super) fn tell_doubts(&mut self, t: f64, observer: &mut dyn Observer) {
+        let error = self.solver.solution().friction_error();
+        if error > BALANCED {
+            observer.doubt(&Doubt::Friction { t, error });
+        }
+        if self.is_sunk {
+            return;
+        }
+        let shares = self.contacts.all_parameters().iter().filter_map(|of| {
+            let share = of.size.map_or(0.0, |size| -of.gap / size);
+            (share > SUNK).then_some((of, share))
+        });
+        if let Some((of, share)) = shares.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            self.is_sunk = true;
+            observer.doubt(&Doubt::Sunk {
+                contact: of.contact,
+                t,
+                depth: -of.gap,
+                share,
+            });
+        }
     }
 
     /// Reports the step that was made, and the contacts that press from its end on.

@@ -94,6 +94,8 @@ pub struct ContactParameters {
     pub near_rigid: Option<f64>,
     /// Softness of stiction `σ` of the compliant driver; none: that of the driver.
     pub stiction: Option<f64>,
+    /// Radius of the smaller body (m), beside which an overlap is large; none: not known.
+    pub size: Option<f64>,
 }
 
 impl ContactParameters {
@@ -108,6 +110,7 @@ impl ContactParameters {
             dissipation_time: 0.0,
             near_rigid: None,
             stiction: None,
+            size: None,
         }
     }
 

@@ -1,0 +1,374 @@
+//! The driver without the type of the system: settings, state, and the contacts of a step.
+
+use std::sync::Arc;
+
+use super::columns::Columns;
+use super::free_motion::FreeMotion;
+use super::model::{StepState, StepTerm, SteppedSystem};
+use super::scheme::Scheme;
+use super::statistics::{StepStatistics, StepTimes};
+
+use crate::compliant::failure::CompliantFailure;
+use crate::compliant::problem::check_slip;
+use crate::compliant::{Problem, Softness, Solver, StepFriction};
+use crate::mechanics::configuration::{check_configuration, check_input};
+use crate::mechanics::contact::frames::check_start_frames;
+use crate::mechanics::measured::Sizes;
+use crate::mechanics::trees::check_trees;
+use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Reach, Wanted};
+use crate::record::Limits;
+use crate::{InputError, validate};
+
+/// Settings of the driver.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) dt: f64,
+    pub(super) scheme: Scheme,
+    pub(super) softness: Softness,
+    pub(super) least_margin: f64,
+    pub(super) friction_law: StepFriction,
+    pub(super) friction: bool,
+    pub(super) inelastic: bool,
+    pub(super) limits: Limits,
+    /// The interrupt of the limits is to be looked at, not that of the solver.
+    pub(super) is_interruptible: bool,
+    pub(super) terms: Vec<Arc<dyn StepTerm + Send + Sync>>,
+}
+
+/// The driver without the type of the system: settings, state and memory.
+#[derive(Clone)]
+pub(super) struct Core {
+    pub(super) settings: Settings,
+    pub(super) solver: Solver,
+    pub(super) t: f64,
+    pub(super) q: Vec<f64>,
+    pub(super) v: Vec<f64>,
+    pub(super) motion: FreeMotion,
+    pub(super) contacts: Contacts,
+    /// The list of contacts before this one.
+    pub(super) listed: Contacts,
+    /// The sizes of the system at the start.
+    sizes: Arc<Sizes>,
+    /// A step was begun, and has not come back where the system panicked.
+    pub(super) is_stepping: bool,
+    pub(super) problem: Problem,
+    /// Contacts that pressed in the last step, in rising order, each once.
+    pub(super) pressing: Vec<usize>,
+    /// The number of contacts that the system numbered at the start; 0 where it numbers none.
+    pub(super) numbered: usize,
+    pub(super) next_q: Vec<f64>,
+    /// The velocities of the problem that was solved before, as a guess.
+    pub(super) next_v: Vec<f64>,
+    /// A contact that lies too deep has been reported.
+    pub(super) is_sunk: bool,
+    pub(super) statistics: StepStatistics,
+    pub(super) times: StepTimes,
+    pub(super) columns: Option<Box<Columns>>,
+}
+
+/// A step as it was ordered: of a system, by a length, with an effort beside that of the model.
+#[derive(Clone, Copy)]
+pub(super) struct Ordered<'a> {
+    pub(super) system: &'a dyn SteppedSystem,
+    pub(super) dt: f64,
+    /// Empty: none.
+    pub(super) applied: &'a [f64],
+}
+
+/// The velocities of a step that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// At the start.
+    Start,
+    /// At the end as well, without contacts.
+    Free,
+    /// At the end of the problem that was solved last.
+    End,
+}
+
+impl Settings {
+    /// The contacts of `set`; refuses what this driver does not take.
+    pub(super) fn fill(
+        &self,
+        system: &dyn SteppedSystem,
+        q: &[f64],
+        v: &[f64],
+        set: ContactSet<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError> {
+        let wanted = Wanted {
+            friction: self.friction,
+            slips_at: None,
+            restitution_at: (!self.inelastic).then_some(v),
+            compliance: true,
+        };
+        system.fill(q, set, wanted, contacts)?;
+        for parameters in contacts.all_parameters() {
+            let contact = parameters.contact;
+            if parameters.restitution != 0.0 {
+                return Err(InputError::RestitutionIgnored {
+                    law: "the compliant driver",
+                    contact,
+                    restitution: parameters.restitution,
+                });
+            }
+            if parameters.friction != 0.0 && contacts.tangents() == 0 {
+                return Err(InputError::Tangents {
+                    contact,
+                    expected: 1,
+                    found: 0,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Stage 2: the contact problem of a step.
+    pub(super) fn build(
+        &self,
+        system: &dyn SteppedSystem,
+        motion: &FreeMotion,
+        contacts: &Contacts,
+        state: &StepState<'_>,
+        problem: &mut Problem,
+    ) -> Result<(), InputError> {
+        problem.reset(state.dt, self.softness)?;
+        for (i, &place) in motion.places.iter().enumerate() {
+            let tree = system.tree(i);
+            let n = tree.len();
+            problem.add_tree(&motion.inertia[place..place + n * n], &motion.v[tree])?;
+        }
+        problem.add_contacts(contacts)?;
+        match self.friction_law {
+            StepFriction::Coulomb => problem.coulomb(state.v)?,
+            StepFriction::Cone => {}
+            StepFriction::Lagged { slip } => problem.lag_friction(state.v, slip)?,
+        }
+        self.terms
+            .iter()
+            .try_for_each(|term| term.add(state, problem))
+    }
+}
+
+impl Core {
+    /// With the default settings.
+    pub(super) fn new() -> Result<Self, InputError> {
+        let settings = Settings {
+            dt: 1e-2,
+            scheme: Scheme::default(),
+            softness: Softness::default(),
+            least_margin: 1e-3,
+            friction_law: StepFriction::default(),
+            friction: true,
+            inelastic: false,
+            limits: Limits::default(),
+            is_interruptible: false,
+            terms: Vec::new(),
+        };
+        Ok(Self {
+            sizes: Arc::default(),
+            is_stepping: false,
+            problem: Problem::new(settings.dt)?,
+            settings,
+            solver: Solver::new(),
+            t: f64::NAN,
+            q: Vec::new(),
+            v: Vec::new(),
+            motion: FreeMotion::default(),
+            contacts: Contacts::new(),
+            listed: Contacts::new(),
+            pressing: Vec::new(),
+            numbered: 0,
+            next_q: Vec::new(),
+            next_v: Vec::new(),
+            is_sunk: false,
+            statistics: StepStatistics::default(),
+            times: StepTimes::default(),
+            columns: None,
+        })
+    }
+
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        let settings = &self.settings;
+        validate::positive("time_step", &[settings.dt])?;
+        validate::not_negative("least_margin", &[settings.least_margin])?;
+        settings.softness.validate()?;
+        if let StepFriction::Lagged { slip } = settings.friction_law {
+            check_slip(slip)?;
+        }
+        self.solver.settings.validate()
+    }
+
+    pub(super) fn start(
+        &mut self,
+        system: &dyn SteppedSystem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(), InputError> {
+        self.t = f64::NAN;
+        self.sizes = Arc::new(Sizes::by_trees(system)?);
+        self.sizes.check_free("Compliant")?;
+        let system = &Measured::with(system, &self.sizes);
+        check_trees(system, system.dof())?;
+        check_input(system.coordinates(), system.dof(), t, q, v)?;
+        check_configuration(system, q, v)?;
+        self.check()?;
+        for (i, term) in self.settings.terms.iter().enumerate() {
+            term.check(q.len(), v.len())
+                .map_err(validate::counted_from(i))?;
+        }
+        self.take_interrupt();
+        self.q.clear();
+        self.q.extend_from_slice(q);
+        system.project_configuration(&mut self.q);
+        validate::finite("q", &self.q)?;
+        self.v.clear();
+        self.v.extend_from_slice(v);
+        self.next_q.clear();
+        self.next_q.extend_from_slice(q);
+        self.statistics = StepStatistics::default();
+        self.is_sunk = false;
+        self.times = StepTimes::default();
+        self.motion.prepare(system, q);
+        self.check_contacts(system)?;
+        self.list_at_start(system)?;
+        let touching = self
+            .contacts
+            .all_parameters()
+            .iter()
+            .filter(|c| c.gap <= 0.0);
+        self.pressing.clear();
+        self.pressing.extend(touching.map(|c| c.contact));
+        self.sort_pressing();
+        self.t = t;
+        Ok(())
+    }
+
+    /// Hands the interrupt on to the solver.
+    pub(super) fn take_interrupt(&mut self) {
+        if self.settings.is_interruptible {
+            self.solver.settings.interrupt = self.settings.limits.interrupt.clone();
+        }
+    }
+
+    /// True for a system of the sizes of the start.
+    pub(super) fn fits(&self, system: &dyn SteppedSystem) -> bool {
+        self.sizes.check_same(system).is_ok()
+    }
+
+    /// Looks at all contacts, near or far, before a run starts: what this driver does not take is
+    /// refused here, and not where a body comes near it.
+    fn check_contacts(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        let count = system.contact_count();
+        self.numbered = count.unwrap_or(0);
+        let Some(count) = count else {
+            return Ok(());
+        };
+        validate::at_most("contacts", count)?;
+        let all: Vec<usize> = (0..count).collect();
+        let set = ContactSet::Listed(&all);
+        self.settings
+            .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
+        check_start_frames(system, &self.q, &self.contacts)
+    }
+
+    /// Lists the contacts that the first step can reach by the velocities of the start.
+    pub(super) fn list_at_start(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        self.list_contacts(system, self.settings.dt, Known::Start)
+    }
+
+    /// Lists the contacts that a step can reach.
+    pub(super) fn list_contacts(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        known: Known,
+    ) -> Result<(), InputError> {
+        let velocities = [&*self.v, &*self.motion.v, self.solver.solution().v()];
+        let known = match known {
+            Known::Start => 1,
+            Known::Free => 2,
+            Known::End => 3,
+        };
+        let mut reach = Reach::new(&velocities[..known], dt, self.settings.least_margin);
+        reach.cushions = self.settings.friction_law == StepFriction::Cone;
+        let set = ContactSet::Reachable(reach);
+        self.settings
+            .fill(system, &self.q, &self.v, set, &mut self.contacts)
+    }
+
+    /// Refuses a step before the start, and a system that has other sizes since. During the step it
+    /// has those of the start.
+    pub(super) fn measured<'a>(
+        &self,
+        system: &'a dyn SteppedSystem,
+    ) -> Result<Measured<&'a dyn SteppedSystem>, InputError> {
+        if self.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        self.sizes.check_same(system)?;
+        Ok(Measured::with(system, &self.sizes))
+    }
+
+    /// Refuses an effort before the start, of another length, or that is not finite.
+    pub(super) fn check_effort(&self, effort: &[f64]) -> Result<(), InputError> {
+        if self.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        validate::length("effort", self.v.len(), effort.len())?;
+        validate::finite("effort", effort)
+    }
+
+    /// A contact may press at several points.
+    pub(super) fn sort_pressing(&mut self) {
+        self.pressing.sort_unstable();
+        self.pressing.dedup();
+    }
+
+    pub(super) fn count(&mut self) {
+        let (counts, solution) = (&mut self.statistics, self.solver.solution());
+        counts.steps += 1;
+        counts.contacts += self.contacts.len();
+        counts.islands += solution.islands().len();
+        for island in solution.islands() {
+            counts.iterations += island.iterations;
+            counts.most_iterations = counts.most_iterations.max(island.iterations);
+            counts.evaluations += island.evaluations;
+        }
+        counts.momentum_error = counts.momentum_error.max(solution.momentum_error());
+        counts.friction_error = counts.friction_error.max(solution.friction_error());
+        counts.complementarity_error = counts
+            .complementarity_error
+            .max(solution.complementarity_error());
+        let gaps = self.contacts.all_parameters().iter().map(|c| -c.gap);
+        counts.overlap = gaps.fold(counts.overlap, f64::max);
+    }
+
+    pub(super) fn check_convergence(&self) -> Result<(), CompliantFailure> {
+        let islands = self.solver.solution().islands().iter();
+        let failed = islands.filter(|island| !island.convergence.is_converged());
+        let worst = failed.max_by(|a, b| a.momentum_error.total_cmp(&b.momentum_error));
+        match worst {
+            None => Ok(()),
+            Some(island) => Err(CompliantFailure::NotConverged {
+                t: self.t,
+                contacts: island.contacts,
+                momentum_error: island.momentum_error,
+                state: self.state(),
+            }),
+        }
+    }
+
+    pub(super) fn state(&self) -> Vec<f64> {
+        self.q.iter().chain(&self.v).copied().collect()
+    }
+
+    pub(super) fn model_failure(&self, reason: InputError) -> CompliantFailure {
+        CompliantFailure::Model {
+            t: self.t,
+            state: self.state(),
+            reason,
+        }
+    }
+}
