@@ -9,8 +9,8 @@ pub enum LineSearch {
     /// At the minimum along the step, to 1e-8 of the slope at its start; at most 100 evaluations.
     #[default]
     Exact,
-    /// By Armijo's rule, at most 40 evaluations; where none of them decreases the cost, by the exact
-    /// search.
+    /// By Armijo's rule, at most 40 evaluations; where it would go less than a tenth of the step, by
+    /// the exact search.
     Armijo,
 }
 
@@ -46,6 +46,9 @@ pub enum Guess {
     Given,
 }
 
+/// Loads that come to rest do so in fewer iterations.
+const FOLLOWING: usize = 25;
+
 /// Settings of [`Solver`](super::Solver).
 #[derive(Clone, Debug)]
 pub(crate) struct SolverSettings {
@@ -68,7 +71,7 @@ impl Default for SolverSettings {
             rtol: 1e-6,
             atol: 1e-14,
             cost_tolerance: (1e-30, 1e-15),
-            max_iterations: 100,
+            max_iterations: 400,
             line_search: LineSearch::Exact,
             guess: Guess::Best,
             islands: true,
@@ -87,7 +90,7 @@ impl SolverSettings {
 
     /// Iterations in which the loads of Coulomb's friction follow the velocities; then they are fixed.
     pub(crate) fn following(&self) -> usize {
-        self.max_iterations / 4
+        (self.max_iterations / 4).min(FOLLOWING)
     }
 
     pub(crate) fn validate(&self) -> Result<(), InputError> {

@@ -10,11 +10,12 @@ pub enum Convergence {
     /// The gradient is below its tolerance.
     #[default]
     Gradient,
-    /// The gradient is not below its tolerance, but a step changed neither the cost nor the
-    /// velocities beyond rounding, and the momentum error is at most 1e-2.
+    /// The gradient is not below its tolerance, but rounding left no direction that leads down, or a
+    /// step changed neither the cost nor the velocities beyond rounding, and the momentum error is at
+    /// most 1e-2.
     Cost,
     /// Rounding left no direction that leads down, or steps that change the cost by no more than
-    /// rounding while momenta and impulses are not in balance. The best velocities are returned
+    /// rounding, while momenta and impulses are not in balance. The best velocities are returned
     /// with their residual. (Where the cost itself overflows, there is no solution but an error.)
     Stalled,
     /// The limit of iterations was reached. The best velocities are returned with their residual.
@@ -51,7 +52,7 @@ pub struct IslandReport {
     pub momentum_error: f64,
     /// Error of Coulomb's friction, without unit: the gradient with the normal impulses of the
     /// solution as loads, in the norm of the momentum error. It is below the tolerance but where
-    /// loads do not come to rest in a quarter of the iterations; then they are those of sweeps, to
+    /// loads do not come to rest in 25 iterations, or a quarter of their limit; then they are those of sweeps, to
     /// about 1e-6 where these come to rest. Zero for other laws of friction.
     pub friction_error: f64,
     /// The cost at the solution (J), with loads held.

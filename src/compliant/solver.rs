@@ -54,7 +54,8 @@ impl Solver {
         self
     }
 
-    /// Limit of the Newton iterations of an island, up to a million; default 100.
+    /// Limit of the Newton iterations of an island, up to a million; default 400. Most islands need
+    /// fewer than ten, a few some hundreds.
     #[must_use]
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.settings.max_iterations = iterations;

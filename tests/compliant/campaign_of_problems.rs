@@ -69,6 +69,34 @@ fn plain(dense: &Dense, start: &DVector<f64>) -> DVector<f64> {
     v
 }
 
+/// With either search stiff problems take about as many iterations: Armijo's rule does not stick at
+/// steps that are far too short.
+#[test]
+fn with_armijo_stiff_problems_take_no_more_than_a_few_iterations_more() {
+    let mut draw = SplitMix64(52);
+    let kind = Kind {
+        trees: 4,
+        contacts: 12,
+        masses: (-2.0, 2.0),
+        stiffness: (6.0, 13.0),
+        near_rigid: 1e-2,
+        stiction: 1e-5,
+        ..Kind::default()
+    };
+    for case in 0..200 {
+        let sample = Sample::draw(&mut draw, &kind);
+        let problem = sample.build();
+        let [exact, armijo] = [LineSearch::Exact, LineSearch::Armijo].map(|search| {
+            let mut solver = Solver::new().line_search(search).max_iterations(5000);
+            let solution = solver.solve(&problem, &sample.guess).expect("solved");
+            assert!(solution.is_converged(), "{case} {search:?}");
+            let islands = solution.islands().iter();
+            islands.map(|island| island.iterations).max().unwrap_or(0)
+        });
+        assert!(armijo <= 3 * exact + 20, "{case}: {armijo} {exact}");
+    }
+}
+
 #[test]
 fn random_problems_are_solved() {
     let mut draw = SplitMix64(51);

@@ -34,7 +34,9 @@ use convex::{Convex, QUARTERS};
 pub(super) use distance::{bounds, distance};
 use feature::Two;
 pub use manifold::{CAPACITY, Manifold, ManifoldPoint};
-pub(super) use ray::{Hit, RayLine, cast};
+#[cfg(feature = "parry")]
+pub(super) use ray::Hit;
+pub(super) use ray::{RayLine, cast};
 
 use super::{Pose, Shape, ShapeKind};
 use crate::InputError;

@@ -29,6 +29,10 @@ pub(in crate::bodies) struct Hit {
 ///
 /// # Errors
 /// [`InputError`] where parry panics or its answer is not finite.
+#[cfg_attr(
+    not(feature = "parry"),
+    expect(clippy::unnecessary_wraps, reason = "shapes of parry can fail")
+)]
 pub(in crate::bodies) fn cast(
     placed: PlacedShape<'_>,
     line: RayLine,

@@ -162,7 +162,7 @@ impl IslandSolver {
                 Outcome::NotThere | Outcome::LeadsUp => self.step_convex(settings),
             };
             if length.is_none() && loads != Loads::Held {
-                self.end(Convergence::Stalled);
+                self.end_at_rounding(settings);
                 return Ok(());
             }
             stand.since_refresh += 1;
@@ -177,11 +177,7 @@ impl IslandSolver {
                 if settings.history {
                     self.report.costs.push(self.iterate.cost);
                 }
-                self.end(Convergence::Cost);
-                let error = self.report.momentum_error;
-                if error > BALANCED.max(settings.rtol) {
-                    self.report.convergence = Convergence::Stalled;
-                }
+                self.end_at_rounding(settings);
                 return Ok(());
             }
             stand.is_settled = stays;
@@ -243,6 +239,14 @@ impl IslandSolver {
             parts.map(|(x, d)| (x / d) * (x / d)).sum::<f64>().sqrt()
         };
         length * norm(&self.direction.dv) <= 1e-14 * norm(&self.iterate.v)
+    }
+
+    /// The end where rounding leaves nothing to do: of a solution whose momenta are in balance.
+    fn end_at_rounding(&mut self, settings: &SolverSettings) {
+        self.end(Convergence::Cost);
+        if self.report.momentum_error > BALANCED.max(settings.rtol) {
+            self.report.convergence = Convergence::Stalled;
+        }
     }
 
     fn end(&mut self, convergence: Convergence) {

@@ -15,6 +15,9 @@ const EXACT_EVALUATIONS: usize = 100;
 /// most trials.
 const ARMIJO: (f64, f64, f64, usize) = (1.25, 0.8, 1e-4, 40);
 
+/// Length below which the exact search takes over from Armijo's rule.
+const ARMIJO_LEAST: f64 = 0.1;
+
 /// A length and what it took to find it; none when the direction does not lead down.
 pub(in crate::compliant) fn search(
     settings: &SolverSettings,
@@ -30,11 +33,11 @@ pub(in crate::compliant) fn search(
         LineSearch::Exact => exact(settings, island, iterate, direction, at_start),
         LineSearch::Armijo => {
             let (length, trials) = armijo(island, iterate, direction, at_start);
-            if let Some(length) = length {
+            if let Some(length) = length.filter(|length| *length >= ARMIJO_LEAST) {
                 (length, trials)
             } else {
-                // Stiff terms: the cost falls on a part of the step that is shorter than the
-                // shortest trial.
+                // Stiff terms: the cost falls on a small part of the step, where the rule's lengths are
+                // too coarse to come near the minimum.
                 let (length, more) = exact(settings, island, iterate, direction, at_start);
                 (length, trials + more)
             }
