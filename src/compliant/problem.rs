@@ -333,9 +333,9 @@ impl Problem {
     ///
     /// A contact presses where it would close within the step: nothing glides on a cushion, and
     /// bodies that pass each other do not touch. Where the near-rigid limit holds, a contact hardens
-    /// to `R_h = R_n/1000`, or to its stiffness, from four times the load on that its own bodies would
-    /// make: `s₁ = 4 R_n |J (v* − v0)|/w`. So a heavy body does not sink into a light one, and an
-    /// impact leaves no rebound.
+    /// to `R_h = R_n/1000`, or to its stiffness, from ten times the load on that its own bodies would
+    /// make: `s₁ = 10 R_n max |J_b (v* − v0)|/w`, the greater of its bodies `b`. So a heavy body does not
+    /// sink into a light one, and an impact leaves no rebound.
     ///
     /// The solution is no minimum of a cost any more. It is found by convex problems with the loads
     /// `γ_n` of friction held, sweeps over the contacts and Newton's method; where loads do not come

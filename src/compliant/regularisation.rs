@@ -8,7 +8,7 @@ use crate::mechanics::ContactParameters;
 use crate::{InputError, validate};
 
 /// Loads of the own bodies of a contact from which it hardens, and by how much.
-const KNEE: f64 = 4.0;
+const KNEE: f64 = 10.0;
 const HARD: f64 = 1e-3;
 
 /// The two numbers that soften contacts beyond their stiffness.

@@ -26,14 +26,14 @@ fn violation(sample: &Sample, solution: &StepSolution) -> f64 {
         } else {
             cone.v_hat
         };
-        // R_h = R_n/1000 from four times the load on that stops the change of the own bodies, where
+        // R_h = R_n/1000 from ten times the load on that stops the change of the own bodies, where
         // the near-rigid limit holds the contact; no stiffer than the contact is.
         let w = cone.tangential / sample.softness.stiction;
         let own = parameters.stiffness * sample.dt * (sample.dt + parameters.dissipation_time);
         let is_held = cone.normal * own > 1.0 + 1e-12;
         let change = change_of_a_body(sample, cone, &(&dense.free - &start));
         let knee = if is_held {
-            4.0 * cone.normal * change / w
+            10.0 * cone.normal * change / w
         } else {
             f64::INFINITY
         };
