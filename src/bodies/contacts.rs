@@ -329,8 +329,9 @@ impl ContactSource for Scene {
     /// Fills with the contacts of a configuration, pair by pair in rising order.
     ///
     /// With [`ContactSet::Reachable`] candidates are found from bounds of the speeds of bodies.
-    /// These hold for spins up to `1 / (3 (dt + τ))`, with cushions `1 / (3 (dt + τ) √(1 + μ²))`, with
-    /// the largest `τ` and `μ` of the scene; of faster ones a contact point that lies far outside the shapes may be left out.
+    /// These hold for spins up to `1 / (3 dt)`, with cushions `1 / (3 (dt + τ) √(1 + μ²))`, with
+    /// the largest `τ` and `μ` of the scene; of faster ones a contact point that lies far outside the
+    /// shapes may be left out.
     ///
     /// # Errors
     /// [`InputError::WrongLength`]; [`InputError::NotFinite`] and [`InputError::BadSetting`] for

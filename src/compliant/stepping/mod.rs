@@ -2,8 +2,9 @@
 //!
 //! * `scheme`: the weights of the start and the end of a step; `free_motion`: the motion without
 //!   contacts, the inertia that contacts meet, and coordinates; `free_newton`: its equations.
-//! * `state`: the driver's settings and state; `step`: one step; `driver`: [`Compliant`] and its settings; `runs`: its runs; `model`: what it asks
-//!   of a system, and [`StepTerm`]: joints, limits and motors.
+//! * `state`: the driver without the type of its system; `step`: one step; `driver`: [`Compliant`] and its
+//!   settings; `runs`: its runs; `model`: what it asks of a system, and [`StepTerm`]: joints, limits and
+//!   motors.
 //! * `division`: how a run is divided into steps; `told`: its reports, `statistics`: its counts; `sensitivities`:
 //!   derivatives of steps and runs, `columns` their memory.
 

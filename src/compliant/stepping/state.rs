@@ -87,6 +87,11 @@ pub(super) enum Known {
 }
 
 impl Settings {
+    /// True for Coulomb's law, under which a contact presses where it would close within the step.
+    pub(super) fn closes_within_steps(&self) -> bool {
+        self.friction_law == StepFriction::Coulomb
+    }
+
     /// The contacts of `set`; refuses what this driver does not take.
     pub(super) fn fill(
         &self,
@@ -292,7 +297,8 @@ impl Core {
             Known::End => 3,
         };
         let mut reach = Reach::new(&velocities[..known], dt, self.settings.least_margin);
-        reach.cushions = self.settings.friction_law == StepFriction::Cone;
+        // The other laws press from a distance.
+        reach.cushions = !self.settings.closes_within_steps();
         let set = ContactSet::Reachable(reach);
         self.settings
             .fill(system, &self.q, &self.v, set, &mut self.contacts)

@@ -1,8 +1,8 @@
 //! One step, in three stages: the motion without contacts, the contact problem, and what it leaves.
 //! Contacts are those that the velocities of the step can close. Which velocities a step ends with is
-//! known once it is solved, and a body that was struck may reach others; then these are listed too
-//! and the step is solved again. At the end every contact that presses is in the list, so that the
-//! step does not depend on the rule of listing.
+//! known once it is solved, and a body that was struck may reach others; by Coulomb's law these are then
+//! listed too and the step is solved again. At the end every contact that presses is in the list, so
+//! that the step does not depend on the rule of listing. The other laws keep their one problem a step.
 
 use std::time::Instant;
 
@@ -138,7 +138,8 @@ impl Core {
             self.times.geometry += found - began;
             self.build_and_solve(system, dt, list == 1)?;
             began = Instant::now();
-            if list == LISTS || !self.strays(system, dt) {
+            let is_open = self.settings.closes_within_steps() && self.strays(system, dt);
+            if list == LISTS || !is_open {
                 break;
             }
             std::mem::swap(&mut self.contacts, &mut self.listed);
@@ -203,7 +204,6 @@ impl Core {
     /// small part of the least margin in a step.
     fn strays(&self, system: &dyn SteppedSystem, dt: f64) -> bool {
         let end = self.solver.solution().v();
-        let time = dt;
         (0..self.motion.places.len()).any(|tree| {
             let own = system.tree(tree);
             let (start, free) = (&self.v[own.clone()], &self.motion.v[own.clone()]);
@@ -221,7 +221,7 @@ impl Core {
             for ((end, start), free) in end[own].iter().zip(start).zip(free) {
                 off += (end - start - part * (free - start)).abs();
             }
-            off * time > TOLERATED * self.settings.least_margin
+            off * dt > TOLERATED * self.settings.least_margin
         })
     }
 }

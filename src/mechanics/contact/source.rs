@@ -21,8 +21,7 @@ pub enum ContactSet<'a> {
 }
 
 /// The step whose contacts are asked for: a contact can press in it with a gap up to
-/// `1.5 (dt + τ) max(0, −v_n)`, of the lowest of its normal velocities, or up to `least` where that is
-/// more.
+/// `1.5 dt max(0, −v_n)`, of the lowest of its normal velocities, or up to `least` where that is more.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Reach<'a> {
@@ -32,8 +31,8 @@ pub struct Reach<'a> {
     pub dt: f64,
     /// Least margin (m).
     pub least: f64,
-    /// Contacts that slide press before they close, from `(dt + τ) μ |v_t|` as well: the convex cone
-    /// of friction. Without those contacts a body that slides hops.
+    /// Contacts press before they close: with a gap up to `1.5 (dt + τ) (μ |v_t| + max(0, −v_n))`, as under the
+    /// convex cone of friction. Without those contacts a body that slides hops.
     pub cushions: bool,
 }
 
