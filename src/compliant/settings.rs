@@ -9,8 +9,8 @@ pub enum LineSearch {
     /// At the minimum along the step, to 1e-8 of the slope at its start; at most 100 evaluations.
     #[default]
     Exact,
-    /// By Armijo's rule, at most 40 evaluations; where it would go less than a tenth of the step, by
-    /// the exact search.
+    /// By Armijo's rule, at most 40 evaluations; where none of them decreases the cost, and after ten
+    /// iterations, by the exact search.
     Armijo,
 }
 

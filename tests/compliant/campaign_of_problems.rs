@@ -75,15 +75,15 @@ fn plain(dense: &Dense, start: &DVector<f64>) -> DVector<f64> {
 fn with_armijo_stiff_problems_take_no_more_than_a_few_iterations_more() {
     let mut draw = SplitMix64(52);
     let kind = Kind {
-        trees: 4,
-        contacts: 12,
+        trees: 3,
+        contacts: 13,
+        rows: 3,
         masses: (-2.0, 2.0),
-        stiffness: (6.0, 13.0),
-        near_rigid: 1e-2,
-        stiction: 1e-5,
+        near_rigid: 0.1,
+        stiction: 1e-7,
         ..Kind::default()
     };
-    for case in 0..200 {
+    for case in 0..1500 {
         let sample = Sample::draw(&mut draw, &kind);
         let problem = sample.build();
         let [exact, armijo] = [LineSearch::Exact, LineSearch::Armijo].map(|search| {

@@ -9,7 +9,8 @@ use super::island::Island;
 use super::iterate::Iterate;
 use crate::linalg::dot;
 
-/// The number of directions of one search in the space of Krylov; beyond, it begins anew from where it is.
+/// The number of directions of one search in the space of Krylov; beyond, it begins anew from where it
+/// is.
 const MOST: usize = 30;
 
 /// The part of a load in the Hessian, `J_iᵀ left rightᵀ J_i`.

@@ -215,7 +215,8 @@ impl IslandSolver {
         }
         self.factor.solve(&mut self.direction.dv);
         self.direction.evaluate(island, &self.iterate);
-        let (length, evaluations) = search(settings, island, &self.iterate, &self.direction);
+        let made = self.report.iterations;
+        let (length, evaluations) = search(settings, made, island, &self.iterate, &self.direction);
         self.report.evaluations += evaluations;
         // Velocities of terms and momenta are updated along with v.
         self.iterate.advance(&self.direction, length?);

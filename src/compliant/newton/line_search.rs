@@ -15,12 +15,14 @@ const EXACT_EVALUATIONS: usize = 100;
 /// most trials.
 const ARMIJO: (f64, f64, f64, usize) = (1.25, 0.8, 1e-4, 40);
 
-/// Length below which the exact search takes over from Armijo's rule.
-const ARMIJO_LEAST: f64 = 0.1;
+/// Iterations with Armijo's rule. Its lengths are too coarse to end at a kink, where it goes on for
+/// hundreds of iterations; from here on the exact search takes over.
+const ARMIJO_ITERATIONS: usize = 10;
 
-/// A length and what it took to find it; none when the direction does not lead down.
+/// A length after `made` iterations, and what it took to find it; none when the direction does not lead down.
 pub(in crate::compliant) fn search(
     settings: &SolverSettings,
+    made: usize,
     island: &Island,
     iterate: &Iterate,
     direction: &Direction,
@@ -30,17 +32,19 @@ pub(in crate::compliant) fn search(
         return (None, 1);
     }
     let (length, evaluations) = match settings.line_search {
-        LineSearch::Exact => exact(settings, island, iterate, direction, at_start),
-        LineSearch::Armijo => {
+        LineSearch::Armijo if made < ARMIJO_ITERATIONS => {
             let (length, trials) = armijo(island, iterate, direction, at_start);
-            if let Some(length) = length.filter(|length| *length >= ARMIJO_LEAST) {
+            if let Some(length) = length {
                 (length, trials)
             } else {
-                // Stiff terms: the cost falls on a small part of the step, where the rule's lengths are
-                // too coarse to come near the minimum.
+                // Stiff terms: the cost falls on a part of the step that is shorter than the
+                // shortest trial.
                 let (length, more) = exact(settings, island, iterate, direction, at_start);
                 (length, trials + more)
             }
+        }
+        LineSearch::Exact | LineSearch::Armijo => {
+            exact(settings, island, iterate, direction, at_start)
         }
     };
     (Some(length), evaluations + 1)

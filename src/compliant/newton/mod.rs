@@ -1,8 +1,8 @@
 //! One island by Newton's method on the velocities (Castro et al., section IV).
 //!
 //! * `graph`: islands, found by union and find; `island`: one of them as a problem of its own.
-//! * `memory`: [`IslandSolver`], an island with its solution; `iteration`: Newton's method; `iterate`: a point and a direction; `line_search`: the length of
-//!   a step.
+//! * `memory`: [`IslandSolver`], an island with its solution; `iteration`: Newton's method; `iterate`: a
+//!   point and a direction; `line_search`: the length of a step.
 //! * `hessian`: `A + Jᵀ G J` by blocks; `block_cholesky`, `ordering`: its factor.
 //! * `loads`: Coulomb's law, by `sweeps` from afar and by the `coupling` of loads and velocities.
 //! * `parallel`: islands on several threads.
