@@ -80,8 +80,8 @@ impl ContactLaw {
         Self { model, ..*self }
     }
 
-    /// The part that a load which follows the velocity adds to `G = −∂γ/∂v_c` at the velocity `v`, the product
-    /// `a wᵀ`: a contact that slides has `γ_t = −μ γ_n t` and `∂γ_n = −γ_n′ ∂v_n`. None in stiction,
+    /// The part that a load which follows the velocity adds to `G = −∂γ/∂v_c` at the velocity `v`, the
+    /// product `a wᵀ`: a contact that slides has `γ_t = −μ γ_n t` and `∂γ_n = −γ_n′ ∂v_n`. None in stiction,
     /// and where nothing presses.
     pub(in crate::compliant) fn coupling(&self, v: &[f64; 3]) -> Option<[[f64; 3]; 2]> {
         let Normal {
@@ -235,18 +235,17 @@ impl ContactLaw {
     /// has a kink, those of the region that [`evaluate`](Self::evaluate) names.
     pub(crate) fn by_parameters(&self, v: &[f64; 3]) -> ImpulseRates {
         let point = self.evaluate(v);
+        if let Friction::Coulomb { .. } = self.model {
+            return self.by_parameters_of_coulomb(v, &point);
+        }
         let normal = point.impulse[0];
         let mut rates = ImpulseRates {
             stabilisation: self.curvature(v).times(&[1.0, 0.0, 0.0]),
             ..ImpulseRates::default()
         };
-        match self.model {
-            Friction::Cone => {}
-            Friction::Coulomb { .. } => return self.by_parameters_of_coulomb(v, &point),
-            Friction::Lagged { start, slip } => {
-                Lag::new(self, start, slip).add_rates(self, v, &mut rates);
-                return rates;
-            }
+        if let Friction::Lagged { start, slip } = self.model {
+            Lag::new(self, start, slip).add_rates(self, v, &mut rates);
+            return rates;
         }
         match point.region {
             Region::NoContact => {}

@@ -2,7 +2,8 @@
 //! sections III-B and V-A).
 //!
 //! * `values`: the numbers of a law, and what it gives; `contact`: the law of a contact with the
-//!   cone of friction; `coulomb`: with a bound of friction that the solver finds; `lagged`: with the friction bound of the step before.
+//!   cone of friction; `coulomb`: with a bound of friction that the solver finds; `lagged`: with the
+//!   friction bound of the step before.
 //! * `row`: the law of all further terms.
 
 mod contact;

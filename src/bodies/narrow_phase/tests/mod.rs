@@ -237,37 +237,44 @@ pub(super) fn check_consistent(point: &ManifoldPoint) {
     assert!((gap - point.gap).abs() < 1e-12, "{point:?}");
 }
 
+/// The deepest point and the distance by alternating projections of shapes that are apart; their
+/// points lie on both, and none is nearer than they are. None where shapes touch, where projections
+/// have not settled, and beyond the margin.
+fn apart_as_projected(a: &Solid, b: &Solid, name: &str) -> Option<(ManifoldPoint, f64)> {
+    let margin = 0.25;
+    let (expected, change) = distance(a, b);
+    if expected < 1e-3 || change > 1e-13 {
+        return None;
+    }
+    let points = found(a, b, margin);
+    let Some(lowest) = deepest(&points) else {
+        assert!(expected > margin - 1e-9, "{name}: {expected}");
+        return None;
+    };
+    for point in &points {
+        check_consistent(point);
+        assert!(point.gap <= margin);
+        assert!(point.gap > expected - 1e-9, "{name}: {point:?} {expected}");
+        for (on, shape) in [(point.on_a, a), (point.on_b, b)] {
+            let off = (project(shape, on) - on).norm();
+            assert!(off < 1e-5, "{name}: {off:e} {point:?}");
+        }
+    }
+    Some((lowest, expected))
+}
+
 #[test]
 fn distances_are_those_of_alternating_projections() {
     let mut draw = Draw { seed: 1, index: 0 };
-    let margin = 0.25;
     for kinds in PAIRS {
         let (mut apart, mut exact) = (0, 0);
         for case in 0..100 {
             let [a, b] = draw.pair(kinds, 0.6);
-            let (expected, change) = distance(&a, &b);
-            // Shapes that touch, or projections that have not settled, say nothing.
-            if expected < 1e-3 || change > 1e-13 {
-                continue;
-            }
-            let points = found(&a, &b, margin);
-            let Some(lowest) = deepest(&points) else {
-                assert!(expected > margin - 1e-9, "{kinds:?} {case}: {expected}");
+            let Some((lowest, expected)) = apart_as_projected(&a, &b, &format!("{kinds:?} {case}"))
+            else {
                 continue;
             };
             apart += 1;
-            for point in &points {
-                check_consistent(point);
-                assert!(point.gap <= margin);
-                assert!(
-                    point.gap > expected - 1e-9,
-                    "{kinds:?} {case}: {point:?} {expected}"
-                );
-                for (on, shape) in [(point.on_a, &a), (point.on_b, &b)] {
-                    let off = (project(shape, on) - on).norm();
-                    assert!(off < 1e-5, "{kinds:?} {case}: {off:e} {point:?}");
-                }
-            }
             exact += i32::from((lowest.gap - expected).abs() < 1e-7);
             // Faces of boxes that hardly overlap have their points over the face, which may be
             // further away than a vertex beside it; nothing else differs.
