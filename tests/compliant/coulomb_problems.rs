@@ -140,9 +140,10 @@ fn of_many_random_problems_few_are_left_with_an_error_of_friction() {
         trees: 6,
         ..Kind::default()
     };
-    for (seed, kind) in [(4, Kind::default()), (5, wide)] {
+    // With rows of random directions, masses of four decades and rigid contacts one in twenty.
+    for (seed, kind, most) in [(4, Kind::default(), 20), (5, wide, 600)] {
         let (left, _) = campaign(10_000, seed, &kind, 1.0);
         println!("{left} of 10000");
-        assert!(left <= 50, "{seed}: {left}");
+        assert!(left <= most, "{seed}: {left}");
     }
 }
