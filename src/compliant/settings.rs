@@ -47,7 +47,7 @@ pub enum Guess {
 }
 
 /// Loads that come to rest do so in fewer iterations.
-const FOLLOWING: usize = 25;
+const FOLLOWING: usize = 100;
 
 /// Settings of [`Solver`](super::Solver).
 #[derive(Clone, Debug)]

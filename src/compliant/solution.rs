@@ -52,7 +52,7 @@ pub struct IslandReport {
     pub momentum_error: f64,
     /// Error of Coulomb's friction, without unit: the gradient with the normal impulses of the
     /// solution as loads, in the norm of the momentum error. It is below the tolerance but where
-    /// loads do not come to rest in 25 iterations, or a quarter of their limit; then they are those of sweeps, to
+    /// loads do not come to rest in 100 iterations, or a quarter of their limit; then they are those of sweeps, to
     /// about 1e-6 where these come to rest. Zero for other laws of friction.
     pub friction_error: f64,
     /// The cost at the solution (J), with loads held.

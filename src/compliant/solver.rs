@@ -20,8 +20,8 @@ use crate::{Interrupt, validate};
 ///
 /// Work: at most [`max_iterations`](Self::max_iterations) Newton steps an island, each with one
 /// factorisation (up to four where rounding makes it fail) and at most 145 evaluations of all its
-/// terms. Coulomb's friction adds at most 30 solutions with the factor to each of the first 25 steps,
-/// and 1400 sweeps over the terms of an island. Memory is that of the block factors, with 31 vectors
+/// terms. Coulomb's friction adds at most 30 solutions with the factor to each of the first 100 steps,
+/// and 3000 sweeps over the terms of an island. Memory is that of the block factors, with 31 vectors
 /// of velocities where contacts slide. A solver keeps its memory: solving problems of the same sizes
 /// again allocates nothing. Results do not depend on the number of threads.
 #[derive(Clone, Debug, Default)]

@@ -442,10 +442,10 @@ fn a_run_tells_of_friction_that_did_not_come_to_rest() {
 #[ignore = "minutes in release: `.ci/full`"]
 fn few_islands_of_heaps_are_left_with_an_error_of_friction() {
     for (bodies, walls, most) in [
-        (160, false, 1e-3),
-        (40, true, 1e-2),
-        (80, true, 1e-2),
-        (160, true, 0.1),
+        (160, false, 1e-4),
+        (40, true, 1e-3),
+        (80, true, 1e-3),
+        (160, true, 5e-3),
     ] {
         let clutter = Clutter {
             bodies,

@@ -124,7 +124,7 @@ fn campaign(count: usize, seed: u64, kind: &Kind, most: f64) -> (usize, [usize; 
 fn solutions_of_random_problems_are_the_law() {
     for (seed, most) in [(1, 0.5), (2, 1.0), (3, 2.0)] {
         let (left, regions) = campaign(300, seed, &Kind::default(), most);
-        assert!(left <= 3, "{seed}: {left}");
+        assert!(left <= 1, "{seed}: {left}");
         let pressing = regions[Region::Sliding as usize] + regions[Region::Stiction as usize];
         assert!(pressing > 400 && regions[Region::NoContact as usize] > 300);
     }
@@ -140,8 +140,8 @@ fn of_many_random_problems_few_are_left_with_an_error_of_friction() {
         trees: 6,
         ..Kind::default()
     };
-    // With rows of random directions, masses of four decades and rigid contacts one in twenty.
-    for (seed, kind, most) in [(4, Kind::default(), 20), (5, wide, 600)] {
+    // With rows of random directions, masses of four decades and rigid contacts one in 200.
+    for (seed, kind, most) in [(4, Kind::default(), 10), (5, wide, 80)] {
         let (left, _) = campaign(10_000, seed, &kind, 1.0);
         println!("{left} of 10000");
         assert!(left <= most, "{seed}: {left}");

@@ -333,7 +333,7 @@ fn add_times(rows: &[f64], v: &[f64], out: &mut [f64; 3]) {
 
 /// `out += rowsᵀ · impulse` for three rows.
 #[inline]
-fn add_transposed(rows: &[f64], impulse: &[f64; 3], out: &mut [f64]) {
+pub(super) fn add_transposed(rows: &[f64], impulse: &[f64; 3], out: &mut [f64]) {
     // Free bodies: loops of known length.
     if let (Ok(out), Some(rows)) = (
         <&mut [f64; 6]>::try_from(&mut *out),

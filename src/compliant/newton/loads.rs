@@ -16,9 +16,14 @@ use crate::interrupt::Interrupted;
 /// Part of the residual with own loads from which the problem with held loads counts as solved.
 const SOLVED: f64 = 0.3;
 
-/// Iterations after which the method has to be near, and the momentum error from which it is not.
-const PATIENCE: usize = 5;
-const FAR: f64 = 0.01;
+/// Iterations after which the method has to be near, and the momentum error from which it is not. What
+/// loads follow may also turn round in a circle: every twentieth iteration it is asked again.
+const PATIENCE: usize = 10;
+const FAR: f64 = 0.03;
+
+/// Momentum error up to which loads may follow: further away that leads nowhere, and a search for the
+/// direction costs as much as four convex steps.
+const AROUND: f64 = 0.1;
 
 /// Momentum error from which Newton's method converges.
 const NEAR: f64 = 1e-6;
@@ -53,17 +58,19 @@ impl IslandSolver {
             self.sweep(settings, LAST)?;
             return Ok(true);
         }
-        let is_far = made == PATIENCE && self.report.momentum_error > FAR;
+        let is_asked = made == PATIENCE || made > 0 && made % (2 * PATIENCE) == 0;
+        let is_far = is_asked && self.report.momentum_error > FAR;
         if is_far {
             self.sweep(settings, APPROACH)?;
         }
         Ok(is_far)
     }
 
-    /// Velocities and loads from sweeps.
+    /// Velocities and loads from sweeps, which go on from the impulses of the iterate.
     fn sweep(&mut self, settings: &SolverSettings, until: Rest) -> Result<(), Interrupted> {
         let (iterate, island) = (&mut self.iterate, &self.island);
-        self.report.sweeps += self.sweeps.run(island, until, &settings.interrupt)?;
+        let interrupt = &settings.interrupt;
+        self.report.sweeps += self.sweeps.run(island, iterate, until, interrupt)?;
         iterate.v.copy_from_slice(self.sweeps.v());
         let found = self.sweeps.impulses().iter();
         for (load, impulse) in iterate.loads.iter_mut().zip(found) {
@@ -95,15 +102,14 @@ impl IslandSolver {
     /// A step of Newton's method with loads that follow. It is not along a slope of the cost, so that
     /// the residual decides.
     pub(super) fn step_coupled(&mut self, residual: f64) -> Outcome {
-        let island = &self.island;
-        if !self.coupled.collect(island, &self.iterate) {
+        let (island, error) = (&self.island, self.report.momentum_error);
+        if error > AROUND || !self.coupled.collect(island, &self.iterate) {
             return Outcome::NotThere;
         }
         for (dv, g) in self.direction.dv.iter_mut().zip(&self.iterate.gradient) {
             *dv = -g;
         }
         // As exact as keeps the convergence of order two.
-        let error = self.report.momentum_error;
         let limit = Limit {
             tolerance: error.clamp(1e-10, 1e-3),
             cycles: 1,

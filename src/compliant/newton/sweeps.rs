@@ -2,7 +2,8 @@
 //! (Gauss and Seidel, projected; Jourdan, Alart & Jean 1998): slow to the end, and sure from afar,
 //! where contacts close and open by the dozen. From where they lead Newton's method is near.
 
-use super::island::Island;
+use super::island::{Island, add_transposed};
+use super::iterate::Iterate;
 use crate::Interrupt;
 use crate::compliant::law::ContactLaw;
 use crate::interrupt::Interrupted;
@@ -23,8 +24,8 @@ pub(in crate::compliant) struct Rest {
 pub(in crate::compliant) struct Sweeps {
     /// `A⁻¹ Jᵀ` of each row, in the places of the rows in the island.
     responses: Vec<f64>,
-    /// Of each contact the diagonal of `J A⁻¹ Jᵀ`.
-    own: Vec<[f64; 3]>,
+    /// Of each contact its own block of `J A⁻¹ Jᵀ`, by columns.
+    own: Vec<[[f64; 3]; 3]>,
     own_rows: Vec<f64>,
     impulses: Vec<[f64; 3]>,
     row_impulses: Vec<f64>,
@@ -42,14 +43,16 @@ impl Sweeps {
         &self.v
     }
 
-    /// Sweeps from no impulses; how many it took.
+    /// Sweeps from the impulses of an iterate; how many it took.
     pub(super) fn run(
         &mut self,
         island: &Island,
+        from: &Iterate,
         until: Rest,
         interrupt: &Interrupt,
     ) -> Result<usize, Interrupted> {
         self.prepare(island);
+        self.start(island, from);
         for sweep in 1..=until.sweeps {
             interrupt.check()?;
             let (mut change, mut total) = (0.0, 0.0);
@@ -78,20 +81,24 @@ impl Sweeps {
     /// `−v_t/R_t` within its bound, each with the response of its own row.
     fn relax_contact(&mut self, island: &Island, i: usize) -> [f64; 3] {
         let contact = &island.contacts[i];
-        let (law, own) = (&contact.law, self.own[i]);
-        let before = self.impulses[i];
-        let velocity = island.velocity_of(contact, &self.v);
-        let normal = law.relaxed_normal(before[0], velocity[0], own[0]);
-        self.push(island, i, [normal - before[0], 0.0, 0.0]);
-        let [first, second] = if law.friction > 0.0 {
-            let velocity = island.velocity_of(contact, &self.v);
-            friction(law, normal, before, velocity, own[1].max(own[2]))
-        } else {
-            [0.0; 2]
-        };
-        self.push(island, i, [0.0, first - before[1], second - before[2]]);
-        self.impulses[i] = [normal, first, second];
-        self.impulses[i]
+        let (law, own, before) = (&contact.law, &self.own[i], self.impulses[i]);
+        let mut velocity = island.velocity_of(contact, &self.v);
+        let normal = law.relaxed_normal(before[0], velocity[0], own[0][0]);
+        let mut after = [normal, 0.0, 0.0];
+        if law.friction > 0.0 {
+            // The slip that the new load leaves.
+            for (u, response) in velocity.iter_mut().zip(&own[0]) {
+                *u += (normal - before[0]) * response;
+            }
+            let response = own[1][1].max(own[2][2]);
+            [after[1], after[2]] = friction(law, normal, before, velocity, response);
+        }
+        let change = [0, 1, 2].map(|k| after[k] - before[k]);
+        if change.iter().any(|change| *change != 0.0) {
+            self.push(island, i, change);
+        }
+        self.impulses[i] = after;
+        after
     }
 
     /// Brings a row to its law.
@@ -106,13 +113,7 @@ impl Sweeps {
         let excess = law.target - velocity - law.regularisation * before;
         let free = before + excess / (self.own_rows[i] + law.regularisation);
         let after = free.max(law.low).min(law.high);
-        for link in row.links.iter() {
-            let tree = &island.trees[link.tree];
-            let response = &self.responses[link.place..link.place + tree.width];
-            for (v, r) in self.v[tree.start..].iter_mut().zip(response) {
-                *v += (after - before) * r;
-            }
-        }
+        self.push_row(island, i, after - before);
         self.row_impulses[i] = after;
         after
     }
@@ -122,35 +123,53 @@ impl Sweeps {
         for link in island.contacts[contact].links.iter() {
             let tree = &island.trees[link.tree];
             let response = &self.responses[link.place..link.place + 3 * tree.width];
-            for (row, change) in response.chunks_exact(tree.width).zip(change) {
-                if change != 0.0 {
-                    for (v, r) in self.v[tree.start..].iter_mut().zip(row) {
-                        *v += change * r;
-                    }
-                }
+            let v = &mut self.v[tree.start..tree.start + tree.width];
+            add_transposed(response, &change, v);
+        }
+    }
+
+    /// As [`push`](Self::push), of a row.
+    fn push_row(&mut self, island: &Island, row: usize, change: f64) {
+        for link in island.rows[row].links.iter() {
+            let tree = &island.trees[link.tree];
+            let response = &self.responses[link.place..link.place + tree.width];
+            for (v, r) in self.v[tree.start..].iter_mut().zip(response) {
+                *v += change * r;
             }
         }
     }
 
-    /// Velocities without impulses, and the responses of all rows.
-    fn prepare(&mut self, island: &Island) {
+    /// Takes the impulses of an iterate, with the velocities that balance them.
+    fn start(&mut self, island: &Island, from: &Iterate) {
+        self.impulses.clear();
+        self.impulses.extend_from_slice(&from.impulses);
+        self.row_impulses.clear();
+        self.row_impulses.extend_from_slice(&from.row_impulses);
         self.v.clear();
         self.v.extend_from_slice(&island.free);
+        for i in 0..island.contacts.len() {
+            self.push(island, i, self.impulses[i]);
+        }
+        for i in 0..island.rows.len() {
+            self.push_row(island, i, self.row_impulses[i]);
+        }
+    }
+
+    /// The responses of all rows.
+    fn prepare(&mut self, island: &Island) {
         self.responses.clear();
         self.responses.extend_from_slice(&island.jacobian);
-        self.impulses.clear();
-        self.impulses.resize(island.contacts.len(), [0.0; 3]);
-        self.row_impulses.clear();
-        self.row_impulses.resize(island.rows.len(), 0.0);
         self.own.clear();
         for contact in &island.contacts {
-            let mut own = [0.0; 3];
+            let mut own = [[0.0; 3]; 3];
             for link in contact.links.iter() {
                 let (rows, tree) = island.rows_of(link, 3);
                 let response = &mut self.responses[link.place..link.place + rows.len()];
-                let pairs = response.chunks_exact_mut(tree.width);
-                for (k, (response, row)) in pairs.zip(rows.chunks_exact(tree.width)).enumerate() {
-                    own[k] += respond(island, link.tree, response, row);
+                for (response, column) in response.chunks_exact_mut(tree.width).zip(&mut own) {
+                    respond(island, link.tree, response);
+                    for (row, entry) in rows.chunks_exact(tree.width).zip(column) {
+                        *entry += dot(response, row);
+                    }
                 }
             }
             self.own.push(own);
@@ -161,7 +180,8 @@ impl Sweeps {
             for link in row.links.iter() {
                 let (row, tree) = island.rows_of(link, 1);
                 let response = &mut self.responses[link.place..link.place + tree.width];
-                own += respond(island, link.tree, response, row);
+                respond(island, link.tree, response);
+                own += dot(response, row);
             }
             self.own_rows.push(own);
         }
@@ -189,11 +209,10 @@ fn friction(
     [factor * first, factor * second]
 }
 
-/// Turns a copy of a row into `A⁻¹ Jᵀ`; `J A⁻¹ Jᵀ` of the row.
-fn respond(island: &Island, tree: usize, response: &mut [f64], row: &[f64]) -> f64 {
+/// Turns a copy of a row into `A⁻¹ Jᵀ`.
+fn respond(island: &Island, tree: usize, row: &mut [f64]) {
     let (place, n) = (island.trees[tree].place, island.trees[tree].width);
     let factor = &island.factors[place..place + n * n];
-    kernels::solve_lower(factor, response);
-    kernels::solve_upper(factor, response);
-    dot(response, row)
+    kernels::solve_lower(factor, row);
+    kernels::solve_upper(factor, row);
 }
