@@ -130,7 +130,7 @@ impl IslandSolver {
                 None
             };
             if let Some(ended) = ended {
-                self.end(ended);
+                self.end(settings, ended);
                 return Ok(());
             }
             if loads == Loads::Own {
@@ -144,7 +144,7 @@ impl IslandSolver {
             }
             let (factor, scratch) = (&mut self.factor, &mut self.scratch);
             if !factorise(factor, &self.island, &self.iterate, scratch) {
-                self.end(Convergence::Stalled);
+                self.end(settings, Convergence::Stalled);
                 return Ok(());
             }
             let before = self.iterate.cost;
@@ -156,7 +156,7 @@ impl IslandSolver {
             let length = match coupled {
                 Outcome::Taken => Some(1.0),
                 Outcome::AtRest => {
-                    self.end(Convergence::Cost);
+                    self.end(settings, Convergence::Cost);
                     return Ok(());
                 }
                 Outcome::NotThere | Outcome::LeadsUp => self.step_convex(settings),
@@ -244,13 +244,13 @@ impl IslandSolver {
 
     /// The end where rounding leaves nothing to do: of a solution whose momenta are in balance.
     fn end_at_rounding(&mut self, settings: &SolverSettings) {
-        self.end(Convergence::Cost);
+        self.end(settings, Convergence::Cost);
         if self.report.momentum_error > BALANCED.max(settings.rtol) {
             self.report.convergence = Convergence::Stalled;
         }
     }
 
-    fn end(&mut self, convergence: Convergence) {
+    fn end(&mut self, settings: &SolverSettings, convergence: Convergence) {
         self.report.convergence = convergence;
         // The sums of steps are brought in line with the velocities that are returned, and so is
         // what is said of them.
@@ -260,6 +260,6 @@ impl IslandSolver {
             let (residual, scale) = self.residual();
             self.report.state(self.iterate.cost, residual, scale);
         }
-        self.report.friction_error = self.friction_error();
+        self.report.friction_error = self.friction_error(settings);
     }
 }

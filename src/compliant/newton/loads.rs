@@ -4,8 +4,8 @@
 //! With its loads held the problem is convex. It is solved until less is left of it than the loads
 //! would change; then the loads of the iterate are taken, and Newton's method goes on with loads
 //! that follow the velocities ([`Coupled`](super::coupling::Coupled)). Where that does not lead down,
-//! they are held again. If it has not come near in some iterations, or if loads do not come to
-//! rest, [`Sweeps`](super::sweeps::Sweeps) find where to go on.
+//! they are held again, in the middle between old and new. If it has not come near in some
+//! iterations, [`Sweeps`](super::sweeps::Sweeps) find loads to go on with.
 
 use super::coupling::{Limit, Outcome, Side};
 use super::memory::IslandSolver;
@@ -16,8 +16,8 @@ use crate::interrupt::Interrupted;
 /// Part of the residual with own loads from which the problem with held loads counts as solved.
 const SOLVED: f64 = 0.3;
 
-/// Iterations after which the method has to be near, and the momentum error from which it is not. What
-/// loads follow may also turn round in a circle: every twentieth iteration it is asked again.
+/// Iterations after which the method has to be near, and the momentum error from which it is not; this is
+/// asked again every twentieth iteration, since loads may also turn round in a circle.
 const PATIENCE: usize = 10;
 const FAR: f64 = 0.03;
 
@@ -71,12 +71,21 @@ impl IslandSolver {
         let (iterate, island) = (&mut self.iterate, &self.island);
         let interrupt = &settings.interrupt;
         self.report.sweeps += self.sweeps.run(island, iterate, until, interrupt)?;
-        iterate.v.copy_from_slice(self.sweeps.v());
         let found = self.sweeps.impulses().iter();
         for (load, impulse) in iterate.loads.iter_mut().zip(found) {
             *load = impulse[0];
         }
+        // Stiff terms make great impulses of what is left in the velocities of sweeps; those that are
+        // there may be the better ones with these loads.
+        let found = &mut self.candidate;
+        found.resize(island);
+        found.v.copy_from_slice(self.sweeps.v());
+        found.loads.copy_from_slice(&iterate.loads);
         iterate.evaluate_at_v(island);
+        found.evaluate_at_v(island);
+        if found.cost < iterate.cost {
+            std::mem::swap(found, iterate);
+        }
         Ok(())
     }
 
@@ -132,10 +141,20 @@ impl IslandSolver {
             }
         }
         if is_near {
-            Outcome::AtRest
-        } else {
-            Outcome::LeadsUp
+            return Outcome::AtRest;
         }
+        self.halve_loads();
+        Outcome::LeadsUp
+    }
+
+    /// Takes loads in the middle between those of the iterate and those that were held before: such that
+    /// turn round between two sets come to rest there.
+    fn halve_loads(&mut self) {
+        let own = self.iterate.loads.iter();
+        for (held, own) in self.held.iter_mut().zip(own) {
+            *held = 0.5 * (*held + own);
+        }
+        self.iterate.hold_loads(&self.island, &self.held);
     }
 
     /// True for a residual that is small and has not fallen since loads were taken before.
@@ -143,9 +162,9 @@ impl IslandSolver {
         self.report.momentum_error < ROUNDING && residual > 0.5 * last
     }
 
-    /// The residual of Coulomb's law with the loads of the solution itself, relative to momenta; the
-    /// iterate keeps its loads where they are fixed.
-    pub(super) fn friction_error(&mut self) -> f64 {
+    /// The residual of Coulomb's law with the loads of the solution itself, relative to momenta. Loads that
+    /// were fixed stay, unless they have come to be those of the solution.
+    pub(super) fn friction_error(&mut self, settings: &SolverSettings) -> f64 {
         if !self.island.has_loads {
             return 0.0;
         }
@@ -153,6 +172,10 @@ impl IslandSolver {
         self.held.extend_from_slice(&self.iterate.loads);
         self.iterate.take_loads(&self.island);
         let (residual, scale) = self.residual();
+        if self.is_fixed && residual <= settings.atol + ROUNDING.max(settings.rtol) * scale {
+            self.is_fixed = false;
+            self.report.state(self.iterate.cost, residual, scale);
+        }
         if self.is_fixed {
             self.iterate.hold_loads(&self.island, &self.held);
         }
