@@ -11,7 +11,8 @@ mod contacts;
 mod feet;
 
 use allocations::{allocations, most_held};
-use saltation::bodies::{Body, Scene, Shape};
+use saltation::bodies::{Anchor, Body, Joint, JointAxis, Scene, Shape};
+use saltation::compliant::{JointCoupling, JointFriction, JointLimit, Motor, MotorGoal};
 use saltation::lcp::{Attempt, LcpSolver};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
@@ -772,6 +773,62 @@ fn steps_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
     let found = allocations(|| after = shake(200..300));
     assert!(after > before + 100, "{before} {after}");
     assert_eq!(found, 0);
+}
+
+/// A chain of joints that is driven: hinges, a slider, a ball joint, with a motor, a gear, friction and a stop.
+#[test]
+fn steps_with_joints_allocate_nothing_once_sizes_have_settled() {
+    let mut scene = Scene::new();
+    let cube = Shape::cuboid([0.05; 3]).unwrap();
+    for k in 0..4 {
+        let at = [0.2 * f64::from(k), 0.0, 0.0];
+        scene.add(Body::new(cube.clone()).position(at)).unwrap();
+    }
+    let (q, v) = scene.start();
+    let left = |body: usize| Anchor::on(body, [-0.1, 0.0, 0.0]).along([0.0, 1.0, 0.0]);
+    let right = |body: usize| Anchor::on(body, [0.1, 0.0, 0.0]).along([0.0, 1.0, 0.0]);
+    let root = Joint::hinge(
+        left(0),
+        Anchor::world([-0.1, 0.0, 0.0]).along([0.0, 1.0, 0.0]),
+    );
+    let elbow = Joint::hinge(left(1), right(0));
+    let slider = Joint::slider(left(2), right(1));
+    let [at_root, at_elbow] = [root, elbow].map(|joint| joint.axis(JointAxis::AboutX));
+    let at_slider = slider.axis(JointAxis::AlongX);
+    let swing = Motor::new(at_root.clone())
+        .gains(5.0, 1.0)
+        .follow(|state| MotorGoal {
+            position: (3.0 * state.t).sin(),
+            ..MotorGoal::default()
+        });
+    let mut stepper = Compliant::new(scene)
+        .unwrap()
+        .time_step(0.01)
+        .term(root)
+        .term(elbow)
+        .term(slider)
+        .term(Joint::ball(left(3), right(2)))
+        .term(swing)
+        .term(JointCoupling::new(
+            &[(at_root, 1.0), (at_elbow.clone(), -2.0)],
+            0.0,
+        ))
+        .term(JointLimit::new(at_slider, -0.02, 0.02))
+        .term(JointFriction::new(at_elbow, 0.1));
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+    // Steps in which a stop is pressed.
+    let mut make = |steps: usize| {
+        let step = |_: &usize| {
+            stepper.step().unwrap();
+            stepper.term_impulses(6).unwrap().iter().any(|p| *p > 0.0)
+        };
+        (0..steps).filter(step).count()
+    };
+    make(100);
+    let mut pressed = 0;
+    let found = allocations(|| pressed = make(200));
+    assert_eq!(found, 0);
+    assert!(pressed > 0);
 }
 
 /// Both halves of a hybrid system behind one reference.

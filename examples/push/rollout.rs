@@ -41,10 +41,7 @@ impl Task {
         }
         let mut stepper = Compliant::new(scene)?.time_step(dt);
         for (finger, y) in RAILS.into_iter().enumerate() {
-            let across = Axis {
-                coordinate: 7 * (finger + 1) + 1,
-                velocity: 6 * (finger + 1) + 4,
-            };
+            let across = Axis::new(7 * (finger + 1) + 1, 6 * (finger + 1) + 4);
             stepper = stepper.term(JointCoupling::new(&[(across, 1.0)], y));
         }
         Ok(Self {

@@ -11,7 +11,9 @@
 //! * [`FixedContacts`]: a scene for drivers that need a fixed list of contacts; [`FreeContact`]: a
 //!   contact that other software found.
 //! * [`Query`]: distances of bodies, overlaps, and what rays hit, many at once.
-//! * [`BallJoint`], [`Weld`], [`DistanceJoint`]: joints, as terms of steps of the compliant driver.
+//! * [`Joint`] (hinge, slider, planar, ball, weld, or any of six axes held), [`DistanceJoint`] (rods and
+//!   ropes): terms of steps of the compliant driver. Motors, limits, springs, dry friction and gears act
+//!   on the [axes](JointAxis) that a joint leaves free.
 //!
 //! ```
 //! use saltation::bodies::{Body, Scene, Shape};
@@ -42,10 +44,9 @@
 // Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
 // (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
 // bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
-// parry), `queries` (distances, overlaps, rays), `fixed_contacts`, `free_contact`, `joints` (between
-// points of `anchor`).
+// parry), `queries` (distances, overlaps, rays), `fixed_contacts`, `free_contact`, `joints` (terms of the
+// compliant driver).
 
-mod anchor;
 mod body;
 mod broad_phase;
 mod contacts;
@@ -61,11 +62,10 @@ mod queries;
 mod scene;
 mod shapes;
 
-pub use anchor::{Anchor, FreeBody};
 pub use body::Body;
 pub use fixed_contacts::FixedContacts;
 pub use free_contact::FreeContact;
-pub use joints::{BallJoint, DistanceJoint, Weld};
+pub use joints::{Anchor, DistanceJoint, FreeBody, Joint, JointAxis};
 /// The crate whose shapes [`Shape::parry`] takes.
 #[cfg(feature = "parry")]
 pub use parry3d_f64 as parry;

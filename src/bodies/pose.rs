@@ -40,7 +40,6 @@ impl Pose {
         }
     }
 
-    #[cfg(feature = "parry")]
     pub(super) fn from_parts(position: Vector3<f64>, rotation: Matrix3<f64>) -> Self {
         Self { position, rotation }
     }

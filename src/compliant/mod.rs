@@ -30,6 +30,8 @@ pub use settings::{Guess, LineSearch, StepFriction};
 pub use solution::{Convergence, IslandReport, StepSolution};
 pub use solver::Solver;
 pub use stepping::{Compliant, Scheme, StepState, StepStatistics, StepTerm, StepTimes};
-pub(crate) use terms::Bounds;
-pub use terms::{Axis, Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal};
+pub use terms::{
+    Axis, AxisState, Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
+};
+pub(crate) use terms::{BodyAxis, BodyRows, Bounds};
 pub use variation::{ContactVariation, RowVariation, SolutionVariation, Variation};

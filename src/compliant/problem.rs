@@ -98,6 +98,8 @@ pub struct Problem {
     pub(super) contacts: Vec<ContactTerm>,
     pub(super) rows: Vec<RowTerm>,
     pub(super) jacobian: Vec<f64>,
+    /// The number of rows up to the end of each term.
+    ends: Vec<usize>,
     /// `A⁻¹ Jᵀ` of a row, and the padded rows of a contact.
     scratch: Vec<f64>,
 }
@@ -118,6 +120,7 @@ impl Problem {
             contacts: Vec::new(),
             rows: Vec::new(),
             jacobian: Vec::new(),
+            ends: Vec::new(),
             scratch: Vec::new(),
         };
         problem.reset(dt, Softness::default())?;
@@ -140,6 +143,7 @@ impl Problem {
         self.contacts.clear();
         self.rows.clear();
         self.jacobian.clear();
+        self.ends.clear();
         Ok(())
     }
 
@@ -494,6 +498,18 @@ impl Problem {
     /// Number of rows that are not of contacts.
     pub fn rows(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Says that the rows of a term end here.
+    pub(super) fn end_term(&mut self) {
+        self.ends.push(self.rows.len());
+    }
+
+    /// The rows of term `i`.
+    pub(super) fn rows_of_term(&self, i: usize) -> Option<std::ops::Range<usize>> {
+        let end = *self.ends.get(i)?;
+        let before = i.checked_sub(1).and_then(|i| self.ends.get(i));
+        Some(before.copied().unwrap_or(0)..end)
     }
 
     /// The velocities without contacts `v*`.

@@ -1,7 +1,7 @@
 //! Bodies that tumble: coordinates with q̇ = N(q) v in every scheme.
 
 use nalgebra::{DMatrix, DVector, Quaternion};
-use saltation::bodies::{Anchor, BallJoint, Body, Scene, Shape};
+use saltation::bodies::{Anchor, Body, Joint, Scene, Shape};
 use saltation::compliant::{Scheme, Softness, Solver, StepFriction};
 use saltation::mechanics::{ContactSource, MechanicalSystem};
 use saltation::models::DoublePendulum;
@@ -111,7 +111,7 @@ fn derivatives_are_differences_of_rollouts() {
     let (q, v) = scene.start();
     let (directions, nq) = (directions(&q), q.len());
     let anchor = |body, z| Anchor::of(&scene, body, [0.0, 0.0, z]).expect("a body");
-    let joint = BallJoint::new(anchor(1, 0.0993), anchor(2, 0.0));
+    let joint = Joint::ball(anchor(1, 0.0993), anchor(2, 0.0));
     for (scheme, lagged, joined) in SCHEMES.into_iter().flat_map(|scheme| {
         let cases = [(false, false), (true, false), (false, true)];
         cases.map(|(lagged, joined)| (scheme, lagged, joined))

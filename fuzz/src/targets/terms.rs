@@ -1,8 +1,9 @@
 //! Joints, limits and motors of the compliant driver: any parameters, two bodies of a scene.
 
-use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
+use saltation::bodies::{Anchor, Body, DistanceJoint, FreeBody, Joint, JointAxis, Scene, Shape};
 use saltation::compliant::{
-    Axis, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
+    Axis, AxisState, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor,
+    MotorGoal,
 };
 use saltation::{Compliant, Start};
 
@@ -32,31 +33,33 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             dissipation_time: draw.part(),
             near_rigid: draw.part(),
         };
-        let axis = Axis {
-            coordinate: draw.below(15),
-            velocity: draw.below(13),
-        };
         let [a, b] = anchors;
-        stepper = match draw.below(7) {
+        let joint = joint(&mut draw, a, b).compliance(soft).turning(soft);
+        let joint = match draw.chance(0.5) {
+            true => trial.door("placed", joint.as_placed(&q)).unwrap_or(joint),
+            false => joint,
+        };
+        let axis = if draw.chance(0.5) {
+            Axis::new(draw.below(15), draw.below(13))
+        } else {
+            joint.axis(one_of_six(&mut draw))
+        };
+        let read: Option<AxisState> = trial.door("read", axis.read(stepper.system(), &q, &v));
+        trial.note("axis", &read.map(|now| (now.position, now.velocity)));
+        stepper = match draw.below(6) {
             0 => stepper.term(JointLimit::new(axis, draw.number(), draw.number()).compliance(soft)),
             1 => stepper.term(JointFriction::new(axis, draw.number()).stiction(draw.positive())),
             2 => stepper.term(motor(&mut draw, axis)),
             3 => {
-                let parts = [(axis, draw.number()), (Axis::from(1), draw.number())];
+                let other = joint.axis(one_of_six(&mut draw));
+                let parts = [(axis, draw.number()), (other, draw.number())];
                 stepper.term(JointCoupling::new(&parts, draw.number()).compliance(soft))
             }
-            4 => stepper.term(BallJoint::new(a, b).compliance(soft)),
-            5 => {
+            4 => {
                 let rod = DistanceJoint::new(a, b, draw.positive()).compliance(soft);
                 stepper.term(if draw.chance(0.5) { rod.rope() } else { rod })
             }
-            _ => match trial.door("weld", Weld::as_placed(a, b, &q)) {
-                Some(weld) if draw.chance(0.5) => stepper.term(weld.compliance(soft).turning(soft)),
-                _ => {
-                    let turn = [(); 4].map(|()| draw.number());
-                    stepper.term(Weld::new(a, b).orientation(turn))
-                }
-            },
+            _ => stepper.term(joint),
         };
     }
     if trial
@@ -74,6 +77,9 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         }
         trial.finite("q", stepper.q());
         trial.finite("v", stepper.v());
+        let impulses = stepper.term_impulses(draw.below(3)).unwrap_or_default();
+        let joint = joint(&mut draw, anchors[0], anchors[1]);
+        trial.door("efforts", joint.efforts(impulses, 0.01));
         let problem = stepper.problem();
         trial.note("energy", &problem.elastic_energy());
         trial.note("velocity", &problem.contact_velocity(0, stepper.v()));
@@ -84,13 +90,44 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
 
 fn anchor(draw: &mut Draw, trial: &mut Trial, scene: &Scene) -> Anchor {
     let point = [(); 3].map(|()| draw.number());
-    match draw.below(3) {
+    let anchor = match draw.below(3) {
         0 => Anchor::world(point),
         1 => Anchor::on(FreeBody::from(draw.below(3)), point),
         _ => {
             let of = trial.door("anchor", Anchor::of(scene, draw.below(4), point));
             of.unwrap_or(Anchor::world(point))
         }
+    };
+    match draw.below(3) {
+        0 => anchor,
+        1 => anchor.along([(); 3].map(|()| draw.number())),
+        _ => anchor.turned([(); 4].map(|()| draw.number())),
+    }
+}
+
+fn one_of_six(draw: &mut Draw) -> JointAxis {
+    match draw.below(6) {
+        0 => JointAxis::AlongX,
+        1 => JointAxis::AlongY,
+        2 => JointAxis::AlongZ,
+        3 => JointAxis::AboutX,
+        4 => JointAxis::AboutY,
+        _ => JointAxis::AboutZ,
+    }
+}
+
+fn joint(draw: &mut Draw, a: Anchor, b: Anchor) -> Joint {
+    match draw.below(7) {
+        0 => Joint::weld(a, b),
+        1 => Joint::hinge(a, b),
+        2 => Joint::slider(a, b),
+        3 => Joint::cylindrical(a, b),
+        4 => Joint::planar(a, b),
+        5 => Joint::ball(a, b),
+        _ => Joint::weld(a, b)
+            .free(one_of_six(draw))
+            .hold(one_of_six(draw))
+            .free(one_of_six(draw)),
     }
 }
 

@@ -353,6 +353,14 @@ where
         self.core.solver.solution()
     }
 
+    /// The impulses of the rows of term `i` in the last step (N s, or N m s), of those in the order in which they were
+    /// [added](Self::term): each term says which rows it has. None before the first step and where there is no such
+    /// term. By the length of the step they are forces and torques.
+    pub fn term_impulses(&self, i: usize) -> Option<&[f64]> {
+        let rows = self.core.problem.rows_of_term(i)?;
+        self.solution().row_impulses().get(rows)
+    }
+
     /// Counts since [`start`](Self::start).
     pub fn statistics(&self) -> &StepStatistics {
         &self.core.statistics

@@ -149,9 +149,11 @@ impl Settings {
             StepFriction::Cone => {}
             StepFriction::Lagged { slip } => problem.lag_friction(state.v, slip)?,
         }
-        self.terms
-            .iter()
-            .try_for_each(|term| term.add(state, problem))
+        self.terms.iter().try_for_each(|term| {
+            term.add(state, problem)?;
+            problem.end_term();
+            Ok(())
+        })
     }
 }
 

@@ -1,42 +1,233 @@
-//! Axes of joints, and rows of a few velocities.
+//! Axes, on which limits, motors, dry friction and gears act, and rows of a few velocities.
 
-use crate::InputError;
+use std::fmt;
+use std::sync::Arc;
+
 use crate::compliant::{Problem, StepState};
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::MechanicalSystem;
+use crate::{InputError, validate};
 
-/// A coordinate `q[coordinate]` and its rate `v[velocity]`: a slider, a hinge. Where velocities are
-/// the rates of the coordinates both numbers are the same, and a number alone will do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Axis {
-    /// Number of the coordinate.
-    pub coordinate: usize,
-    /// Number of its rate among the velocities.
-    pub velocity: usize,
+/// A position and its rate, on which limits, motors, dry friction and gears act.
+///
+/// * A coordinate `q[i]` whose rate is the velocity `v[i]`: [`Axis::from`] its number, so that a number
+///   alone will do; [`new`](Self::new) where the numbers differ.
+/// * An axis that a joint between bodies leaves free ([`Joint::axis`](crate::bodies::Joint::axis)).
+///
+/// ```
+/// use saltation::compliant::Axis;
+/// use saltation::models::LinkChain;
+/// let chain = LinkChain::new(2)?;
+/// let now = Axis::from(1).read(&chain, &[0.1, 0.2], &[0.3, 0.4])?;
+/// assert_eq!((now.position, now.velocity), (0.2, 0.4));
+/// # Ok::<(), saltation::InputError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Axis(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Coordinate { coordinate: usize, velocity: usize },
+    Bodies(Arc<dyn BodyAxis>),
 }
 
-impl From<usize> for Axis {
-    fn from(number: usize) -> Self {
-        Self {
-            coordinate: number,
-            velocity: number,
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Coordinate {
+                coordinate,
+                velocity,
+            } => write!(f, "q[{coordinate}], v[{velocity}]"),
+            Self::Bodies(axis) => axis.fmt(f),
         }
     }
 }
 
-impl Axis {
-    /// Refuses numbers beyond the system.
-    pub(super) fn check(self, coordinates: usize, dof: usize) -> Result<(), InputError> {
-        existing("coordinate", self.coordinate, coordinates)?;
-        existing("velocity", self.velocity, dof)
+/// Position and velocity of an [`Axis`] (m and m/s, or rad and rad/s).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct AxisState {
+    /// Position; an angle that can turn on lies in (−π, π].
+    pub position: f64,
+    /// Its rate.
+    pub velocity: f64,
+}
+
+/// An axis between bodies, or between a body and the world.
+pub(crate) trait BodyAxis: fmt::Debug + Send + Sync {
+    /// As [`StepTerm::check`](crate::compliant::StepTerm::check).
+    fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError>;
+
+    /// Positions that differ by this are the same place; infinite where none are.
+    fn period(&self) -> f64;
+
+    /// Position and rows at coordinates `q`.
+    fn at(&self, q: &[f64]) -> Result<BodyRows, InputError>;
+}
+
+/// The position of an axis between bodies, and the row of its rate in the six velocities of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyRows {
+    pub(crate) position: f64,
+    pub(crate) rows: [Option<(usize, [f64; 6])>; 2],
+}
+
+/// An axis at the start of a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AxisAt {
+    pub(super) position: f64,
+    pub(super) period: f64,
+    /// Its rate: velocities and their factors.
+    rate: [(usize, f64); 12],
+    count: usize,
+}
+
+impl AxisAt {
+    /// The number of velocities of its rate.
+    pub(super) fn len(&self) -> usize {
+        self.count
     }
 
-    /// The coordinate at the start of a step.
-    pub(super) fn position(self, state: &StepState<'_>) -> Result<f64, InputError> {
-        let position = state.q.get(self.coordinate).copied();
-        position.ok_or(InputError::NoSuch {
-            what: "coordinate",
-            index: self.coordinate,
-            count: state.q.len(),
+    /// Velocities and factors, of the rate times `factor`.
+    pub(super) fn rate(self, factor: f64) -> impl Iterator<Item = (usize, f64)> + Clone {
+        let rate = self.rate.into_iter().take(self.count);
+        rate.map(move |(velocity, entry)| (velocity, factor * entry))
+    }
+
+    /// The place of the axis nearest to `near`: positions a period apart are the same place.
+    pub(super) fn nearest_to(&self, near: f64) -> f64 {
+        near + nearest(self.position - near, self.period)
+    }
+}
+
+/// The rest of `distance` without whole periods.
+pub(super) fn nearest(distance: f64, period: f64) -> f64 {
+    if period.is_finite() {
+        distance - period * (distance / period).round()
+    } else {
+        distance
+    }
+}
+
+impl From<usize> for Axis {
+    fn from(number: usize) -> Self {
+        Self::new(number, number)
+    }
+}
+
+impl Axis {
+    /// The coordinate `q[coordinate]`, whose rate is `v[velocity]`.
+    pub fn new(coordinate: usize, velocity: usize) -> Self {
+        Self(Kind::Coordinate {
+            coordinate,
+            velocity,
+        })
+    }
+
+    pub(crate) fn between(axis: impl BodyAxis + 'static) -> Self {
+        Self(Kind::Bodies(Arc::new(axis)))
+    }
+
+    /// Refuses numbers beyond the system, and axes that are not free.
+    pub(super) fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
+        match &self.0 {
+            Kind::Coordinate {
+                coordinate,
+                velocity,
+            } => {
+                existing("coordinate", *coordinate, coordinates)?;
+                existing("velocity", *velocity, dof)
+            }
+            Kind::Bodies(axis) => axis.check(coordinates, dof),
+        }
+    }
+
+    /// Positions that differ by this are the same place; infinite where none are.
+    pub(super) fn period(&self) -> f64 {
+        match &self.0 {
+            Kind::Coordinate { .. } => f64::INFINITY,
+            Kind::Bodies(axis) => axis.period(),
+        }
+    }
+
+    /// The axis at coordinates `q`; `tree` has the first velocity and the number of velocities of each tree.
+    fn at(
+        &self,
+        q: &[f64],
+        tree: impl Fn(usize) -> Result<(usize, usize), InputError>,
+    ) -> Result<AxisAt, InputError> {
+        let mut rate = [(0, 0.0); 12];
+        match &self.0 {
+            Kind::Coordinate {
+                coordinate,
+                velocity,
+            } => {
+                existing("coordinate", *coordinate, q.len())?;
+                rate[0] = (*velocity, 1.0);
+                Ok(AxisAt {
+                    position: q[*coordinate],
+                    period: f64::INFINITY,
+                    rate,
+                    count: 1,
+                })
+            }
+            Kind::Bodies(axis) => {
+                let BodyRows { position, rows } = axis.at(q)?;
+                let mut count = 0;
+                for (number, row) in rows.into_iter().flatten() {
+                    let (start, width) = tree(number)?;
+                    validate::length("velocities of a body", row.len(), width)?;
+                    for (k, entry) in row.into_iter().enumerate() {
+                        rate[count] = (start + k, entry);
+                        count += 1;
+                    }
+                }
+                Ok(AxisAt {
+                    position,
+                    period: axis.period(),
+                    rate,
+                    count,
+                })
+            }
+        }
+    }
+
+    /// The axis at the start of a step.
+    pub(super) fn in_step(
+        &self,
+        state: &StepState<'_>,
+        problem: &Problem,
+    ) -> Result<AxisAt, InputError> {
+        self.at(state.q, |number| {
+            existing("tree", number, problem.trees.len())?;
+            let tree = &problem.trees[number];
+            Ok((tree.start, tree.width))
+        })
+    }
+
+    /// Position and velocity at a state of a system: the angle of a hinge in a run.
+    ///
+    /// # Errors
+    /// [`InputError::NoSuch`] for numbers beyond the system, [`InputError::WrongLength`], and bad
+    /// parameters of a joint.
+    pub fn read<S>(&self, system: &S, q: &[f64], v: &[f64]) -> Result<AxisState, InputError>
+    where
+        S: MechanicalSystem + ?Sized,
+    {
+        self.check(q.len(), v.len())?;
+        let at = self.at(q, |number| {
+            existing("tree", number, system.trees())?;
+            let tree = system.tree(number);
+            Ok((tree.start, tree.len()))
+        })?;
+        let mut velocity = 0.0;
+        for (number, factor) in at.rate(1.0) {
+            existing("velocity", number, v.len())?;
+            velocity += factor * v[number];
+        }
+        Ok(AxisState {
+            position: at.position,
+            velocity,
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::{InputError, validate};
 ///
 /// Adds one row. Below `τ_c` the joint sticks, but for a creep `σ w dt` times the load, with the
 /// response `w` of the joint (velocity per impulse); above, it moves against exactly `τ_c`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct JointFriction {
     axis: Axis,
     effort: f64,
@@ -43,8 +43,8 @@ impl StepTerm for JointFriction {
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
         self.check(state.q.len(), state.v.len())?;
         let bound = state.dt * self.effort;
-        let row = std::iter::once((self.axis.velocity, 1.0));
-        with_row(problem, row, |problem, row| {
+        let at = self.axis.in_step(state, problem)?;
+        with_row(problem, at.rate(1.0), |problem, row| {
             let law = RowLaw {
                 regularisation: self.stiction * problem.row_response(row)?,
                 target: 0.0,

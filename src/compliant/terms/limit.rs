@@ -5,7 +5,10 @@ use super::compliance::{Bounds, Compliance};
 use crate::compliant::{Problem, StepState, StepTerm};
 use crate::{InputError, validate};
 
-/// Keeps a coordinate between two limits: an end stop pushes back and does not pull.
+/// Keeps an axis between two limits: an end stop pushes back and does not pull.
+///
+/// The angle of a hinge is taken as the one nearest to the middle of both limits: they are finite,
+/// less than a turn apart, and may lie beyond ±π.
 ///
 /// Adds a row for each limit that is finite, the lower first. Its impulse
 /// ([`StepSolution::row_impulses`](crate::compliant::StepSolution::row_impulses)) is positive where the
@@ -22,7 +25,7 @@ use crate::{InputError, validate};
 /// assert!((run.state()[0] - 0.2).abs() < 1e-5);
 /// # Ok::<(), saltation::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct JointLimit {
     axis: Axis,
     lower: f64,
@@ -31,7 +34,7 @@ pub struct JointLimit {
 }
 
 impl JointLimit {
-    /// Limits in the units of the coordinate, `lower < upper`; an infinite one is no limit.
+    /// Limits (m, or rad), `lower < upper`; an infinite one is no limit.
     pub fn new(axis: impl Into<Axis>, lower: f64, upper: f64) -> Self {
         Self {
             axis: axis.into(),
@@ -58,19 +61,29 @@ impl StepTerm for JointLimit {
         let rule = "a limit that nothing can reach";
         let reachable = lower < f64::INFINITY && upper > f64::NEG_INFINITY;
         validate::unless(reachable, "limit of a joint", lower, rule)?;
+        let (period, rule) = (
+            self.axis.period(),
+            "an axis that turns on needs two limits that are less than a turn apart",
+        );
+        let is_known = period == f64::INFINITY || upper - lower < period;
+        validate::unless(is_known, "range of a joint", upper - lower, rule)?;
         self.compliance.check()
     }
 
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
         self.check(state.q.len(), state.v.len())?;
-        let q = self.axis.position(state)?;
+        let at = self.axis.in_step(state, problem)?;
+        let q = if at.period.is_finite() {
+            at.nearest_to(0.5 * (self.lower + self.upper))
+        } else {
+            at.position
+        };
         let sides = [(1.0, q - self.lower), (-1.0, self.upper - q)];
         for (sign, distance) in sides {
             if distance == f64::INFINITY {
                 continue;
             }
-            let row = std::iter::once((self.axis.velocity, sign));
-            with_row(problem, row, |problem, row| {
+            with_row(problem, at.rate(sign), |problem, row| {
                 let response = problem.row_response(row)?;
                 let law = self
                     .compliance

@@ -22,6 +22,11 @@ pub struct MotorGoal {
 /// A motor on an axis: `u = clamp(−K_p (q − q_d) − K_d (v − v_d) + u_ff, ±e)`, with position and
 /// velocity at the end of the step. Being implicit it is stable for any gains.
 ///
+/// The angle of a hinge is taken as the one nearest to the goal, so that a goal may go on for any
+/// number of turns while the motor stays within half a turn of it. A motor whose goal stays is a
+/// spring with a damper; one with velocity gain alone drives at a speed, one without gains gives its
+/// feed-forward effort.
+///
 /// Gains stiffer than the step resolves are scaled down, both by the same factor:
 /// `R = 1/(dt (dt K_p + K_d))` is at least `β² w / 4π²` with the response `w` of the axis.
 ///
@@ -129,8 +134,8 @@ impl Motor {
         self.goal = Goal::Held(goal);
     }
 
-    /// The law of the row, from its response.
-    fn law(&self, dt: f64, response: f64, position: f64, goal: &MotorGoal) -> RowLaw {
+    /// The law of the row, from its response and the distance from the goal `q_d − q`.
+    fn law(&self, dt: f64, response: f64, distance: f64, goal: &MotorGoal) -> RowLaw {
         let bound = dt * self.limit;
         let slope = dt * (dt * self.stiffness + self.damping);
         if slope == 0.0 {
@@ -146,7 +151,7 @@ impl Motor {
         let regularisation = slope.recip().max(least(self.near_rigid, response));
         // Of the gains, where the near-rigid limit holds them down.
         let kept = 1.0 / (slope * regularisation);
-        let pull = self.stiffness * (goal.position - position) + self.damping * goal.velocity;
+        let pull = self.stiffness * distance + self.damping * goal.velocity;
         RowLaw {
             regularisation,
             target: regularisation * dt * (kept * pull + goal.effort),
@@ -176,16 +181,16 @@ impl StepTerm for Motor {
 
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
         self.check(state.q.len(), state.v.len())?;
-        let position = self.axis.position(state)?;
+        let at = self.axis.in_step(state, problem)?;
         let goal = match &self.goal {
             Goal::Held(goal) => *goal,
             Goal::Follows(function) => function(state),
         };
         goal.check()?;
-        let row = std::iter::once((self.axis.velocity, 1.0));
-        with_row(problem, row, |problem, row| {
+        let distance = goal.position - at.nearest_to(goal.position);
+        with_row(problem, at.rate(1.0), |problem, row| {
             let response = problem.row_response(row)?;
-            problem.add_row(self.law(state.dt, response, position, &goal), row)
+            problem.add_row(self.law(state.dt, response, distance, &goal), row)
         })?;
         Ok(())
     }

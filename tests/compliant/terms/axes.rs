@@ -90,7 +90,7 @@ fn a_blow_on_a_stop_is_plastic() {
 fn dry_friction_holds_and_slides() {
     let (mass, friction) = (2.0, 5.0);
     let term = JointFriction::new(0, friction);
-    let mut held = Sliders::new(&[mass], &[3.0]).with(DT, term);
+    let mut held = Sliders::new(&[mass], &[3.0]).with(DT, term.clone());
     let run = held
         .integrate(&Start::at(0.0).q(&[0.0]).v(&[0.0]), 0.5)
         .expect("input");
@@ -99,7 +99,7 @@ fn dry_friction_holds_and_slides() {
     // The creep settles by the factor σ/(1 + σ) a step.
     assert!((run.state()[1] / creep - 1.0).abs() < 1e-9);
 
-    let mut sliding = Sliders::new(&[mass], &[3.0]).with(DT, term);
+    let mut sliding = Sliders::new(&[mass], &[3.0]).with(DT, term.clone());
     let run = sliding
         .integrate(&Start::at(0.0).q(&[0.0]).v(&[4.0]), 3.9)
         .expect("input");

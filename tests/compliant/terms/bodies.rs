@@ -4,7 +4,7 @@ use saltation::{Compliant, Run, Start};
 use std::f64::consts::PI;
 
 use nalgebra::{UnitQuaternion, Vector3};
-use saltation::bodies::{Anchor, BallJoint, Body, DistanceJoint, FreeBody, Scene, Shape, Weld};
+use saltation::bodies::{Anchor, Body, DistanceJoint, FreeBody, Joint, Scene, Shape};
 
 use super::axes::least;
 use super::systems::{Bodies, coordinates, cuboid, pose};
@@ -19,11 +19,13 @@ fn bodies(bodies: &[(f64, [f64; 3])], gravity: f64) -> Bodies {
 }
 
 /// A weld midway between two bodies.
-fn as_placed(i: usize, j: usize, q: &[f64]) -> Weld {
+fn as_placed(i: usize, j: usize, q: &[f64]) -> Joint {
     let ((a, turn), (b, _)) = (pose(q, i), pose(q, j));
     let middle = turn.inverse() * (0.5 * (b - a));
     let anchors = (Anchor::on(i, middle.into()), Anchor::on(j, [0.0; 3]));
-    Weld::as_placed(anchors.0, anchors.1, q).expect("two bodies")
+    Joint::weld(anchors.0, anchors.1)
+        .as_placed(q)
+        .expect("two bodies")
 }
 
 /// Times at which a coordinate passes zero upwards, by straight lines between steps.
@@ -44,7 +46,7 @@ fn pendulum(angle: f64, dt: f64, time: f64) -> (Bodies, Run) {
     let system = bodies(&[rod], G);
     let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), angle);
     let start = coordinates(turn * Vector3::new(0.0, 0.0, -0.5), turn);
-    let joint = BallJoint::new(Anchor::on(0, [0.0, 0.0, 0.5]), Anchor::world([0.0; 3]));
+    let joint = Joint::ball(Anchor::on(0, [0.0, 0.0, 0.5]), Anchor::world([0.0; 3]));
     let mut stepper = system.clone().stepper(dt).term(joint);
     let run = stepper.integrate(&Start::at(0.0).q(&start).v(&[0.0; 6]), time);
     (system, run.expect("input").completed().expect("completed"))
@@ -140,7 +142,7 @@ fn a_chain_keeps_its_momentum() {
         let mut stepper = system.clone().stepper(dt);
         for i in 0..2 {
             let (a, b) = ([0.2, 0.0, 0.0], [-0.2, 0.0, 0.0]);
-            stepper = stepper.term(BallJoint::new(Anchor::on(i, a), Anchor::on(i + 1, b)));
+            stepper = stepper.term(Joint::ball(Anchor::on(i, a), Anchor::on(i + 1, b)));
         }
         let run = stepper
             .integrate(&Start::at(0.0).q(&q).v(&v), 1.0)
@@ -168,7 +170,7 @@ fn welds_carry_loads() {
         let centre = Vector3::new((i as f64 + 0.5) * a, 0.0, 0.0);
         q.extend(coordinates(centre, turn));
     }
-    let wall = Weld::new(Anchor::on(0, [-0.5 * a, 0.0, 0.0]), Anchor::world([0.0; 3]));
+    let wall = Joint::weld(Anchor::on(0, [-0.5 * a, 0.0, 0.0]), Anchor::world([0.0; 3]));
     let between = as_placed(0, 1, &q);
     let mut stepper = system.stepper(0.01).term(wall).term(between);
     let run = stepper
@@ -324,7 +326,7 @@ fn joints_do_not_depend_on_the_axes() {
         let mut stepper = system
             .clone()
             .stepper(0.01)
-            .term(BallJoint::new(Anchor::world(pin.into()), Anchor::on(0, b)))
+            .term(Joint::ball(Anchor::world(pin.into()), Anchor::on(0, b)))
             .term(DistanceJoint::new(Anchor::on(0, a), Anchor::on(2, b), 0.3))
             .term(as_placed(1, 2, &q));
         let run = stepper
@@ -352,7 +354,7 @@ fn bodies_are_found_by_tree_and_coordinate() {
         coordinate: 7,
     };
     assert_eq!(FreeBody::from(1), second);
-    let joint = BallJoint::new(Anchor::on(second, [0.0; 3]), Anchor::world([0.0; 3]));
+    let joint = Joint::ball(Anchor::on(second, [0.0; 3]), Anchor::world([0.0; 3]));
     let mut stepper = system.stepper(0.01).term(joint);
     let run = stepper
         .integrate(&Start::at(0.0).q(&q).v(&[0.0; 12]), 1.0)
@@ -377,7 +379,7 @@ fn joints_of_a_scene_carry_loads_beside_contacts() {
     scene.ignore(standing, beside).expect("a pair");
     let (q, v) = scene.start();
     let anchor = |body: usize, point| Anchor::of(&scene, body, point).expect("a body");
-    let weld = Weld::as_placed(anchor(standing, [0.05; 3]), anchor(beside, [0.0; 3]), &q);
+    let weld = Joint::weld(anchor(standing, [0.05; 3]), anchor(beside, [0.0; 3])).as_placed(&q);
     let hook = anchor(ground, [1.0, 0.0, 2.0]);
     let rope = DistanceJoint::new(anchor(hanging, [0.0; 3]), hook, 1.0).rope();
     assert!(Anchor::of(&scene, 4, [0.0; 3]).is_err());

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, UnitQuaternion, Vector3};
 use saltation::Start;
-use saltation::bodies::{Anchor, BallJoint};
+use saltation::bodies::{Anchor, Joint, JointAxis};
 use saltation::compliant::{JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState};
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
@@ -64,8 +64,8 @@ fn rollouts_of_joints() {
     let (top, bottom) = ([0.0, 0.0, 0.2], [0.0, 0.0, -0.2]);
     let mut stepper = system
         .stepper(0.01)
-        .term(BallJoint::new(Anchor::world([0.0; 3]), Anchor::on(0, top)))
-        .term(BallJoint::new(Anchor::on(0, bottom), Anchor::on(1, top)));
+        .term(Joint::ball(Anchor::world([0.0; 3]), Anchor::on(0, top)))
+        .term(Joint::ball(Anchor::on(0, bottom), Anchor::on(1, top)));
     let v = [0.3, -0.8, 0.5, 0.0, 0.0, 0.0, -0.4, 0.6, 0.2, 0.0, 0.0, 0.0];
     let mut directions = DMatrix::zeros(26, 12);
     directions.view_mut((14, 0), (12, 12)).fill_with_identity();
@@ -86,6 +86,86 @@ fn rollouts_of_joints() {
             let difference = (high - low) / (2.0 * h);
             let error = (difference - found[(i, k)]).abs();
             assert!(error < 1e-5, "{i} {k}: {difference} {}", found[(i, k)]);
+        }
+    }
+}
+
+/// Hinges, a slider, a gear, a motor and a stop that is pressed: displacements and velocities at the start.
+#[test]
+fn rollouts_of_axes_of_joints() {
+    let link = cuboid(2.0, [0.05, 0.03, 0.4]);
+    let system = Bodies {
+        bodies: vec![link, cuboid(1.0, [0.3; 3]), cuboid(0.5, [0.1, 0.2, 0.1])],
+        gravity: 9.81,
+    };
+    let axis = [0.0, 1.0, 0.0];
+    let world = |x: f64, z: f64| Anchor::world([x, 0.0, z]);
+    let arm = Joint::hinge(
+        Anchor::on(0, [0.0, 0.0, 0.2]).along(axis),
+        world(0.0, 0.0).along(axis),
+    );
+    let wheel = Joint::hinge(
+        Anchor::on(1, [0.0; 3]).along(axis),
+        world(1.0, 0.0).along(axis),
+    );
+    let rail = Joint::slider(Anchor::on(2, [0.0; 3]), Anchor::on(0, [0.1, 0.0, -0.2]));
+    let [at_arm, at_wheel] = [arm, wheel].map(|joint| joint.axis(JointAxis::AboutX));
+    let at_rail = rail.axis(JointAxis::AlongX);
+    let goal = |state: &StepState<'_>| MotorGoal {
+        position: 0.2 * state.t,
+        velocity: 0.2,
+        effort: 0.0,
+    };
+    let gear = [(at_arm, 2.0), (at_wheel.clone(), 3.0)];
+    let mut stepper = system
+        .stepper(0.01)
+        .term(arm)
+        .term(wheel)
+        .term(rail)
+        .term(JointCoupling::new(&gear, 0.0))
+        .term(Motor::new(at_wheel).gains(5.0, 0.4).follow(goal))
+        .term(JointLimit::new(at_rail, -0.4, 0.05));
+    let mut q = Vec::new();
+    for [x, z] in [[0.0, -0.2], [1.0, 0.0], [0.15, -0.4]] {
+        let centre = Vector3::new(x, 0.0, z);
+        q.extend(coordinates(centre, UnitQuaternion::identity()));
+    }
+    let mut v = [0.0; 18];
+    v[15] = 2.0;
+    let found = stepper.derivative(&Start::at(0.0).q(&q).v(&v), 0.1);
+    let found = found.expect("input");
+    let found = found.matrix().expect("a derivative");
+    assert!(stepper.term_impulses(5).expect("two stops")[1] > 0.0);
+    let h = 1e-6;
+    for k in 0..36 {
+        let mut end = |h: f64| {
+            let (mut q, mut v) = (q.clone(), v);
+            let (body, part) = (k % 18 / 6, k % 6);
+            if k >= 18 {
+                v[k - 18] += h;
+            } else if part >= 3 {
+                q[7 * body + part - 3] += h;
+            } else {
+                let mut turn = Vector3::zeros();
+                turn[part] = h;
+                let at = UnitQuaternion::from_scaled_axis(turn);
+                q[7 * body + 3..7 * body + 7].copy_from_slice(&[at.w, at.i, at.j, at.k]);
+            }
+            let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
+            run.expect("input")
+                .completed()
+                .expect("completed")
+                .state()
+                .clone()
+        };
+        for (i, (high, low)) in end(h).iter().zip(&end(-h)).enumerate() {
+            let difference = (high - low) / (2.0 * h);
+            let error = (difference - found[(i, k)]).abs();
+            assert!(
+                error < 1e-5 * (1.0 + difference.abs()),
+                "{i} {k}: {difference} {}",
+                found[(i, k)]
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Bad parameters of terms are refused at the start, each with its name and number.
 
 use nalgebra::{UnitQuaternion, Vector3};
-use saltation::bodies::{Anchor, BallJoint, DistanceJoint, Weld};
+use saltation::bodies::{Anchor, DistanceJoint, Joint, JointAxis};
 use saltation::compliant::{
     Compliance, CompliantFailure, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
     StepTerm,
@@ -70,16 +70,13 @@ fn numbers_beyond_the_system_are_refused() {
     assert_eq!(missing(refused(Motor::new(3))), coordinate);
     let coupling = JointCoupling::new(&[(0, 1.0), (3, 1.0)], 0.0);
     assert_eq!(missing(refused(coupling)), coordinate);
-    let axis = saltation::compliant::Axis {
-        coordinate: 1,
-        velocity: 7,
-    };
+    let axis = saltation::compliant::Axis::new(1, 7);
     assert_eq!(missing(refused(Motor::new(axis))), ("velocity", 7, 3));
-    let joint = BallJoint::new(Anchor::on(2, [0.0; 3]), Anchor::world([0.0; 3]));
+    let joint = Joint::ball(Anchor::on(2, [0.0; 3]), Anchor::world([0.0; 3]));
     let of_body = missing(refused_by_bodies(joint));
     assert_eq!(of_body, ("coordinate of a body", 20, 14));
     let huge = Anchor::on(usize::MAX, [0.0; 3]);
-    missing(refused_by_bodies(BallJoint::new(
+    missing(refused_by_bodies(Joint::ball(
         huge,
         Anchor::world([0.0; 3]),
     )));
@@ -136,25 +133,71 @@ fn parameters_that_make_no_sense_are_refused() {
 #[test]
 fn joints_that_hold_nothing_are_refused() {
     let (on, world) = (|i: usize| Anchor::on(i, [0.0; 3]), Anchor::world([0.0; 3]));
-    let nowhere = refused_by_bodies(BallJoint::new(world, world));
+    let nowhere = refused_by_bodies(Joint::ball(world, world));
     assert_eq!(nowhere, InputError::TreesOfTerm { found: 0 });
-    let same = refused_by_bodies(Weld::new(on(1), on(1)));
+    let same = refused_by_bodies(Joint::weld(on(1), on(1)));
     assert_eq!(setting(same).0, "body of a joint");
     let bad = Anchor::on(0, [0.0, NAN, 0.0]);
-    let error = refused_by_bodies(BallJoint::new(world, bad));
+    let error = refused_by_bodies(Joint::ball(world, bad));
     assert_eq!(setting(error), ("anchor of a joint", 4));
     for length in [0.0, -1.0, NAN, INF] {
         let error = refused_by_bodies(DistanceJoint::new(on(0), world, length));
         assert_eq!(setting(error).0, "length of a distance joint");
     }
     for turn in [[0.0; 4], [NAN, 0.0, 0.0, 1.0]] {
-        let error = refused_by_bodies(Weld::new(on(0), on(1)).orientation(turn));
-        assert_eq!(setting(error).0, "orientation of a weld");
+        let error = refused_by_bodies(Joint::weld(on(0), on(1).turned(turn)));
+        assert_eq!(setting(error).0, "axes of a joint");
     }
-    let error = refused_by_bodies(Weld::new(on(0), on(1)).turning(soft(-1.0, 0.0, 0.1)));
+    let error = refused_by_bodies(Joint::weld(on(0), on(1)).turning(soft(-1.0, 0.0, 0.1)));
     assert_eq!(setting(error).0, "stiffness of a constraint");
-    assert!(Weld::as_placed(on(0), on(1), &[0.0; 7]).is_err());
-    assert!(Weld::as_placed(on(0), on(1), &[0.0; 14]).is_err());
+    assert!(Joint::weld(on(0), on(1)).as_placed(&[0.0; 7]).is_err());
+    assert!(Joint::weld(on(0), on(1)).as_placed(&[0.0; 14]).is_err());
+}
+
+/// What acts on axes of joints: axes that are held, ranges of angles that have no end, joints that
+/// make no sense themselves.
+#[test]
+fn axes_of_joints_that_make_no_sense_are_refused() {
+    let (on, world) = (|i: usize| Anchor::on(i, [0.0; 3]), Anchor::world([0.0; 3]));
+    let hinge = Joint::hinge(on(0), world);
+    let (angle, held) = (hinge.axis(JointAxis::AboutX), hinge.axis(JointAxis::AlongX));
+    let error = refused_by_bodies(Motor::new(held.clone()));
+    assert_eq!(setting(error), ("axis of a joint", 0));
+    let error = refused_by_bodies(JointCoupling::new(
+        &[(angle.clone(), 1.0), (held, 1.0)],
+        0.0,
+    ));
+    assert_eq!(setting(error).0, "axis of a joint");
+    for (lower, upper) in [(0.0, INF), (-INF, 0.0), (-3.2, 3.2)] {
+        let error = refused_by_bodies(JointLimit::new(angle.clone(), lower, upper));
+        assert_eq!(setting(error).0, "range of a joint");
+    }
+    for direction in [[0.0; 3], [NAN, 0.0, 0.0], [INF, 0.0, 1.0]] {
+        let error = refused_by_bodies(Joint::hinge(on(0).along(direction), world));
+        assert_eq!(setting(error).0, "axes of a joint");
+    }
+    let nowhere = Joint::hinge(world, world).axis(JointAxis::AboutX);
+    let error = refused_by_bodies(Motor::new(nowhere));
+    assert_eq!(error, InputError::TreesOfTerm { found: 0 });
+    let far = Joint::hinge(on(2), world).axis(JointAxis::AboutX);
+    missing(refused_by_bodies(JointFriction::new(far, 1.0)));
+    // A gear of three bodies is found in a step.
+    let elbow = Joint::hinge(on(1), on(0)).axis(JointAxis::AboutX);
+    let system = Bodies {
+        bodies: vec![cuboid(1.0, [0.1; 3]); 3],
+        gravity: 0.0,
+    };
+    let wrist = Joint::hinge(on(2), world).axis(JointAxis::AboutX);
+    let gear = JointCoupling::new(&[(elbow, 1.0), (wrist, 1.0)], 0.0);
+    let mut stepper = system.stepper(0.01).term(gear);
+    let q = [coordinates(Vector3::zeros(), UnitQuaternion::identity()); 3];
+    let start = Start::at(0.0).q(q.as_flattened()).v(&[0.0; 18]);
+    stepper.start(&start).expect("start");
+    let reason = match stepper.step() {
+        Err(CompliantFailure::Model { reason, .. }) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason, InputError::TreesOfTerm { found: 3 });
 }
 
 /// What is found in a step: a coupling of three trees, goals that are not finite.

@@ -5,5 +5,7 @@ mod bodies;
 mod campaign;
 mod derivatives;
 mod input;
+mod joints;
 mod motors;
+mod random_joints;
 mod systems;

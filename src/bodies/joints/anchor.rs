@@ -1,6 +1,6 @@
 //! Points of free bodies and of the world, and the rows of constraints between two of them.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 use crate::bodies::pose::check_coordinates;
 use crate::bodies::{Pose, Scene};
@@ -33,12 +33,18 @@ impl From<usize> for FreeBody {
 /// Coordinates of a free body.
 const COORDINATES: usize = 7;
 
-/// A point of a body or of the world, where a joint holds it.
+/// A point of a body or of the world, where a joint holds it, and the axes of the joint there: those of
+/// the body, or of the world, unless they are turned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anchor {
     pub(super) body: Option<FreeBody>,
     pub(super) point: [f64; 3],
+    /// The axes of the joint in those of the body, a quaternion `[w, x, y, z]`.
+    pub(super) axes: [f64; 4],
 }
+
+/// Axes that are not turned.
+const PARALLEL: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
 
 impl Anchor {
     /// A point in the axes of a body (m), from its centre of mass.
@@ -46,12 +52,17 @@ impl Anchor {
         Self {
             body: Some(body.into()),
             point,
+            axes: PARALLEL,
         }
     }
 
     /// A point of the world (m).
     pub fn world(point: [f64; 3]) -> Self {
-        Self { body: None, point }
+        Self {
+            body: None,
+            point,
+            axes: PARALLEL,
+        }
     }
 
     /// A point of a body of a scene, in the axes of the body (m); that of a fixed body is a point of
@@ -69,7 +80,45 @@ impl Anchor {
             index: body,
             count: scene.len(),
         })?;
-        Ok(Self::world(pose.to_world(point.into()).into()))
+        let of_world = Self::world(pose.to_world(point.into()).into());
+        Ok(of_world.turned(pose.quaternion()))
+    }
+
+    /// Turns the axes of the joint by a quaternion `[w, x, y, z]`, given in the axes that they have; it is
+    /// normalised.
+    #[must_use]
+    pub fn turned(mut self, quaternion: [f64; 4]) -> Self {
+        let turned = as_quaternion(self.axes) * as_quaternion(quaternion);
+        self.axes = [turned.w, turned.i, turned.j, turned.k];
+        self
+    }
+
+    /// Turns the x axis of the joint the shortest way to a direction, given in the axes that they have, of
+    /// any length but zero: the axis of a hinge or a slider.
+    ///
+    /// ```
+    /// use saltation::bodies::{Anchor, Joint};
+    /// let upright = [0.0, 0.0, 1.0];
+    /// let door = Joint::hinge(
+    ///     Anchor::on(0, [-0.4, 0.0, 0.0]).along(upright),
+    ///     Anchor::world([0.0, 0.0, 1.0]).along(upright),
+    /// );
+    /// ```
+    #[must_use]
+    pub fn along(self, direction: [f64; 3]) -> Self {
+        let direction = Vector3::from(direction);
+        let unit = (direction / direction.amax()).normalize();
+        let turn = if unit.iter().all(|x| x.is_finite()) {
+            let turn = UnitQuaternion::rotation_between(&Vector3::x(), &unit);
+            // Half a turn, about any axis across.
+            turn.map_or([0.0, 0.0, 0.0, 1.0], |turn| {
+                [turn.w, turn.i, turn.j, turn.k]
+            })
+        } else {
+            // No direction: an orientation of length zero is refused.
+            [0.0; 4]
+        };
+        self.turned(turn)
     }
 
     /// Its place at coordinates `q`.
@@ -80,6 +129,7 @@ impl Anchor {
                 tree: None,
                 point,
                 pose: Pose::identity(),
+                axes: self.axes_in_body(),
             });
         };
         let end = body.coordinate.saturating_add(COORDINATES);
@@ -91,8 +141,19 @@ impl Anchor {
             tree: Some(body.tree),
             point: pose.to_world(point),
             pose,
+            axes: pose.rotation() * self.axes_in_body(),
         })
     }
+
+    /// The axes of the joint in those of the body, as columns.
+    fn axes_in_body(&self) -> Matrix3<f64> {
+        let turn = UnitQuaternion::new_normalize(as_quaternion(self.axes));
+        *turn.to_rotation_matrix().matrix()
+    }
+}
+
+fn as_quaternion([w, x, y, z]: [f64; 4]) -> Quaternion<f64> {
+    Quaternion::new(w, x, y, z)
 }
 
 fn no_body(body: FreeBody, coordinates: usize) -> InputError {
@@ -111,6 +172,8 @@ pub(super) struct Place {
     pub(super) point: Vector3<f64>,
     /// The pose of the body; of the world: the identity.
     pub(super) pose: Pose,
+    /// The axes of the joint, as columns.
+    pub(super) axes: Matrix3<f64>,
 }
 
 /// Refuses two anchors that no joint can hold together.
@@ -129,6 +192,10 @@ pub(super) fn check_pair(
     for (i, anchor) in anchors.into_iter().enumerate() {
         validate::finite("anchor of a joint", &anchor.point)
             .map_err(validate::counted_from(3 * i))?;
+        validate::finite("axes of a joint", &anchor.axes).map_err(validate::counted_from(4 * i))?;
+        let length = as_quaternion(anchor.axes).norm();
+        let rule = "must not have the length zero";
+        validate::unless(length > 0.0, "axes of a joint", length, rule)?;
         if let Some(body) = anchor.body {
             if body.coordinate.saturating_add(COORDINATES) > coordinates {
                 return Err(no_body(body, coordinates));
@@ -169,18 +236,19 @@ pub(super) fn about(u: &Vector3<f64>) -> PairRow {
 
 /// Adds rows of one kind, each with its deviation. All take the mean of their responses, so that
 /// the sum does not depend on the axes.
-pub(super) fn add_rows<const N: usize>(
+pub(super) fn add_rows(
     problem: &mut Problem,
     places: &[Place; 2],
-    rows: &[PairRow; N],
-    law: impl Fn(f64, usize) -> RowLaw,
+    rows: &[(PairRow, f64)],
+    law: impl Fn(f64, f64) -> RowLaw,
 ) -> Result<(), InputError> {
     let mut response = 0.0;
-    for row in rows {
-        response += with_trees(places, row, |row| problem.row_response(row))? / N as f64;
+    for (row, _) in rows {
+        response += with_trees(places, row, |row| problem.row_response(row))? / rows.len() as f64;
     }
-    for (i, row) in rows.iter().enumerate() {
-        with_trees(places, row, |row| problem.add_row(law(response, i), row))?;
+    for (row, deviation) in rows {
+        let law = law(response, *deviation);
+        with_trees(places, row, |row| problem.add_row(law, row))?;
     }
     Ok(())
 }
