@@ -117,6 +117,25 @@ pub enum InputError {
         found: usize,
     },
 
+    /// Both anchors of a joint lie in the world, or on fixed bodies.
+    #[error(
+        "a joint holds no body that moves: both its anchors lie in the world, or on fixed bodies"
+    )]
+    JointWithoutBody,
+
+    /// A weld closes a loop of welds, and contradicts the others.
+    #[error(
+        "term {term} closes a loop of welds that contradict each other: the others hold its two bodies {apart:e} m and {turned:e} rad away from how it holds them; take it out, place it as the bodies are (Joint::as_placed), or make it soft"
+    )]
+    WeldsDisagree {
+        /// The number of the term, in the order in which terms were added.
+        term: usize,
+        /// Distance (m).
+        apart: f64,
+        /// Angle (rad).
+        turned: f64,
+    },
+
     /// The rows of a term of a compliant problem make no sense.
     #[error("the rows of {what} {index}: {reason}")]
     RowsOfTerm {

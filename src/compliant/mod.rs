@@ -4,7 +4,7 @@
 // step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`,
 // `metrics` (errors of the contact model), `settings`, `failure`; `implicit`, `gradient`, `variation`
 // (the derivative of the solution and its transpose); `stepping` (the driver), `terms` (limits,
-// motors, friction and gears of coordinates).
+// motors, friction and gears of axes), `welds` (loops of them).
 
 mod failure;
 mod gradient;
@@ -20,6 +20,7 @@ mod solver;
 mod stepping;
 mod terms;
 mod variation;
+mod welds;
 
 pub use failure::CompliantFailure;
 pub use law::{ContactLaw, ContactPoint, Region, RowLaw};
@@ -35,3 +36,4 @@ pub use terms::{
 };
 pub(crate) use terms::{BodyAxis, BodyRows, Bounds};
 pub use variation::{ContactVariation, RowVariation, SolutionVariation, Variation};
+pub use welds::RigidPair;

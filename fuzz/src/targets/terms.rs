@@ -3,7 +3,7 @@
 use saltation::bodies::{Anchor, Body, DistanceJoint, FreeBody, Joint, JointAxis, Scene, Shape};
 use saltation::compliant::{
     Axis, AxisState, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor,
-    MotorGoal,
+    MotorGoal, RigidPair, StepTerm,
 };
 use saltation::{Compliant, Start};
 
@@ -46,6 +46,8 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         };
         let read: Option<AxisState> = trial.door("read", axis.read(stepper.system(), &q, &v));
         trial.note("axis", &read.map(|now| (now.position, now.velocity)));
+        let rigid: Option<RigidPair> = joint.rigid_pair();
+        trial.note("rigid", &rigid.map(|pair| pair.position));
         stepper = match draw.below(6) {
             0 => stepper.term(JointLimit::new(axis, draw.number(), draw.number()).compliance(soft)),
             1 => stepper.term(JointFriction::new(axis, draw.number()).stiction(draw.positive())),

@@ -145,6 +145,11 @@ impl Anchor {
         })
     }
 
+    /// The point and the axes of the joint as a pose in the axes of the body.
+    pub(super) fn frame(&self) -> Pose {
+        Pose::from_parts(self.point.into(), self.axes_in_body())
+    }
+
     /// The axes of the joint in those of the body, as columns.
     fn axes_in_body(&self) -> Matrix3<f64> {
         let turn = UnitQuaternion::new_normalize(as_quaternion(self.axes));
@@ -184,7 +189,7 @@ pub(super) fn check_pair(
 ) -> Result<(), InputError> {
     let trees = anchors.map(|anchor| anchor.body.map(|body| body.tree));
     if trees == [None; 2] {
-        return Err(InputError::TreesOfTerm { found: 0 });
+        return Err(InputError::JointWithoutBody);
     }
     let rule = "the anchors of a joint must lie on different bodies";
     let tree = trees[0].unwrap_or_default() as f64;

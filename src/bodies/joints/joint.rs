@@ -8,7 +8,7 @@ use super::anchor::{Anchor, PairRow, Place, about, add_rows, along, check_pair};
 use super::turn::Turn;
 use crate::bodies::Pose;
 use crate::compliant::{
-    Axis, BodyAxis, BodyRows, Bounds, Compliance, Problem, StepState, StepTerm,
+    Axis, BodyAxis, BodyRows, Bounds, Compliance, Problem, RigidPair, StepState, StepTerm,
 };
 use crate::{InputError, validate};
 
@@ -52,8 +52,8 @@ impl JointAxis {
 /// those of the second some are held at zero, the others are free.
 ///
 /// [`weld`](Self::weld) holds all, [`ball`](Self::ball) the moves. Hinge, slider and cylindrical joint
-/// have the x axes of both anchors as their axis ([`Anchor::along`]), a planar joint has it as its normal; any other is
-/// [freed](Self::free) from a weld or [held](Self::hold).
+/// have the x axes of both anchors as their axis ([`Anchor::along`]), a planar joint has it as its
+/// normal; any other is [freed](Self::free) from a weld or [held](Self::hold).
 ///
 /// Terms of their own act on free axes: limits, motors, springs (a
 /// [`Motor`](crate::compliant::Motor) whose goal stays), dry friction and gears take
@@ -254,7 +254,29 @@ impl Placed {
     }
 }
 
+impl Joint {
+    /// The pose of the second body in the first, where all axes are held as hard as the step can.
+    fn as_rigid(&self) -> Option<RigidPair> {
+        let is_rigid = |of: &Compliance| of.stiffness == f64::INFINITY;
+        if self.free != [false; 6] || !is_rigid(&self.compliance) || !is_rigid(&self.turning) {
+            return None;
+        }
+        let [first, second] = self.anchors.map(|anchor| anchor.frame());
+        let second_in_first = second.inverse().moved_by(&first);
+        let tree = |anchor: &Anchor| anchor.body.map(|body| body.tree);
+        Some(RigidPair {
+            trees: self.anchors.each_ref().map(tree),
+            position: second_in_first.position().into(),
+            orientation: second_in_first.quaternion(),
+        })
+    }
+}
+
 impl StepTerm for Joint {
+    fn rigid_pair(&self) -> Option<RigidPair> {
+        self.as_rigid()
+    }
+
     fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
         self.check_parameters(coordinates, dof)
     }

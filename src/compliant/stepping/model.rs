@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use crate::compliant::Problem;
+use crate::compliant::{Problem, RigidPair};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, Wanted};
 use crate::{InputError, validate};
 
@@ -54,6 +54,13 @@ pub trait StepTerm: Any {
     fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
         let _ = (coordinates, dof);
         Ok(())
+    }
+
+    /// The two trees that this term holds together as one rigid body, with no give but that of the
+    /// step. Welds that close a loop and contradict each other by this are refused when a run starts
+    /// ([`InputError::WeldsDisagree`]). Provided: none.
+    fn rigid_pair(&self) -> Option<RigidPair> {
+        None
     }
 
     /// Adds the rows of this term ([`Problem::add_row`]) for the step that starts at `state`. The

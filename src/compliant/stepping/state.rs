@@ -10,6 +10,7 @@ use super::statistics::{StepStatistics, StepTimes};
 
 use crate::compliant::failure::CompliantFailure;
 use crate::compliant::problem::check_slip;
+use crate::compliant::welds::Welds;
 use crate::compliant::{Problem, Softness, Solver, StepFriction};
 use crate::mechanics::configuration::{check_configuration, check_input};
 use crate::mechanics::contact::frames::check_start_frames;
@@ -225,6 +226,7 @@ impl Core {
             term.check(q.len(), v.len())
                 .map_err(validate::counted_from(i))?;
         }
+        self.check_welds(system.trees())?;
         self.take_interrupt();
         self.q.clear();
         self.q.extend_from_slice(q);
@@ -249,6 +251,17 @@ impl Core {
         self.pressing.extend(touching.map(|c| c.contact));
         self.sort_pressing();
         self.t = t;
+        Ok(())
+    }
+
+    /// Refuses welds that close a loop and contradict each other.
+    fn check_welds(&self, trees: usize) -> Result<(), InputError> {
+        let mut welds = Welds::new(trees);
+        for (i, term) in self.settings.terms.iter().enumerate() {
+            if let Some(pair) = term.rigid_pair() {
+                welds.add(i, &pair)?;
+            }
+        }
         Ok(())
     }
 

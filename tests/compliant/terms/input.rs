@@ -134,7 +134,7 @@ fn parameters_that_make_no_sense_are_refused() {
 fn joints_that_hold_nothing_are_refused() {
     let (on, world) = (|i: usize| Anchor::on(i, [0.0; 3]), Anchor::world([0.0; 3]));
     let nowhere = refused_by_bodies(Joint::ball(world, world));
-    assert_eq!(nowhere, InputError::TreesOfTerm { found: 0 });
+    assert_eq!(nowhere, InputError::JointWithoutBody);
     let same = refused_by_bodies(Joint::weld(on(1), on(1)));
     assert_eq!(setting(same).0, "body of a joint");
     let bad = Anchor::on(0, [0.0, NAN, 0.0]);
@@ -178,7 +178,7 @@ fn axes_of_joints_that_make_no_sense_are_refused() {
     }
     let nowhere = Joint::hinge(world, world).axis(JointAxis::AboutX);
     let error = refused_by_bodies(Motor::new(nowhere));
-    assert_eq!(error, InputError::TreesOfTerm { found: 0 });
+    assert_eq!(error, InputError::JointWithoutBody);
     let far = Joint::hinge(on(2), world).axis(JointAxis::AboutX);
     missing(refused_by_bodies(JointFriction::new(far, 1.0)));
     // A gear of three bodies is found in a step.
@@ -198,6 +198,76 @@ fn axes_of_joints_that_make_no_sense_are_refused() {
         other => panic!("{other:?}"),
     };
     assert_eq!(reason, InputError::TreesOfTerm { found: 3 });
+}
+
+/// A loop of welds: one that agrees holds, one that does not is refused with its number and by how much, whatever the
+/// order; soft welds may pull against each other.
+#[test]
+fn welds_that_contradict_each_other_are_refused() {
+    let turn = |yaw: f64| UnitQuaternion::from_axis_angle(&Vector3::z_axis(), yaw);
+    let places = [(0.0, 0.0), (1.0, 0.4), (0.5, -1.1)]
+        .map(|(x, yaw)| coordinates(Vector3::new(x, 0.3 * x * x, 0.0), turn(yaw)));
+    let q = places.as_flattened();
+    let weld = |a: usize, b: usize, miss: f64| {
+        let [a, b] = [a, b].map(|body| Anchor::on(body, [0.0; 3]));
+        let joint = Joint::weld(a, b).as_placed(q).expect("two bodies");
+        if miss == 0.0 {
+            return joint;
+        }
+        // The same, beside where the bodies are.
+        let moved = coordinates(
+            Vector3::new(places[1][0] + miss, places[1][1], 0.0),
+            turn(0.4 + miss),
+        );
+        let other = [places[0], moved, places[2]];
+        Joint::weld(a, b)
+            .as_placed(other.as_flattened())
+            .expect("two bodies")
+    };
+    let start = |terms: Vec<Joint>| {
+        let bodies = vec![cuboid(1.0, [0.1, 0.2, 0.3]); 3];
+        let mut stepper = Bodies {
+            bodies,
+            gravity: 9.81,
+        }
+        .stepper(0.01);
+        for term in terms {
+            stepper = stepper.term(term);
+        }
+        let started = stepper.start(&Start::at(0.0).q(q).v(&[0.0; 18]));
+        started.map(|()| stepper)
+    };
+    let ground = Joint::weld(Anchor::on(0, [0.0; 3]), Anchor::world([0.0; 3]));
+    let loop_of = |miss: f64| vec![weld(0, 1, 0.0), weld(1, 2, miss), ground, weld(2, 0, 0.0)];
+    let mut stepper = start(loop_of(0.0)).expect("welds that agree");
+    for _ in 0..50 {
+        stepper.step().expect("a step");
+    }
+    for (now, then) in stepper.q().iter().zip(q) {
+        assert!((now - then).abs() < 1e-3, "{now} {then}");
+    }
+    let refused = |terms: Vec<Joint>| match start(terms) {
+        Err(InputError::WeldsDisagree {
+            term,
+            apart,
+            turned,
+        }) => (term, apart, turned),
+        other => panic!("{:?}", other.map(|_| ())),
+    };
+    let (term, apart, turned) = refused(loop_of(0.01));
+    assert_eq!(term, 3);
+    assert!((turned - 0.01).abs() < 1e-12, "{turned}");
+    // By the miss itself and the lever arm of its turn.
+    assert!((0.003..0.03).contains(&apart), "{apart}");
+    let mut terms = loop_of(0.01);
+    terms.reverse();
+    assert_eq!(refused(terms).0, 3);
+    let beside = Joint::weld(Anchor::on(0, [0.0; 3]), Anchor::world([0.1, 0.0, 0.0]));
+    let (term, apart, _) = refused(vec![ground, beside]);
+    assert!(term == 1 && (apart - 0.1).abs() < 1e-12);
+    let mut terms = loop_of(0.01);
+    terms[1] = terms[1].turning(soft(100.0, 0.1, 0.1));
+    start(terms).expect("a soft weld");
 }
 
 /// What is found in a step: a coupling of three trees, goals that are not finite.
