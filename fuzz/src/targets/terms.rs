@@ -1,6 +1,8 @@
 //! Joints, limits and motors of the compliant driver: any parameters, two bodies of a scene.
 
-use saltation::bodies::{Anchor, Body, DistanceJoint, FreeBody, Joint, JointAxis, Scene, Shape};
+use saltation::bodies::{
+    Anchor, Body, DistanceJoint, FreeBody, Frozen, Joint, JointAxis, Scene, Shape,
+};
 use saltation::compliant::{
     Axis, AxisState, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor,
     MotorGoal, RigidPair, StepTerm,
@@ -48,7 +50,7 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         trial.note("axis", &read.map(|now| (now.position, now.velocity)));
         let rigid: Option<RigidPair> = joint.rigid_pair();
         trial.note("rigid", &rigid.map(|pair| pair.position));
-        stepper = match draw.below(6) {
+        stepper = match draw.below(8) {
             0 => stepper.term(JointLimit::new(axis, draw.number(), draw.number()).compliance(soft)),
             1 => stepper.term(JointFriction::new(axis, draw.number()).stiction(draw.positive())),
             2 => stepper.term(motor(&mut draw, axis)),
@@ -60,6 +62,13 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             4 => {
                 let rod = DistanceJoint::new(a, b, draw.positive()).compliance(soft);
                 stepper.term(if draw.chance(0.5) { rod.rope() } else { rod })
+            }
+            5 => {
+                let mut frozen = Frozen::new(draw.below(3), &[one_of_six(&mut draw)]);
+                if draw.chance(0.5) {
+                    frozen.set(&[one_of_six(&mut draw), one_of_six(&mut draw)]);
+                }
+                stepper.term(frozen)
             }
             _ => stepper.term(joint),
         };

@@ -36,7 +36,7 @@ pub enum JointAxis {
 
 impl JointAxis {
     /// Number of the axis: moves, then turns.
-    fn number(self) -> usize {
+    pub(super) fn number(self) -> usize {
         match self {
             Self::AlongX => 0,
             Self::AlongY => 1,

@@ -4,6 +4,7 @@ mod axes;
 mod bodies;
 mod campaign;
 mod derivatives;
+mod frozen;
 mod input;
 mod joints;
 mod motors;
