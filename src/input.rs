@@ -123,6 +123,17 @@ pub enum InputError {
     )]
     JointWithoutBody,
 
+    /// The path of a kinematic body has no pose at a time.
+    #[error("the path of the body of tree {tree} at t = {t}: {reason}")]
+    Path {
+        /// The tree of the body.
+        tree: usize,
+        /// The time for which it was asked (s).
+        t: f64,
+        /// The fault of the pose.
+        reason: Box<InputError>,
+    },
+
     /// A weld closes a loop of welds, and contradicts the others.
     #[error(
         "term {term} closes a loop of welds that contradict each other: the others hold its two bodies {apart:e} m and {turned:e} rad away from how it holds them; take it out, place it as the bodies are (Joint::as_placed), or make it soft"

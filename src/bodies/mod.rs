@@ -12,8 +12,9 @@
 //!   contact that other software found.
 //! * [`Query`]: distances of bodies, overlaps, and what rays hit, many at once.
 //! * [`Joint`] (hinge, slider, planar, ball, weld, or any of six axes held), [`DistanceJoint`] (rods and
-//!   ropes): terms of steps of the compliant driver. Motors, limits, springs, dry friction and gears act
-//!   on the [axes](JointAxis) that a joint leaves free. [`Frozen`] keeps a body in a plane, or still.
+//!   ropes): terms of steps of the compliant driver. Motors, limits, springs, dry friction and gears act on
+//!   the [axes](JointAxis) that a joint leaves free. [`Frozen`] keeps a body in a plane, or still;
+//!   [`Kinematic`] moves one along a path in time.
 //!
 //! ```
 //! use saltation::bodies::{Body, Scene, Shape};
@@ -65,7 +66,7 @@ mod shapes;
 pub use body::Body;
 pub use fixed_contacts::FixedContacts;
 pub use free_contact::FreeContact;
-pub use joints::{Anchor, DistanceJoint, FreeBody, Frozen, Joint, JointAxis};
+pub use joints::{Anchor, DistanceJoint, FreeBody, Frozen, Joint, JointAxis, Kinematic};
 /// The crate whose shapes [`Shape::parry`] takes.
 #[cfg(feature = "parry")]
 pub use parry3d_f64 as parry;

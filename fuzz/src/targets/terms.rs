@@ -1,7 +1,7 @@
 //! Joints, limits and motors of the compliant driver: any parameters, two bodies of a scene.
 
 use saltation::bodies::{
-    Anchor, Body, DistanceJoint, FreeBody, Frozen, Joint, JointAxis, Scene, Shape,
+    Anchor, Body, DistanceJoint, FreeBody, Frozen, Joint, JointAxis, Kinematic, Pose, Scene, Shape,
 };
 use saltation::compliant::{
     Axis, AxisState, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor,
@@ -62,6 +62,11 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             4 => {
                 let rod = DistanceJoint::new(a, b, draw.positive()).compliance(soft);
                 stepper.term(if draw.chance(0.5) { rod.rope() } else { rod })
+            }
+            6 => {
+                let (speed, turn) = ([(); 3].map(|()| draw.number()), draw.number());
+                let path = move |t: f64| Pose::new(speed.map(|v| v * t), [1.0, t * turn, 0.0, 0.0]);
+                stepper.term(Kinematic::new(draw.below(3), path))
             }
             5 => {
                 let mut frozen = Frozen::new(draw.below(3), &[one_of_six(&mut draw)]);

@@ -5,8 +5,8 @@ use super::anchor::{Anchor, FreeBody, check_pair};
 use crate::InputError;
 use crate::compliant::{Problem, RowLaw, StepState, StepTerm};
 
-/// Regularisation of a frozen axis by its response: a body creeps by `1e-9 dt` of the acceleration that is kept
-/// from it.
+/// Regularisation of an axis that is frozen or driven, by its response: a body creeps by `1e-9 dt` of the
+/// acceleration that is kept from it.
 const CREEP: f64 = 1e-9;
 
 /// Keeps a body from moving along some axes of the world, and from turning about some: bodies of a plane,
@@ -72,18 +72,29 @@ impl StepTerm for Frozen {
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
         self.check(state.q.len(), state.v.len())?;
         for number in (0..6).filter(|number| self.axes[*number]) {
-            let mut row = [0.0; 6];
-            // Velocities of a body are turns, then moves.
-            row[(number + 3) % 6] = 1.0;
-            let row = &[(self.body.tree, &row[..])];
-            let law = RowLaw {
-                regularisation: CREEP * problem.row_response(row)?,
-                target: 0.0,
-                low: f64::NEG_INFINITY,
-                high: f64::INFINITY,
-            };
-            problem.add_row(law, row)?;
+            held(self.body, number, 0.0, problem)?;
         }
         Ok(())
     }
+}
+
+/// Adds the row that gives an axis of the world of a body a velocity.
+pub(super) fn held(
+    body: FreeBody,
+    number: usize,
+    target: f64,
+    problem: &mut Problem,
+) -> Result<(), InputError> {
+    let mut row = [0.0; 6];
+    // Velocities of a body are turns, then moves.
+    row[(number + 3) % 6] = 1.0;
+    let row = &[(body.tree, &row[..])];
+    let law = RowLaw {
+        regularisation: CREEP * problem.row_response(row)?,
+        target,
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+    };
+    problem.add_row(law, row)?;
+    Ok(())
 }

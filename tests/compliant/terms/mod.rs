@@ -7,6 +7,7 @@ mod derivatives;
 mod frozen;
 mod input;
 mod joints;
+mod kinematic;
 mod motors;
 mod random_joints;
 mod systems;

@@ -1,0 +1,251 @@
+//! Bodies that follow a path in time: what they carry, push and hold.
+
+use nalgebra::{DMatrix, UnitQuaternion, Vector3};
+use saltation::bodies::{Anchor, Body, Joint, Kinematic, Pose, Scene, Shape};
+use saltation::compliant::{CompliantFailure, Solver};
+use saltation::{Compliant, InputError, Start};
+
+const G: f64 = 9.81;
+const DT: f64 = 0.01;
+const MU: f64 = 0.5;
+
+type Path = fn(f64) -> Result<Pose, InputError>;
+
+fn upright(position: [f64; 3]) -> Result<Pose, InputError> {
+    Pose::new(position, [1.0, 0.0, 0.0, 0.0])
+}
+
+/// A plate below z = 0 and a slab on it, at `x`.
+fn plate(x: f64) -> Scene {
+    let mut scene = Scene::new();
+    let plate = Shape::cuboid([3.0, 3.0, 0.1]).expect("a plate");
+    let plate = Body::new(plate).mass(20.0, [60.0, 60.0, 120.0]);
+    scene
+        .add(plate.position([0.0, 0.0, -0.1]).friction(MU))
+        .expect("a plate");
+    let slab = Body::new(Shape::cuboid([0.1, 0.1, 0.02]).expect("a slab"));
+    scene
+        .add(slab.position([x, 0.0, 0.02]).friction(MU))
+        .expect("a slab");
+    scene
+}
+
+fn stepper(scene: Scene, path: Path) -> Compliant<Scene> {
+    let (q, v) = scene.start();
+    let stepper = Compliant::new(scene).expect("a scene").time_step(DT);
+    let solver = Solver::new().rtol(1e-10);
+    let mut stepper = stepper.solver(solver).term(Kinematic::new(0, path));
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
+    stepper
+}
+
+/// The path is met at the end of every step, turns of any size among them.
+#[test]
+fn a_body_follows_its_path() {
+    let path: Path = |t| {
+        let turn = UnitQuaternion::from_euler_angles(3.0 * t, (2.0 * t).sin(), -5.0 * t);
+        let position = [t * t, (4.0 * t).sin(), -0.1 - t];
+        Pose::new(position, [turn.w, turn.i, turn.j, turn.k])
+    };
+    let mut scene = Scene::new();
+    let body = Body::new(Shape::cuboid([0.1, 0.2, 0.3]).expect("a box"));
+    scene.add(body.position([0.0, 0.0, -0.1])).expect("a box");
+    let mut stepper = stepper(scene, path);
+    for k in 1..=200 {
+        stepper.step().expect("a step");
+        let (now, goal) = (
+            stepper.system().pose(0, stepper.q()).expect("a body"),
+            path(DT * f64::from(k)).expect("a pose"),
+        );
+        // What holds creeps by 1e-9 dt² of the acceleration.
+        assert!((now.position() - goal.position()).norm() < 1e-9, "{k}");
+        assert!((now.rotation() - goal.rotation()).norm() < 1e-8, "{k}");
+    }
+}
+
+/// A slab on a plate that speeds up sideways keeps with it below `μ g`, and falls behind with `μ g` above.
+#[test]
+fn a_slab_on_a_plate_sticks_below_the_bound_and_slips_above() {
+    let slow: Path = |t| upright([0.5 * 0.9 * MU * G * t * t, 0.0, -0.1]);
+    let mut held = stepper(plate(0.0), slow);
+    let fast: Path = |t| upright([0.5 * 1.3 * MU * G * t * t, 0.0, -0.1]);
+    let mut slips = stepper(plate(0.0), fast);
+    for k in 1..=50 {
+        held.step().expect("a step");
+        slips.step().expect("a step");
+        // Creep of stiction, σ w dt f a second with w of some 1/m, and the tilt of the first steps.
+        let lag = held.q()[0] - held.q()[7];
+        let t = DT * f64::from(k);
+        assert!(lag.abs() < 4e-3 * MU * G * DT * t + 2e-5, "{k}: {lag:e}");
+        // In the first step the plate has half its acceleration, and holds the slab. Then its weight
+        // comes to rest on the springs of contacts: less than a tenth of a step's.
+        let missing = slips.v()[9] / (MU * G * DT) - (f64::from(k) - (1.0 - 1.3 / 2.0));
+        assert!(missing.abs() < 0.1, "{k}: {missing:e}");
+    }
+}
+
+/// A turntable that speeds up slowly throws a slab off where `ω² r` passes `μ g`.
+#[test]
+fn a_slab_leaves_a_turntable_at_its_bound() {
+    const R: f64 = 0.8;
+    // ω = 0.5 t
+    let path: Path = |t| {
+        let half = 0.125 * t * t;
+        Pose::new([0.0, 0.0, -0.1], [half.cos(), 0.0, 0.0, half.sin()])
+    };
+    let mut stepper = stepper(plate(R), path);
+    let bound = (MU * G / R).sqrt() / 0.5;
+    let radius = |q: &[f64]| q[7].hypot(q[8]);
+    while stepper.t() < 0.97 * bound {
+        stepper.step().expect("a step");
+    }
+    // It goes with the velocity of the table at the start of a step, straight on: outwards by ω² dt/2 of its
+    // radius a second, with ω² = t²/4.
+    let out = (radius(stepper.q()) / R).ln();
+    let expected = DT * stepper.t().powi(3) / 24.0;
+    assert!((out / expected - 1.0).abs() < 0.05, "{out} {expected}");
+    while stepper.t() < 1.2 * bound {
+        stepper.step().expect("a step");
+    }
+    let out = radius(stepper.q()) - R;
+    assert!(out > 0.3 * R, "{out}");
+}
+
+/// A lift that speeds up carries `m (g + a)`, and its drive that and its own.
+#[test]
+fn a_lift_carries_a_load() {
+    let path: Path = |t| upright([0.0, 0.0, -0.1 + 0.5 * 2.0 * t * t]);
+    let mut stepper = stepper(plate(0.3), path);
+    for _ in 0..100 {
+        stepper.step().expect("a step");
+    }
+    let m = stepper.system().mass_of(1).expect("a slab");
+    let push: f64 = stepper.solution().impulses().iter().map(|p| p[0]).sum();
+    assert!((push / DT / (m * (G + 2.0)) - 1.0).abs() < 1e-4, "{push}");
+    let drive = stepper.term_impulses(0).expect("six rows");
+    assert!(
+        (drive[2] / DT / ((20.0 + m) * (G + 2.0)) - 1.0).abs() < 1e-4,
+        "{drive:?}"
+    );
+    // About y by the load beside the middle.
+    assert!(
+        (drive[4] / DT / (0.3 * m * (G + 2.0)) + 1.0).abs() < 1e-3,
+        "{drive:?}"
+    );
+}
+
+/// A rod on a hinge of a carriage that speeds up hangs at rest at `tan θ = a/g` behind it.
+#[test]
+fn a_pendulum_hangs_askew_on_a_carriage() {
+    let (a, l) = (4.0_f64, 0.5);
+    let path: Path = |t| upright([0.5 * 4.0 * t * t, 0.0, 0.0]);
+    let mut scene = Scene::new();
+    let carriage = Body::new(Shape::cuboid([0.1; 3]).expect("a cube"));
+    scene.add(carriage).expect("a carriage");
+    let angle = (a / G).atan();
+    let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), angle);
+    let centre = turn * Vector3::new(0.0, 0.0, -0.5 * l);
+    let rod = Body::new(Shape::cuboid([0.01, 0.01, 0.5 * l]).expect("a rod"));
+    let rod = rod
+        .position(centre.into())
+        .orientation([turn.w, turn.i, turn.j, turn.k]);
+    scene.add(rod).expect("a rod");
+    scene.ignore(0, 1).expect("two bodies");
+    let axis = [0.0, 1.0, 0.0];
+    let hinge = Joint::hinge(
+        Anchor::on(1, [0.0, 0.0, 0.5 * l]).along(axis),
+        Anchor::on(0, [0.0; 3]).along(axis),
+    );
+    let (q, v) = scene.start();
+    let mut stepper = Compliant::new(scene).expect("a scene").time_step(DT);
+    stepper = stepper.term(Kinematic::new(0, path)).term(hinge);
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
+    for k in 0..100 {
+        stepper.step().expect("a step");
+        // The first step starts with half the velocity: a swing of a dt/2 by the pendulum's rate.
+        let q = &stepper.q()[7..];
+        let now = 2.0 * q[5].atan2(q[3]);
+        assert!((now - angle).abs() < 0.01, "{k}: {now} {angle}");
+    }
+    let end = stepper.q()[0];
+    assert!((end - 0.5 * a).abs() < 1e-8, "{end}");
+}
+
+/// Paths without a pose end a run with the tree and the time.
+#[test]
+fn a_path_that_is_not_finite_is_refused() {
+    let path: Path = |t| upright([0.0, 0.0, -0.1 * (0.055 - t).sqrt()]);
+    let mut stepper = stepper(plate(0.0), path);
+    let failed = (0..10).find_map(|_| stepper.step().err());
+    match failed {
+        Some(CompliantFailure::Model {
+            reason: InputError::Path { tree, t, reason },
+            ..
+        }) => {
+            assert_eq!(tree, 0);
+            assert!((t - 0.06).abs() < 1e-12);
+            assert!(
+                matches!(*reason, InputError::NotFinite { entry: 2, .. }),
+                "{reason}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    let scene = plate(0.0);
+    let (q, v) = scene.start();
+    let stepper = Compliant::new(scene).expect("a scene");
+    let mut stepper = stepper.term(Kinematic::new(2, path));
+    let refused = stepper.start(&Start::at(0.0).q(&q).v(&v));
+    assert!(
+        matches!(refused, Err(InputError::NoSuch { .. })),
+        "{refused:?}"
+    );
+}
+
+/// Derivatives of a slab that slips on a plate which moves, against differences.
+#[test]
+fn derivatives_on_a_moving_plate_are_those_of_differences() {
+    let path: Path = |t| upright([3.0 * t * t, 0.0, -0.1]);
+    let scene = plate(0.1);
+    let (q, mut v) = scene.start();
+    (v[9], v[10]) = (0.2, 0.4);
+    let stepper = Compliant::new(scene).expect("a scene").time_step(DT);
+    let solver = Solver::new().rtol(1e-12);
+    let mut stepper = stepper.solver(solver).term(Kinematic::new(0, path));
+    let mut directions = DMatrix::zeros(26, 3);
+    // The speed of the slab both ways, and the place of the plate.
+    (
+        directions[(14 + 9, 0)],
+        directions[(14 + 10, 1)],
+        directions[(0, 2)],
+    ) = (1.0, 1.0, 1.0);
+    let start = Start::at(0.0);
+    let found = stepper.sensitivities(&start.q(&q).v(&v), 0.1, &directions);
+    let (_, found) = found.expect("derivatives");
+    let h = 1e-5;
+    for k in 0..3 {
+        let mut end = |h: f64| {
+            let (mut q, mut v) = (q.clone(), v.clone());
+            match k {
+                0 => v[9] += h,
+                1 => v[10] += h,
+                _ => q[0] += h,
+            }
+            let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.1);
+            run.expect("input")
+                .completed()
+                .expect("completed")
+                .state()
+                .clone()
+        };
+        for (i, (high, low)) in end(h).iter().zip(&end(-h)).enumerate() {
+            let difference = (high - low) / (2.0 * h);
+            let error = (difference - found[(i, k)]).abs();
+            assert!(
+                error < 1e-5 * (1.0 + difference.abs()),
+                "{i} {k}: {difference} {}",
+                found[(i, k)]
+            );
+        }
+    }
+}
