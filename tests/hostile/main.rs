@@ -5,6 +5,7 @@ mod changing_sizes;
 #[path = "../common/interrupted.rs"]
 mod interrupted;
 mod interrupts;
+mod joints;
 #[path = "../common/listed.rs"]
 mod listed;
 mod not_finite;

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use nalgebra::{UnitQuaternion, Vector3};
-use saltation::bodies::{Anchor, Joint, JointAxis};
+use saltation::bodies::{Anchor, Body, Joint, JointAxis, Scene, Shape};
 use saltation::compliant::{
     Axis, Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, Scheme,
 };
@@ -655,6 +655,32 @@ fn joints_as_placed_are_at_rest() {
             assert!((now - then).abs() < 1e-12, "{joint:?}");
         }
     }
+}
+
+/// The axes of a fixed body that is turned are those of its anchor: a hinge there is one of the world, turned.
+#[test]
+fn fixed_bodies_that_are_turned_have_their_axes() {
+    let mut scene = Scene::new();
+    let turn = UnitQuaternion::from_euler_angles(0.4, -1.1, 2.0);
+    let [x, y, z, w] = turn.coords.into();
+    let shape = Shape::cuboid([0.1; 3]).expect("a cube");
+    let wall = Body::fixed(shape.clone()).position([1.0, 2.0, 3.0]);
+    let wall = scene.add(wall.orientation([w, x, y, z])).expect("a wall");
+    let door = Body::new(shape).position([1.0, 2.0, 3.0]);
+    let door = scene.add(door.orientation([w, x, y, z])).expect("a door");
+    scene.ignore(wall, door).expect("two bodies");
+    let axis = [0.3, -0.5, 0.9];
+    let of = |body: usize| Anchor::of(&scene, body, [0.1, 0.2, 0.3]).expect("a body");
+    let joint = Joint::hinge(of(door).along(axis), of(wall).along(axis));
+    let angle = joint.axis(JointAxis::AboutX);
+    let (q, mut v) = scene.start();
+    let now = angle.read(&scene, &q, &v).expect("a state");
+    assert!(now.position.abs() < 1e-12);
+    // About the axis of the hinge.
+    let spin = turn * Vector3::from(axis).normalize() * 2.0;
+    v[..3].copy_from_slice(spin.as_slice());
+    let now = angle.read(&scene, &q, &v).expect("a state");
+    assert!((now.velocity - 2.0).abs() < 1e-12, "{now:?}");
 }
 
 /// A soft joint gives way by `F/k`.
