@@ -9,6 +9,7 @@ use saltation::compliant::{
 use saltation::{InputError, Start};
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
+use crate::random::SplitMix64;
 
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
@@ -172,6 +173,19 @@ fn axes_of_joints_that_make_no_sense_are_refused() {
         let error = refused_by_bodies(JointLimit::new(angle.clone(), lower, upper));
         assert_eq!(setting(error).0, "range of a joint");
     }
+    // The vector of a rotation ends at π: one limit is enough.
+    let ball = Joint::ball(on(0), world).axis(JointAxis::AboutX);
+    let bodies = vec![cuboid(1.0, [0.1; 3])];
+    let mut stepper = Bodies {
+        bodies,
+        gravity: 0.0,
+    }
+    .stepper(0.01)
+    .term(JointLimit::new(ball, 0.0, INF));
+    let q = coordinates(Vector3::zeros(), UnitQuaternion::identity());
+    stepper
+        .start(&Start::at(0.0).q(&q).v(&[0.0; 6]))
+        .expect("a limit");
     for direction in [[0.0; 3], [NAN, 0.0, 0.0], [INF, 0.0, 1.0]] {
         let error = refused_by_bodies(Joint::hinge(on(0).along(direction), world));
         assert_eq!(setting(error).0, "axes of a joint");
@@ -268,6 +282,78 @@ fn welds_that_contradict_each_other_are_refused() {
     let mut terms = loop_of(0.01);
     terms[1] = terms[1].turning(soft(100.0, 0.1, 0.1));
     start(terms).expect("a soft weld");
+}
+
+/// Random graphs of welds in any order: as the bodies are placed they agree, and one that does not is found.
+#[test]
+fn random_loops_of_welds_agree_as_bodies_are_placed() {
+    let mut draw = SplitMix64(11);
+    for case in 0..60 {
+        let count = 3 + draw.permutation(4)[0];
+        let mut q = Vec::new();
+        for _ in 0..count {
+            let [roll, pitch, yaw, x, y, z] = [(); 6].map(|()| draw.between(-2.0, 2.0));
+            let turn = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
+            q.extend(coordinates(Vector3::new(x, y, z), turn));
+        }
+        // A tree over all bodies, closed in one place; the last number is the world.
+        let mut pairs: Vec<(usize, usize)> =
+            (1..=count).map(|i| (i, draw.permutation(i)[0])).collect();
+        let nodes = draw.permutation(count + 1);
+        pairs.push((nodes[0], nodes[1]));
+        let order = draw.permutation(pairs.len());
+        let weld = |(a, b): (usize, usize)| {
+            let anchor = |i: usize| match i {
+                i if i == count => Anchor::world([0.1, 0.2, 0.3]),
+                i => Anchor::on(i, [0.3, -0.1, 0.2]).turned([0.8, 0.1, -0.4, 0.3]),
+            };
+            Joint::weld(anchor(a), anchor(b))
+                .as_placed(&q)
+                .expect("two bodies")
+        };
+        let start = |moved: Option<usize>| {
+            let bodies = vec![cuboid(1.0, [0.1, 0.2, 0.3]); count];
+            let mut stepper = Bodies {
+                bodies,
+                gravity: 0.0,
+            }
+            .stepper(0.01);
+            for &i in &order {
+                let (a, b) = pairs[i];
+                let joint = weld(pairs[i]);
+                // A centimetre beside its place.
+                stepper = stepper.term(if moved == Some(i) {
+                    let placed = joint.rigid_pair().expect("a weld");
+                    let [w, x, y, z] = placed.orientation;
+                    let [px, py, pz] = placed.position;
+                    let first = match a {
+                        a if a == count => Anchor::world([px + 0.01, py, pz]),
+                        a => Anchor::on(a, [px + 0.01, py, pz]),
+                    };
+                    let second = match b {
+                        b if b == count => Anchor::world([0.0; 3]),
+                        b => Anchor::on(b, [0.0; 3]),
+                    };
+                    Joint::weld(first.turned([w, x, y, z]), second)
+                } else {
+                    joint
+                });
+            }
+            let v = vec![0.0; 6 * count];
+            stepper.start(&Start::at(0.0).q(&q).v(&v))
+        };
+        assert_eq!(start(None), Ok(()), "{case}");
+        // Any weld of the loop; those beside it are free to be elsewhere.
+        match start(Some(pairs.len() - 1)) {
+            Err(InputError::WeldsDisagree { apart, turned, .. }) => {
+                assert!(
+                    (apart - 0.01).abs() < 1e-9 && turned < 1e-7,
+                    "{case}: {apart} {turned}"
+                );
+            }
+            other => panic!("{case}: {other:?}"),
+        }
+    }
 }
 
 /// What is found in a step: a coupling of three trees, goals that are not finite.
