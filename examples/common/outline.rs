@@ -95,7 +95,13 @@ fn outline(pose: &Pose, shape: ShapeKind) -> Vec<(f64, f64)> {
 
 /// The convex hull of points (Andrew's chains).
 fn hull(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    // By columns that rounding does not tell apart.
+    let column = |x: f64| (x * 1e9).round();
+    points.sort_by(|a, b| {
+        column(a.0)
+            .total_cmp(&column(b.0))
+            .then(a.1.total_cmp(&b.1))
+    });
     let chain = |points: &mut dyn Iterator<Item = (f64, f64)>| {
         let mut chain: Vec<(f64, f64)> = Vec::new();
         for p in points {
@@ -110,6 +116,8 @@ fn hull(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         chain.pop();
         chain
     };
+    // Edges along the line of sight are points, to rounding.
+    points.dedup_by(|a, b| (a.0 - b.0).hypot(a.1 - b.1) < 1e-9);
     let mut below = chain(&mut points.iter().copied());
     below.extend(chain(&mut points.iter().rev().copied()));
     below

@@ -5,15 +5,17 @@ use super::anchor::{Anchor, FreeBody, check_pair};
 use crate::InputError;
 use crate::compliant::{Problem, RowLaw, StepState, StepTerm};
 
-/// Regularisation of an axis that is frozen or driven, by its response: a body creeps by `1e-9 dt` of the
-/// acceleration that is kept from it.
-const CREEP: f64 = 1e-9;
+/// Regularisation of an axis that is frozen or driven, by its response: a body creeps by `1e-7 dt` of the
+/// acceleration that is kept from it. The impulse has the rounding of its velocity by this: 1e-9 of momenta, far
+/// below tolerances of the solver.
+const CREEP: f64 = 1e-7;
 
 /// Keeps a body from moving along some axes of the world, and from turning about some: bodies of a plane,
 /// boxes that do not tip, a body that waits.
 ///
-/// Frozen axes have the velocity zero from the end of the next step on, wherever the body is. Adds a row for
-/// each, moves before turns; its impulse is what keeps the body. Contacts are as soft as if nothing
+/// Frozen axes have the velocity zero from the end of the next step on, wherever the body is, but for a creep by
+/// `1e-7 dt` of the acceleration that is kept from them. Adds a row for each, moves before turns; its impulse is what
+/// keeps the body. Contacts are as soft as if nothing
 /// were frozen. [`Joint`](super::Joint) holds bodies at a place instead, about any axes.
 ///
 /// ```

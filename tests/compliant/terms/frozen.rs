@@ -41,7 +41,7 @@ fn a_ball_that_cannot_turn_sticks_and_rolls_when_it_is_let_go() {
     let spin: f64 = stepper.v()[..3].iter().map(|x| x.abs()).sum();
     // The torque of friction, by the moment of inertia 2/5 m r².
     let kept = G * SLOPE.sin() * 0.1 / (0.4 * 0.01);
-    assert!(spin < 1.01e-9 * 0.01 * kept, "{spin:e}");
+    assert!(spin < 1.01e-7 * 0.01 * kept, "{spin:e}");
     let mass = stepper.system().mass_of(1).expect("a ball");
     let torque = stepper.term_impulses(0).expect("three rows")[1] / 0.01;
     assert!(
@@ -83,7 +83,11 @@ fn a_body_waits_and_goes_on() {
         stepper.step().expect("a step");
     }
     for (now, then) in stepper.q().iter().zip(&stands) {
-        assert!((now - then).abs() < 1e-8, "{now} {then}");
+        // Ten seconds of creep by 1e-7 dt g.
+        assert!(
+            (now - then).abs() < 1.1e-7 * 0.01 * G * 10.0,
+            "{now} {then}"
+        );
     }
     stepper
         .term_mut::<Frozen>(0)

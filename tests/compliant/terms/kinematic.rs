@@ -57,9 +57,9 @@ fn a_body_follows_its_path() {
             stepper.system().pose(0, stepper.q()).expect("a body"),
             path(DT * f64::from(k)).expect("a pose"),
         );
-        // What holds creeps by 1e-9 dt² of the acceleration.
-        assert!((now.position() - goal.position()).norm() < 1e-9, "{k}");
-        assert!((now.rotation() - goal.rotation()).norm() < 1e-8, "{k}");
+        // It lacks 1e-7 of the change of velocity in a step: at first some m/s and rad/s at once.
+        assert!((now.position() - goal.position()).norm() < 1e-8, "{k}");
+        assert!((now.rotation() - goal.rotation()).norm() < 2e-8, "{k}");
     }
 }
 
