@@ -50,7 +50,8 @@ impl Scene {
     /// # Errors
     /// [`InputError::BadSetting`] (the entry is body A, the value body B) for a pair whose contacts
     /// depend on the configuration: two boxes, a sphere and a box, a capsule with anything but a
-    /// plane, a cylinder, a cone, a shape of parry. [`ignore`](Self::ignore) such pairs.
+    /// plane, a cylinder, a cone, a shape of parry. Such pairs may be
+    /// [ignored](Self::ignore), or kept apart by their [groups](super::Body::groups).
     pub fn fixed_contacts(&self) -> Result<FixedContacts, InputError> {
         let (mut contacts, mut tangents) = (Vec::new(), 0);
         let n = self.len();

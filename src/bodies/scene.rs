@@ -142,7 +142,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Lets two bodies pass through each other.
+    /// Lets two bodies pass through each other. Many at once: [`Body::groups`].
     ///
     /// # Errors
     /// [`InputError::NoSuch`] for a body that is not there.
@@ -249,8 +249,10 @@ impl Scene {
         )
     }
 
-    /// True for a pair, the lower number first, that may not touch.
-    pub(super) fn is_ignored(&self, i: usize, j: usize) -> bool {
-        self.ignored.binary_search(&(i, j)).is_ok()
+    /// True for a pair, the lower number first, that may touch: by its groups, and unless it is
+    /// ignored.
+    pub(super) fn may_touch(&self, i: usize, j: usize) -> bool {
+        let groups = |body: usize| self.bodies[body].body.groups;
+        groups(i).meet(groups(j)) && self.ignored.binary_search(&(i, j)).is_err()
     }
 }

@@ -5,6 +5,7 @@ mod contacts;
 mod event_driven;
 mod fixtures;
 mod free_contacts;
+mod groups;
 mod motion;
 #[cfg(feature = "parry")]
 mod parry;

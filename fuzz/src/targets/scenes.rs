@@ -162,6 +162,10 @@ fn body(draw: &mut Draw, trial: &mut Trial) -> Option<Body> {
             .near_rigid(draw.positive())
             .stiction(draw.positive());
     }
+    if draw.chance(0.3) {
+        let groups = |draw: &mut Draw| 1 << draw.below(3) | 1 << draw.below(3);
+        body = body.groups(groups(draw)).touching(groups(draw));
+    }
     trial.note("body", &(body.is_fixed(), body.shape()));
     Some(body)
 }

@@ -115,7 +115,8 @@ pub struct Query<'a> {
 
 impl Scene {
     /// Places all bodies for queries at the coordinates `q`. Pairs that are
-    /// [ignored](Self::ignore) count here as all others.
+    /// [ignored](Self::ignore), or pass through each other by their [groups](super::Body::groups),
+    /// count here as all others.
     ///
     /// ```
     /// use saltation::bodies::{Body, QueryMemory, Ray, Scene, Shape};
