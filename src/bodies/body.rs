@@ -48,6 +48,7 @@ pub(super) enum Inertia {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Material {
     pub(super) friction: f64,
+    pub(super) restitution: f64,
     pub(super) stiffness: f64,
     pub(super) dissipation_time: f64,
     /// Near-rigid limit `β` and softness of stiction `σ`; none: those of the driver.
@@ -66,6 +67,7 @@ impl Body {
             velocity: [0.0; 6],
             material: Material {
                 friction: 0.5,
+                restitution: 0.0,
                 stiffness: f64::INFINITY,
                 dissipation_time: 0.01,
                 near_rigid: None,
@@ -144,6 +146,19 @@ impl Body {
     #[must_use]
     pub fn friction(mut self, friction: f64) -> Self {
         self.material.friction = friction;
+        self
+    }
+
+    /// Coefficient of restitution `e` in [0, 1]: the part of the speed of its contacts that an impact
+    /// gives back. Two bodies have the greater of theirs, so that a ball bounces on any ground (the
+    /// rule of `Box2D`). Default 0.
+    ///
+    /// The compliant driver says what it makes of several contacts at once
+    /// ([module](crate::compliant)); [`fixed_contacts`](super::Scene::fixed_contacts) hands the
+    /// coefficients on to the laws of impact of the other drivers.
+    #[must_use]
+    pub fn restitution(mut self, restitution: f64) -> Self {
+        self.material.restitution = restitution;
         self
     }
 
@@ -251,6 +266,8 @@ impl Body {
         validate::finite("v", &self.velocity)?;
         let material = &self.material;
         validate::not_negative("coefficient of friction", &[material.friction])?;
+        let (e, rule) = (material.restitution, "must lie in [0, 1]");
+        validate::unless((0.0..=1.0).contains(&e), "restitution", e, rule)?;
         let (stiffness, rule) = (material.stiffness, "must be > 0");
         validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
         validate::not_negative("dissipation time", &[material.dissipation_time])?;
@@ -304,6 +321,7 @@ impl Material {
         };
         Self {
             friction,
+            restitution: self.restitution.max(other.restitution),
             stiffness: 1.0 / compliance,
             dissipation_time,
             near_rigid: smaller(self.near_rigid, other.near_rigid),
@@ -324,6 +342,7 @@ mod tests {
     fn material(friction: f64, stiffness: f64, dissipation_time: f64) -> Material {
         Material {
             friction,
+            restitution: 0.0,
             stiffness,
             dissipation_time,
             near_rigid: None,
@@ -345,16 +364,19 @@ mod tests {
         let smooth = material(0.0, f64::INFINITY, 0.0);
         assert_eq!(smooth.paired(&smooth), smooth);
         let own = Material {
+            restitution: 0.25,
             near_rigid: Some(0.1),
             stiction: Some(1e-4),
             ..hard
         };
         let other = Material {
+            restitution: 0.75,
             near_rigid: Some(0.01),
             ..hard
         };
         for pair in [own.paired(&other), other.paired(&own)] {
             assert_eq!((pair.near_rigid, pair.stiction), (Some(0.01), Some(1e-4)));
+            assert_eq!(pair.restitution.to_bits(), 0.75_f64.to_bits());
         }
     }
 
@@ -372,6 +394,9 @@ mod tests {
             sphere().orientation([0.0; 4]),
             sphere().velocity([f64::INFINITY, 0.0, 0.0]),
             sphere().friction(-0.1),
+            sphere().restitution(-0.1),
+            sphere().restitution(1.1),
+            sphere().restitution(f64::NAN),
             sphere().stiffness(0.0),
             sphere().stiffness(f64::NAN),
             sphere().dissipation_time(-1.0),

@@ -172,7 +172,7 @@ mod tests {
             let (mut work, mut pairs) = (Vec::new(), Vec::new());
             candidates(count, |i| balls[i], |_, _| true, &mut work, &mut pairs);
             prop_assert_eq!(&pairs, &all_pairs(&balls));
-            let may_touch = |i: usize, j: usize| i < j && (i + j) % 3 != 0;
+            let may_touch = |i: usize, j: usize| i < j && !(i + j).is_multiple_of(3);
             let mut fewer = Vec::new();
             candidates(count, |i| balls[i], may_touch, &mut work, &mut fewer);
             pairs.retain(|pair| may_touch(pair / count, pair % count));

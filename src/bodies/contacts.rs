@@ -173,6 +173,9 @@ impl Scene {
         if wanted.friction {
             parameters.friction = material.friction;
         }
+        if wanted.restitution_at.is_some() {
+            parameters.restitution = material.restitution;
+        }
         if wanted.compliance {
             parameters.stiffness = material.stiffness;
             parameters.dissipation_time = material.dissipation_time;

@@ -1,11 +1,12 @@
 #![doc = include_str!("guide.md")]
 
 // Inside: `law` (impulses as functions of velocities), `regularisation` (softness of a contact in a
-// step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`,
+// step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`, `blow` (restitution),
 // `metrics` (errors of the contact model), `settings`, `failure`; `implicit`, `gradient`, `variation`
 // (the derivative of the solution and its transpose); `stepping` (the driver), `terms` (limits,
 // motors, friction and gears of coordinates).
 
+mod blow;
 mod failure;
 mod gradient;
 mod implicit;

@@ -163,6 +163,9 @@ fn body(draw: &mut Draw, trial: &mut Trial) -> Option<Body> {
             .stiction(draw.positive());
     }
     if draw.chance(0.3) {
+        body = body.restitution(draw.part().abs());
+    }
+    if draw.chance(0.3) {
         let groups = |draw: &mut Draw| 1 << draw.below(3) | 1 << draw.below(3);
         body = body.groups(groups(draw)).touching(groups(draw));
     }

@@ -35,8 +35,9 @@ use crate::{InputError, Interrupt, Observer, Run, Start, Stop, Summary, validate
 ///
 /// Contacts press by `−k a − τ k ȧ` with the [`stiffness`](crate::mechanics::UnilateralConstraints::stiffness)
 /// `k` and the [`dissipation_time`](crate::mechanics::UnilateralConstraints::dissipation_time) `τ`
-/// of the model, no stiffer than the step resolves ([`Softness`]). Restitution is not known to this
-/// driver and refused when a run starts (a [`ContactSource`] without a
+/// of the model, no stiffer than the step resolves ([`Softness`]). A contact with restitution gives back that part of
+/// the speed with which it closes ([module](crate::compliant)); where friction or scheme do not allow
+/// it, it is refused when a run starts (a [`ContactSource`] without a
 /// [`contact_count`](ContactSource::contact_count): where such a contact is listed first), unless [`inelastic`](Self::inelastic) says that it does not matter. What the
 /// model gets wrong, and by how much, is in the [module](crate::compliant).
 ///
@@ -133,6 +134,36 @@ where
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.core.settings.friction = false;
+        self
+    }
+
+    /// Contacts that approach no faster than this give nothing back, whatever their restitution
+    /// (m/s); default 0. Nor do those that approach no faster than by what one step gives them,
+    /// `|J_n (v* − v₀)|`, under its weight `g dt`: what bounces comes to rest.
+    ///
+    /// ```
+    /// use saltation::bodies::{Body, Scene, Shape};
+    /// use saltation::{Compliant, Start};
+    /// let mut scene = Scene::new();
+    /// scene.add(Body::fixed(Shape::plane()))?;
+    /// let ball = Body::new(Shape::sphere(0.1)?).restitution(0.8);
+    /// scene.add(ball.position([0.0, 0.0, 1.1]))?; // falls for 0.45 s from 1 m
+    /// let (q, v) = scene.start();
+    /// let start = Start::at(0.0).q(&q).v(&v);
+    /// let mut stepper = Compliant::new(scene)?.time_step(1e-4);
+    /// let highest = |run: &saltation::Run| {
+    ///     let heights = (5000..10000).map(|k| run.q(k)[2]);
+    ///     heights.fold(0.0, f64::max) - 0.1
+    /// };
+    /// let run = stepper.integrate(&start, 1.0)?.completed()?;
+    /// assert!((highest(&run) - 0.64).abs() < 1e-3); // e² of it
+    /// let mut stepper = stepper.slowest_rebound(5.0); // it arrives with 4.4 m/s
+    /// assert!(highest(&stepper.integrate(&start, 1.0)?.completed()?) < 1e-6);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    #[must_use]
+    pub fn slowest_rebound(mut self, speed: f64) -> Self {
+        self.core.settings.slowest_rebound = speed;
         self
     }
 
@@ -344,13 +375,13 @@ where
 
     /// The contact problem of the last step.
     pub fn problem(&self) -> &Problem {
-        &self.core.problem
+        self.core.solved()
     }
 
     /// The solution of the last step: impulses and regions of its contacts, and how its islands
     /// were solved.
     pub fn solution(&self) -> &StepSolution {
-        self.core.solver.solution()
+        self.core.solution()
     }
 
     /// Counts since [`start`](Self::start).
