@@ -13,6 +13,9 @@
 //! * [`Query`]: distances of bodies, overlaps, and what rays hit, many at once.
 //! * [`BallJoint`], [`Weld`], [`DistanceJoint`]: joints, as terms of steps of the compliant driver.
 //!
+//! Bodies touch by [groups](Body::groups), [bounce](Body::restitution), and come and go
+//! ([`Compliant::add_body`](crate::Compliant::add_body)).
+//!
 //! ```
 //! use saltation::bodies::{Body, Scene, Shape};
 //! use saltation::{Compliant, Start};
@@ -42,12 +45,13 @@
 // Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
 // (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
 // bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
-// parry), `queries` (distances, overlaps, rays), `fixed_contacts`, `free_contact`, `joints` (between
+// parry), `queries` (distances, overlaps, rays), `changes` (bodies that come and go), `fixed_contacts`, `free_contact`, `joints` (between
 // points of `anchor`).
 
 mod anchor;
 mod body;
 mod broad_phase;
+mod changes;
 mod contacts;
 mod fixed_contacts;
 mod free_contact;

@@ -389,6 +389,12 @@ impl Problem {
             .sum()
     }
 
+    /// True where a row acts on this tree.
+    pub(super) fn acts_on(&self, tree: usize) -> bool {
+        let mut links = self.rows.iter().flat_map(|term| term.links.iter());
+        links.any(|link| link.tree == tree)
+    }
+
     /// The island of contact `i`, with those of all trees.
     pub(super) fn island_of(&self, i: usize, of_tree: &[usize]) -> usize {
         of_tree[self.contacts[i].links.first.tree]

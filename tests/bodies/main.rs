@@ -1,6 +1,7 @@
 //! Scenes of rigid bodies: motion, contacts, materials, fixed lists of contacts.
 #![allow(missing_docs, reason = "tests")]
 
+mod changes;
 mod contacts;
 mod event_driven;
 mod fixtures;

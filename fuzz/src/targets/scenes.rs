@@ -334,11 +334,48 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         }
         trial.finite("q", stepper.q());
         trial.finite("v", stepper.v());
+        if draw.chance(0.2) {
+            change(&mut draw.aside("changes"), trial, &mut stepper);
+        }
     }
     let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
     look(trial, stepper.system(), (&q, &v));
     trial.note("dof", &stepper.system().dof());
     seen(&mut draw, trial, &mut stepper);
+}
+
+/// Bodies come and go; what is refused changes nothing.
+fn change(draw: &mut Draw, trial: &mut Trial, stepper: &mut Compliant<Scene>) {
+    let number = draw.size(8);
+    let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
+    let changed = match draw.below(5) {
+        0 => trial.result("removed", stepper.remove_body(number)),
+        1 => {
+            let mut v = v.clone();
+            v.truncate(v.len() - draw.below(2));
+            let mut scene = stepper.system().clone();
+            trial.door("removed from the scene", scene.remove(number));
+            let exchanged = stepper.exchange(scene, &q, &v).map(|_| ());
+            trial.result("exchanged", exchanged)
+        }
+        which => {
+            let Some(body) = body(draw, trial) else {
+                return;
+            };
+            let mut scene = stepper.system().clone();
+            trial.door("replaced", scene.replace(number, body.clone()));
+            let changed = if which == 2 {
+                stepper.replace_body(number, body)
+            } else {
+                stepper.add_body(body).map(|_| ())
+            };
+            trial.result("changed", changed)
+        }
+    };
+    trial.expect(
+        changed.is_some() || stepper.q() == q && stepper.v() == v,
+        || "a refused change moves the bodies".to_owned(),
+    );
 }
 
 /// A page of some more steps, with their forces.

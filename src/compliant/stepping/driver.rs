@@ -216,9 +216,34 @@ where
     }
 
     /// The system, to be changed between steps: a goal of a motor, a load. The number of velocities
-    /// and of coordinates must stay.
+    /// and of coordinates must stay; see [`exchange`](Self::exchange).
     pub fn system_mut(&mut self) -> &mut S {
         &mut self.system
+    }
+
+    /// Goes on with another system from these coordinates and velocities, at the same time, and
+    /// returns the one before: where bodies came or went. Their numbers may be others. Settings, terms
+    /// and counts stay; the next step is that of a run that starts here. For bodies of a scene see
+    /// [`add_body`](Self::add_body).
+    ///
+    /// # Errors
+    /// [`InputError::NotStarted`]; as [`start`](Self::start). The driver stands as before then.
+    pub fn exchange(&mut self, system: S, q: &[f64], v: &[f64]) -> Result<S, InputError> {
+        self.core.go_on_with(
+            &system,
+            &self.system,
+            State {
+                t: self.core.t,
+                q,
+                v,
+            },
+        )?;
+        Ok(std::mem::replace(&mut self.system, system))
+    }
+
+    /// The first term that acts on a tree of the system in a step that starts here.
+    pub(crate) fn term_on(&self, tree: usize, at: State<'_>) -> Result<Option<usize>, InputError> {
+        self.core.term_on(&self.system, tree, at)
     }
 
     /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.

@@ -7,8 +7,9 @@ use nalgebra::DMatrix;
 
 use super::division::Division;
 use super::driver::Compliant;
-use super::model::SteppedSystem;
+use super::model::{StepState, SteppedSystem};
 use super::state::Core;
+use crate::compliant::Problem;
 use crate::mechanics::{ContactSource, MechanicalSystem, State};
 use crate::record::path::{Keep, Path};
 use crate::record::{Advance, BodyLayout, Now, Told, can_go_on, whole_steps};
@@ -77,6 +78,57 @@ impl Core {
                 ..Statistics::default()
             },
         }
+    }
+
+    /// Goes on with another system from a state; stands as it stood where that is refused.
+    pub(super) fn go_on_with(
+        &mut self,
+        system: &dyn SteppedSystem,
+        before: &dyn SteppedSystem,
+        at: State<'_>,
+    ) -> Result<(), InputError> {
+        if self.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        let State { t, q, v } = at;
+        let stood = (self.q.clone(), self.v.clone(), self.pressing.clone());
+        let counts = (self.statistics, self.times, self.is_sunk);
+        let changed = self.start(system, t, q, v);
+        let (old_q, old_v, pressing) = stood;
+        if changed.is_err() {
+            self.start(before, t, &old_q, &old_v)?;
+            self.pressing = pressing;
+        }
+        (self.statistics, self.times, self.is_sunk) = counts;
+        changed
+    }
+
+    /// The first term that acts on a tree in a step that starts here.
+    pub(super) fn term_on(
+        &self,
+        system: &dyn SteppedSystem,
+        tree: usize,
+        at: State<'_>,
+    ) -> Result<Option<usize>, InputError> {
+        let State { t, q, v } = at;
+        let mut problem = Problem::new(self.settings.dt)?;
+        let mut mass = Vec::new();
+        for i in 0..system.trees() {
+            let own = system.tree(i);
+            mass.clear();
+            mass.resize(own.len() * own.len(), 0.0);
+            system.tree_mass(i, q, &mut mass);
+            problem.add_tree(&mass, &v[own])?;
+        }
+        let dt = self.settings.dt;
+        let state = StepState { t, dt, q, v };
+        for (number, term) in self.settings.terms.iter().enumerate() {
+            term.add(&state, &mut problem)?;
+            if problem.acts_on(tree) {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
     }
 
     /// Stands where a saved run of this system stood, with its own settings.
