@@ -1,7 +1,6 @@
 //! The data of a body for a scene.
 
 use super::pose::check_coordinates;
-use super::scene::Placed;
 use super::{Pose, Shape, ShapeKind};
 use crate::{InputError, validate};
 
@@ -258,20 +257,6 @@ impl Body {
                 let moments = self.shape.inertia().map(|moment| density * moment);
                 (density * self.shape.volume(), moments)
             }
-        }
-    }
-
-    /// The body in a scene, with the tree that it has if it moves.
-    pub(super) fn placed_in(self, tree: Option<usize>) -> Placed {
-        let (mass, moments) = self.mass_and_moments();
-        Placed {
-            mass,
-            moments,
-            tree,
-            pose: Pose::from_coordinates(&self.start),
-            radius: self.shape.bounding_radius(),
-            is_there: true,
-            body: self,
         }
     }
 

@@ -1,18 +1,18 @@
 //! Bodies that come and go while the compliant driver runs.
 
-use super::scene::of_body;
+use super::scene::{Placed, of_body};
 use super::{Body, Scene};
-use crate::mechanics::{MechanicalSystem, State};
-use crate::{Compliant, InputError, validate};
+use crate::mechanics::MechanicalSystem;
+use crate::{Compliant, InputError, Start, validate};
 
 /// Bodies that come and go between steps. Numbers of bodies, their trees, the places of their
 /// coordinates and the joints on them stay what they are: a new body has a number and a tree of its own,
 /// behind all others, and one that was removed leaves both empty
 /// ([`Scene::remove`]).
 ///
-/// The run goes on at the same time and from the same state, bit by bit as if it had been started there; settings,
-/// terms and counts stay. Between calls of [`step`](Self::step) that is all. A live run ends
-/// before; its [snapshot](crate::Live::snapshot) is taken up again after bodies were removed or
+/// The run goes on at the same time and from the same state, bit by bit as if it had been started
+/// there; settings, terms and counts stay. Between calls of [`step`](Self::step) that is all. A live
+/// run ends before; its [snapshot](crate::Live::snapshot) is taken up again after bodies were removed or
 /// replaced, but not after one was added: there are more coordinates then.
 ///
 /// ```
@@ -82,15 +82,13 @@ impl Compliant<Scene> {
         let Some(tree) = self.system().slot_of(body) else {
             return Ok(());
         };
-        let (q0, v0) = self.system().start();
-        let at = if self.t().is_nan() {
-            let (t, q, v) = (0.0, &q0[..], &v0[..]);
-            State { t, q, v }
-        } else {
-            let (t, q, v) = (self.t(), self.q(), self.v());
-            State { t, q, v }
-        };
-        match self.term_on(tree, at)? {
+        if self.t().is_nan() {
+            let (q, v) = self.system().start();
+            let mut started = self.clone();
+            started.start(&Start::at(0.0).q(&q).v(&v))?;
+            return started.check_free(body);
+        }
+        match self.term_on(tree)? {
             Some(term) => Err(InputError::BodyHeld { body, term }),
             None => Ok(()),
         }
@@ -119,8 +117,8 @@ impl Compliant<Scene> {
 }
 
 impl Scene {
-    /// Removes a body. Its number, its tree and its coordinates stay empty: they are those of no other body, so
-    /// that all others keep theirs, and joints on them hold. It touches nothing, has no weight, and is
+    /// Removes a body. Its number, its tree and its coordinates stay empty: they are those of no
+    /// other body, so that all others keep theirs, and joints on them hold. It touches nothing, has no weight, and is
     /// seen by no [query](super::Query); [`body`](Self::body) and [`pose`](Self::pose) give none.
     /// [`replace`](Self::replace) uses the place again: of a scene where bodies come and go for
     /// ever it keeps the size.
@@ -165,7 +163,7 @@ impl Scene {
             "a body that moves takes the place of one that moves, a fixed one of a fixed one";
         let is_alike = by.is_fixed() == tree.is_none();
         validate::unless(is_alike, "body", body as f64, rule)?;
-        self.bodies[body] = by.placed_in(tree);
+        self.bodies[body] = Placed::new(by, tree);
         Ok(())
     }
 

@@ -77,6 +77,22 @@ pub(super) struct Placed {
     pub(super) is_there: bool,
 }
 
+impl Placed {
+    /// A body with the tree that it has if it moves.
+    pub(super) fn new(body: Body, tree: Option<usize>) -> Self {
+        let (mass, moments) = body.mass_and_moments();
+        Self {
+            mass,
+            moments,
+            tree,
+            pose: Pose::from_coordinates(&body.start),
+            radius: body.shape.bounding_radius(),
+            is_there: true,
+            body,
+        }
+    }
+}
+
 impl Default for Scene {
     fn default() -> Self {
         Self::new()
@@ -115,7 +131,7 @@ impl Scene {
             self.moving.push(number);
             Some(self.moving.len() - 1)
         };
-        self.bodies.push(body.placed_in(tree));
+        self.bodies.push(Placed::new(body, tree));
         Ok(number)
     }
 

@@ -229,21 +229,26 @@ where
     /// # Errors
     /// [`InputError::NotStarted`]; as [`start`](Self::start). The driver stands as before then.
     pub fn exchange(&mut self, system: S, q: &[f64], v: &[f64]) -> Result<S, InputError> {
-        self.core.go_on_with(
-            &system,
-            &self.system,
-            State {
-                t: self.core.t,
-                q,
-                v,
-            },
-        )?;
+        let core = &mut self.core;
+        if core.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        let (t, counts) = (core.t, (core.statistics, core.times, core.is_sunk));
+        let (old_q, old_v) = (core.q.clone(), core.v.clone());
+        let pressing = core.pressing.clone();
+        let changed = core.start(&system, t, q, v);
+        if changed.is_err() {
+            core.start(&self.system, t, &old_q, &old_v)?;
+            core.pressing = pressing;
+        }
+        (core.statistics, core.times, core.is_sunk) = counts;
+        changed?;
         Ok(std::mem::replace(&mut self.system, system))
     }
 
     /// The first term that acts on a tree of the system in a step that starts here.
-    pub(crate) fn term_on(&self, tree: usize, at: State<'_>) -> Result<Option<usize>, InputError> {
-        self.core.term_on(&self.system, tree, at)
+    pub(crate) fn term_on(&self, tree: usize) -> Result<Option<usize>, InputError> {
+        self.core.term_on(&self.system, tree)
     }
 
     /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.

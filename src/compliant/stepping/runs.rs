@@ -80,37 +80,14 @@ impl Core {
         }
     }
 
-    /// Goes on with another system from a state; stands as it stood where that is refused.
-    pub(super) fn go_on_with(
-        &mut self,
-        system: &dyn SteppedSystem,
-        before: &dyn SteppedSystem,
-        at: State<'_>,
-    ) -> Result<(), InputError> {
-        if self.t.is_nan() {
-            return Err(InputError::NotStarted);
-        }
-        let State { t, q, v } = at;
-        let stood = (self.q.clone(), self.v.clone(), self.pressing.clone());
-        let counts = (self.statistics, self.times, self.is_sunk);
-        let changed = self.start(system, t, q, v);
-        let (old_q, old_v, pressing) = stood;
-        if changed.is_err() {
-            self.start(before, t, &old_q, &old_v)?;
-            self.pressing = pressing;
-        }
-        (self.statistics, self.times, self.is_sunk) = counts;
-        changed
-    }
-
     /// The first term that acts on a tree in a step that starts here.
     pub(super) fn term_on(
         &self,
         system: &dyn SteppedSystem,
         tree: usize,
-        at: State<'_>,
     ) -> Result<Option<usize>, InputError> {
-        let State { t, q, v } = at;
+        let system = &self.measured(system)?;
+        let (t, q, v) = (self.t, &self.q[..], &self.v[..]);
         let mut problem = Problem::new(self.settings.dt)?;
         let mut mass = Vec::new();
         for i in 0..system.trees() {
