@@ -145,6 +145,8 @@
 //! * `quantiles`: quantiles of ensembles by a sketch that merges (`ensemble::Quantiles`).
 //! * `parry`: bodies with the shapes of [parry](https://docs.rs/parry3d-f64): hulls, meshes, compounds
 //!   (`bodies::Shape::parry`); two dozen more crates.
+//! * `serde`: scenes and the state of compliant runs as documents of any format of
+//!   [serde](https://serde.rs) (`bodies::Scene`, `compliant::Checkpoint`).
 //! * `sobol`: bounds of these samples by Sobol's sequence (`impact::BoundLaw::Sobol`).
 //!
 //! # What is guaranteed

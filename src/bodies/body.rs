@@ -25,9 +25,9 @@ pub struct Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Groups {
     /// Those of the body.
-    own: u32,
+    pub(super) own: u32,
     /// Those that it touches.
-    touched: u32,
+    pub(super) touched: u32,
 }
 
 impl Groups {

@@ -45,14 +45,16 @@
 // Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
 // (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
 // bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
-// parry), `queries` (distances, overlaps, rays), `changes` (bodies that come and go), `fixed_contacts`, `free_contact`, `joints` (between
-// points of `anchor`).
+// parry), `queries` (distances, overlaps, rays), `changes` (bodies that come and go), `document` (as text),
+// `fixed_contacts`, `free_contact`, `joints` (between points of `anchor`).
 
 mod anchor;
 mod body;
 mod broad_phase;
 mod changes;
 mod contacts;
+#[cfg(feature = "serde")]
+mod document;
 mod fixed_contacts;
 mod free_contact;
 mod joints;

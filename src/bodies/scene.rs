@@ -58,7 +58,7 @@ pub struct Scene {
     /// Fixed bodies.
     pub(super) still: Vec<usize>,
     /// Pairs that may not touch, the lower number first, sorted.
-    ignored: Vec<(usize, usize)>,
+    pub(super) ignored: Vec<(usize, usize)>,
     pub(super) gravity: Vector3<f64>,
     pub(super) middle_points: bool,
 }

@@ -1,12 +1,15 @@
 #![doc = include_str!("guide.md")]
 
 // Inside: `law` (impulses as functions of velocities), `regularisation` (softness of a contact in a
-// step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`, `blow` (restitution),
+// step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`,
+// `blow` (restitution), `checkpoint` (the state of a run as plain data),
 // `metrics` (errors of the contact model), `settings`, `failure`; `implicit`, `gradient`, `variation`
 // (the derivative of the solution and its transpose); `stepping` (the driver), `terms` (limits,
 // motors, friction and gears of coordinates).
 
 mod blow;
+#[cfg(feature = "serde")]
+mod checkpoint;
 mod failure;
 mod gradient;
 mod implicit;
@@ -22,6 +25,8 @@ mod stepping;
 mod terms;
 mod variation;
 
+#[cfg(feature = "serde")]
+pub use checkpoint::Checkpoint;
 pub use failure::CompliantFailure;
 pub use law::{ContactLaw, ContactPoint, Region, RowLaw};
 pub use metrics::Gliding;

@@ -3,6 +3,8 @@
 
 mod changes;
 mod contacts;
+#[cfg(feature = "serde")]
+mod documents;
 mod event_driven;
 mod fixtures;
 mod free_contacts;

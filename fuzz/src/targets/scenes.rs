@@ -7,7 +7,7 @@ use saltation::bodies::{
     Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Query, QueryMemory,
     Ray, RayHit, Scene, Shape, ShapeKind, contact_point, contact_points,
 };
-use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
+use saltation::compliant::{Checkpoint, Problem, RowLaw, StepState, StepTerm};
 use saltation::mechanics::{
     ContactParameters, Contacts, MechanicalSystem, Reach, UnilateralConstraints,
 };
@@ -338,10 +338,36 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             change(&mut draw.aside("changes"), trial, &mut stepper);
         }
     }
+    if draw.chance(0.3) {
+        taken_up(&mut draw.aside("taken up"), trial, &mut stepper);
+    }
     let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
     look(trial, stepper.system(), (&q, &v));
     trial.note("dof", &stepper.system().dof());
     seen(&mut draw, trial, &mut stepper);
+}
+
+/// A run that is taken up from plain data is the uncut run.
+fn taken_up(draw: &mut Draw, trial: &mut Trial, stepper: &mut Compliant<Scene>) {
+    let Some(stands) = trial.door("checkpoint", stepper.checkpoint()) else {
+        return;
+    };
+    let mut other = stepper.clone();
+    let Some(live) = trial.door("restored", other.restore(&stands)) else {
+        return;
+    };
+    let saved: Option<Checkpoint> = trial.door("of", Checkpoint::of(&live.snapshot()));
+    trial.expect(saved.as_ref() == Some(&stands), || {
+        "another checkpoint".to_owned()
+    });
+    drop(live);
+    trial.note("stands at", &stands.t());
+    for _ in 0..draw.below(3) {
+        let made = (stepper.step().is_ok(), other.step().is_ok());
+        trial.expect(made.0 == made.1, || "one step is refused".to_owned());
+    }
+    let is_same = stepper.q() == other.q() && stepper.v() == other.v();
+    trial.expect(is_same, || "a run that was taken up is another".to_owned());
 }
 
 /// Bodies come and go; what is refused changes nothing.
