@@ -235,6 +235,17 @@ pub enum InputError {
         restitution: f64,
     },
 
+    /// A body that is to be removed or replaced is held by a term of the driver.
+    #[error(
+        "body {body} is held by term {term} of the driver, a joint, a limit or a motor: it cannot go (Compliant::terms are counted in the order in which they were added)"
+    )]
+    BodyHeld {
+        /// The body.
+        body: usize,
+        /// The number of the term, in the order in which terms were added.
+        term: usize,
+    },
+
     /// Friction of a contact depends on its slip or its place, and the driver has one coefficient.
     #[error(
         "contact {contact} has a law of friction (UnilateralConstraints::friction_at), and {driver} takes one coefficient; take EventDriven"

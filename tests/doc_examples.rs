@@ -1,7 +1,7 @@
 //! The examples of the documentation compile and run in a crate that depends on this one alone, as
-//! a user's does.
+//! a user's does; those of the feature `serde` with a format of documents.
 #![allow(missing_docs, reason = "tests")]
-#![cfg(all(feature = "dual", feature = "parry"))]
+#![cfg(all(feature = "dual", feature = "parry", feature = "serde"))]
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,8 @@ fn examples_need_no_other_crate() {
     fs::create_dir_all(folder.join("src")).unwrap();
     let manifest = format!(
         "[package]\nname = \"alone\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\nsaltation = {{ path = {root:?}, features = [\"dual\", \"parry\", \"quantiles\"] }}\n"
+         [dependencies]\nsaltation = {{ path = {root:?}, features = [\"dual\", \"parry\", \"quantiles\", \"serde\"] }}\n\
+         serde_json = {{ version = \"1\", features = [\"float_roundtrip\"] }}\n"
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();

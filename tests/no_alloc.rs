@@ -831,6 +831,40 @@ fn steps_with_joints_allocate_nothing_once_sizes_have_settled() {
     assert!(pressed > 0);
 }
 
+/// Rods that bounce, whose friction would let some blows gain energy.
+#[test]
+fn blows_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
+    let mut scene = Scene::new();
+    let ground = Body::fixed(Shape::plane()).friction(1.0).restitution(0.9);
+    scene.add(ground).unwrap();
+    for i in 0..3 {
+        let rod = Body::new(Shape::capsule(0.2, 0.05).unwrap()).friction(1.0);
+        let lean = 0.3 + 0.3 * f64::from(i);
+        let rod = rod.orientation([lean.cos(), lean.sin(), 0.0, 0.0]);
+        let place = [0.25 * f64::from(i), 0.0, 0.5];
+        scene.add(rod.position(place)).unwrap();
+    }
+    let (q, v) = scene.start();
+    let mut stepper = Compliant::new(scene).unwrap().time_step(2e-3);
+    let start = Start::at(0.0).q(&q).v(&v);
+    let run = |stepper: &mut Compliant<Scene>| {
+        let mut blows = 0;
+        for _ in 0..500 {
+            let before = stepper.v()[5];
+            stepper.step().unwrap();
+            blows += usize::from(stepper.v()[5] > before);
+        }
+        blows
+    };
+    stepper.start(&start).unwrap();
+    let before = run(&mut stepper);
+    stepper.start(&start).unwrap();
+    let mut after = 0;
+    let found = allocations(|| after = run(&mut stepper));
+    assert!(after > 2 && after == before, "{before} {after}");
+    assert_eq!(found, 0);
+}
+
 /// Both halves of a hybrid system behind one reference.
 trait FlowAndEvents: Flow + EventFunction {}
 impl<S: Flow + EventFunction> FlowAndEvents for S {}

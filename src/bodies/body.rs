@@ -18,6 +18,23 @@ pub struct Body {
     /// Angular velocity, then velocity of the centre.
     pub(super) velocity: [f64; 6],
     pub(super) material: Material,
+    pub(super) groups: Groups,
+}
+
+/// Groups of bodies, a bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Groups {
+    /// Those of the body.
+    pub(super) own: u32,
+    /// Those that it touches.
+    pub(super) touched: u32,
+}
+
+impl Groups {
+    /// True where each body is in a group that the other touches.
+    pub(super) fn meet(self, other: Self) -> bool {
+        self.own & other.touched != 0 && other.own & self.touched != 0
+    }
 }
 
 /// Mass and moments of inertia, or what they follow from.
@@ -31,6 +48,7 @@ pub(super) enum Inertia {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Material {
     pub(super) friction: f64,
+    pub(super) restitution: f64,
     pub(super) stiffness: f64,
     pub(super) dissipation_time: f64,
     /// Near-rigid limit `β` and softness of stiction `σ`; none: those of the driver.
@@ -49,10 +67,15 @@ impl Body {
             velocity: [0.0; 6],
             material: Material {
                 friction: 0.5,
+                restitution: 0.0,
                 stiffness: f64::INFINITY,
                 dissipation_time: 0.01,
                 near_rigid: None,
                 stiction: None,
+            },
+            groups: Groups {
+                own: u32::MAX,
+                touched: u32::MAX,
             },
         }
     }
@@ -126,6 +149,58 @@ impl Body {
         self
     }
 
+    /// Coefficient of restitution `e` in [0, 1]: the part of the speed of its contacts that an impact
+    /// gives back. Two bodies have the greater of theirs, so that a ball bounces on any ground (the
+    /// rule of `Box2D`). Default 0.
+    ///
+    /// The compliant driver says what it makes of several contacts at once
+    /// ([module](crate::compliant)); [`fixed_contacts`](super::Scene::fixed_contacts) hands the
+    /// coefficients on to the laws of impact of the other drivers.
+    #[must_use]
+    pub fn restitution(mut self, restitution: f64) -> Self {
+        self.material.restitution = restitution;
+        self
+    }
+
+    /// The groups that the body is in, a bit each. Default: all 32.
+    ///
+    /// Two bodies touch where each is in a group that the other [touches](Self::touching), so that
+    /// either of them may say no. (It is the rule of Rapier, Bullet and `PhysX`; in `MuJoCo` one that
+    /// says yes is enough.) Pairs that do not touch have no contacts in any driver and cost nothing
+    /// beyond the two numbers; [queries](super::Query) of distances, overlaps and rays see all
+    /// bodies. Single pairs are excepted by [`Scene::ignore`](super::Scene::ignore).
+    ///
+    /// ```
+    /// use saltation::bodies::{Body, Scene, Shape};
+    /// use saltation::mechanics::Contacts;
+    /// const GROUND: u32 = 1;
+    /// const ARM: u32 = 2; // its links pass through each other
+    /// let link = |x: f64| -> Result<Body, saltation::InputError> {
+    ///     Ok(Body::new(Shape::sphere(0.1)?).position([x, 0.0, 0.05]).groups(ARM).touching(GROUND))
+    /// };
+    /// let mut scene = Scene::new();
+    /// scene.add(Body::fixed(Shape::plane()).groups(GROUND))?;
+    /// scene.add(link(0.0)?)?;
+    /// scene.add(link(0.01)?)?;
+    /// let (q, _) = scene.start();
+    /// let depth = scene.deepest_overlap(&q, &mut Contacts::new())?;
+    /// assert!((depth - 0.05).abs() < 1e-15); // with the ground, not the 0.19 m of the links
+    /// # Ok::<(), saltation::InputError>(())
+    /// ```
+    #[must_use]
+    pub fn groups(mut self, groups: u32) -> Self {
+        self.groups.own = groups;
+        self
+    }
+
+    /// The groups whose bodies this one touches ([`groups`](Self::groups)). Default: all; 0 is a
+    /// body that passes through everything.
+    #[must_use]
+    pub fn touching(mut self, groups: u32) -> Self {
+        self.groups.touched = groups;
+        self
+    }
+
     /// Stiffness `k > 0` of contacts (N/m). Two bodies are springs in series,
     /// `1/k = 1/k₁ + 1/k₂`. Default `INFINITY`: as stiff as the driver resolves, which needs no
     /// guess of a material.
@@ -191,6 +266,8 @@ impl Body {
         validate::finite("v", &self.velocity)?;
         let material = &self.material;
         validate::not_negative("coefficient of friction", &[material.friction])?;
+        let (e, rule) = (material.restitution, "must lie in [0, 1]");
+        validate::unless((0.0..=1.0).contains(&e), "restitution", e, rule)?;
         let (stiffness, rule) = (material.stiffness, "must be > 0");
         validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
         validate::not_negative("dissipation time", &[material.dissipation_time])?;
@@ -244,6 +321,7 @@ impl Material {
         };
         Self {
             friction,
+            restitution: self.restitution.max(other.restitution),
             stiffness: 1.0 / compliance,
             dissipation_time,
             near_rigid: smaller(self.near_rigid, other.near_rigid),
@@ -264,6 +342,7 @@ mod tests {
     fn material(friction: f64, stiffness: f64, dissipation_time: f64) -> Material {
         Material {
             friction,
+            restitution: 0.0,
             stiffness,
             dissipation_time,
             near_rigid: None,
@@ -285,16 +364,19 @@ mod tests {
         let smooth = material(0.0, f64::INFINITY, 0.0);
         assert_eq!(smooth.paired(&smooth), smooth);
         let own = Material {
+            restitution: 0.25,
             near_rigid: Some(0.1),
             stiction: Some(1e-4),
             ..hard
         };
         let other = Material {
+            restitution: 0.75,
             near_rigid: Some(0.01),
             ..hard
         };
         for pair in [own.paired(&other), other.paired(&own)] {
             assert_eq!((pair.near_rigid, pair.stiction), (Some(0.01), Some(1e-4)));
+            assert_eq!(pair.restitution.to_bits(), 0.75_f64.to_bits());
         }
     }
 
@@ -312,6 +394,9 @@ mod tests {
             sphere().orientation([0.0; 4]),
             sphere().velocity([f64::INFINITY, 0.0, 0.0]),
             sphere().friction(-0.1),
+            sphere().restitution(-0.1),
+            sphere().restitution(1.1),
+            sphere().restitution(f64::NAN),
             sphere().stiffness(0.0),
             sphere().stiffness(f64::NAN),
             sphere().dissipation_time(-1.0),

@@ -107,10 +107,10 @@ impl Scene {
         Ok(depths.fold(0.0, f64::max))
     }
 
-    /// The pair of bodies `i < j`; none where both are fixed or the pair is ignored.
+    /// The pair of bodies `i < j`; none where both are fixed or may not touch.
     pub(super) fn pair(&self, i: usize, j: usize) -> Option<Pair> {
         let fixed = |body: usize| self.bodies[body].tree.is_none();
-        if i >= j || (fixed(i) && fixed(j)) || self.is_ignored(i, j) {
+        if i >= j || (fixed(i) && fixed(j)) || !self.may_touch(i, j) {
             return None;
         }
         let (a, b) = if fixed(i) { (j, i) } else { (i, j) };
@@ -173,6 +173,9 @@ impl Scene {
         if wanted.friction {
             parameters.friction = material.friction;
         }
+        if wanted.restitution_at.is_some() {
+            parameters.restitution = material.restitution;
+        }
         if wanted.compliance {
             parameters.stiffness = material.stiffness;
             parameters.dissipation_time = material.dissipation_time;
@@ -212,14 +215,16 @@ impl Scene {
             }
         };
         let (n, trees) = (self.len(), self.trees());
-        candidates(trees, ball, work, pairs);
+        let may_touch = |i: usize, j: usize| self.may_touch(self.moving[i], self.moving[j]);
+        candidates(trees, ball, may_touch, work, pairs);
         for pair in pairs.iter_mut() {
             *pair = self.moving[*pair / trees] * n + self.moving[*pair % trees];
         }
         for &still in &self.still {
             for (tree, &body) in self.moving.iter().enumerate() {
-                if self.is_near(still, margin, &ball(tree)) {
-                    pairs.push(still.min(body) * n + still.max(body));
+                let (i, j) = (still.min(body), still.max(body));
+                if self.may_touch(i, j) && self.is_near(still, margin, &ball(tree)) {
+                    pairs.push(i * n + j);
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::body::Material;
 use super::contacts::PairPoint;
 use super::narrow_phase::feature_count;
 use super::pose::frame;
@@ -19,7 +20,7 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 /// the [`Scene`].
 ///
 /// Contacts are numbered from 0, pair by pair in rising order, vertices in the order of their
-/// features. Restitution is zero. Friction is that of the bodies; a driver without friction refuses
+/// features. Restitution and friction are those of the bodies; a driver without friction refuses
 /// one that is not zero. The variational driver refuses bodies with quaternions.
 ///
 /// ```
@@ -50,7 +51,8 @@ impl Scene {
     /// # Errors
     /// [`InputError::BadSetting`] (the entry is body A, the value body B) for a pair whose contacts
     /// depend on the configuration: two boxes, a sphere and a box, a capsule with anything but a
-    /// plane, a cylinder, a cone, a shape of parry. [`ignore`](Self::ignore) such pairs.
+    /// plane, a cylinder, a cone, a shape of parry. Such pairs may be
+    /// [ignored](Self::ignore), or kept apart by their [groups](super::Body::groups).
     pub fn fixed_contacts(&self) -> Result<FixedContacts, InputError> {
         let (mut contacts, mut tangents) = (Vec::new(), 0);
         let n = self.len();
@@ -125,17 +127,11 @@ impl FixedContacts {
         }
     }
 
-    /// Friction, stiffness and dissipation time of contact `j`.
-    fn material(&self, j: usize) -> (f64, f64, f64) {
-        let bodies = self
-            .contacts
-            .get(j)
-            .and_then(|&number| self.scene.contact_of(number));
-        bodies.map_or((0.0, f64::INFINITY, 0.0), |(a, b, _)| {
-            let [a, b] = [a, b].map(|body| self.scene.bodies[body].body.material);
-            let pair = a.paired(&b);
-            (pair.friction, pair.stiffness, pair.dissipation_time)
-        })
+    /// The material of contact `j`.
+    fn material(&self, j: usize) -> Option<Material> {
+        let (a, b, _) = self.scene.contact_of(*self.contacts.get(j)?)?;
+        let [a, b] = [a, b].map(|body| self.scene.bodies[body].body.material);
+        Some(a.paired(&b))
     }
 }
 
@@ -154,16 +150,20 @@ impl UnilateralConstraints for FixedContacts {
         true
     }
 
+    fn restitution(&self, j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        self.material(j).map_or(0.0, |of| of.restitution)
+    }
+
     fn stiffness(&self, j: usize) -> f64 {
-        self.material(j).1
+        self.material(j).map_or(f64::INFINITY, |of| of.stiffness)
     }
 
     fn dissipation_time(&self, j: usize) -> f64 {
-        self.material(j).2
+        self.material(j).map_or(0.0, |of| of.dissipation_time)
     }
 
     fn friction(&self, j: usize) -> f64 {
-        self.material(j).0
+        self.material(j).map_or(0.0, |of| of.friction)
     }
 
     fn tangents(&self, _j: usize) -> usize {

@@ -16,6 +16,9 @@
 //!   the [axes](JointAxis) that a joint leaves free. [`Frozen`] keeps a body in a plane, or still;
 //!   [`Kinematic`] moves one along a path in time.
 //!
+//! Bodies touch by [groups](Body::groups), [bounce](Body::restitution), and come and go
+//! ([`Compliant::add_body`](crate::Compliant::add_body)).
+//!
 //! ```
 //! use saltation::bodies::{Body, Scene, Shape};
 //! use saltation::{Compliant, Start};
@@ -45,12 +48,15 @@
 // Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
 // (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
 // bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
-// parry), `queries` (distances, overlaps, rays), `fixed_contacts`, `free_contact`, `joints` (terms of the
-// compliant driver).
+// parry), `queries` (distances, overlaps, rays), `changes` (bodies that come and go), `document` (as text),
+// `fixed_contacts`, `free_contact`, `joints` (terms of the compliant driver).
 
 mod body;
 mod broad_phase;
+mod changes;
 mod contacts;
+#[cfg(feature = "serde")]
+mod document;
 mod fixed_contacts;
 mod free_contact;
 mod joints;

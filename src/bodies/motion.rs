@@ -112,7 +112,7 @@ impl MechanicalSystem for Scene {
 
     fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
         for (effort, &body) in effort.chunks_exact_mut(6).zip(&self.moving) {
-            let weight = self.gravity * self.bodies[body].mass;
+            let weight = self.gravity * self.mass_of(body).unwrap_or(0.0);
             effort[..3].fill(0.0);
             effort[3..].copy_from_slice(weight.as_slice());
         }
@@ -163,7 +163,7 @@ impl MechanicalSystem for Scene {
 
     fn potential(&self, q: &[f64]) -> Option<f64> {
         let energy = |(q, &body): (&[f64], &usize)| {
-            -self.bodies[body].mass * self.gravity.dot(&Vector3::new(q[0], q[1], q[2]))
+            -self.mass_of(body).unwrap_or(0.0) * self.gravity.dot(&Vector3::new(q[0], q[1], q[2]))
         };
         Some(q.chunks_exact(7).zip(&self.moving).map(energy).sum())
     }

@@ -58,7 +58,7 @@ pub struct Scene {
     /// Fixed bodies.
     pub(super) still: Vec<usize>,
     /// Pairs that may not touch, the lower number first, sorted.
-    ignored: Vec<(usize, usize)>,
+    pub(super) ignored: Vec<(usize, usize)>,
     pub(super) gravity: Vector3<f64>,
     pub(super) middle_points: bool,
 }
@@ -73,6 +73,24 @@ pub(super) struct Placed {
     /// The pose at the start, for a fixed body always.
     pub(super) pose: Pose,
     pub(super) radius: f64,
+    /// It was not removed.
+    pub(super) is_there: bool,
+}
+
+impl Placed {
+    /// A body with the tree that it has if it moves.
+    pub(super) fn new(body: Body, tree: Option<usize>) -> Self {
+        let (mass, moments) = body.mass_and_moments();
+        Self {
+            mass,
+            moments,
+            tree,
+            pose: Pose::from_coordinates(&body.start),
+            radius: body.shape.bounding_radius(),
+            is_there: true,
+            body,
+        }
+    }
 }
 
 impl Default for Scene {
@@ -101,14 +119,7 @@ impl Scene {
     /// the number of the body. A plane must be fixed.
     pub fn add(&mut self, body: Body) -> Result<usize, InputError> {
         let number = self.bodies.len();
-        body.validate().map_err(|mut error| {
-            if let InputError::NotFinite { entry, .. } | InputError::BadSetting { entry, .. } =
-                &mut error
-            {
-                *entry = number;
-            }
-            error
-        })?;
+        body.validate().map_err(of_body(number))?;
         let numbers = (number + 1).checked_mul(number + 1);
         let fits = numbers.and_then(|pairs| pairs.checked_mul(FEATURES));
         let rule = "so many bodies have more contacts than can be numbered";
@@ -120,15 +131,7 @@ impl Scene {
             self.moving.push(number);
             Some(self.moving.len() - 1)
         };
-        let (mass, moments) = body.mass_and_moments();
-        self.bodies.push(Placed {
-            mass,
-            moments,
-            tree,
-            pose: Pose::from_coordinates(&body.start),
-            radius: body.shape.bounding_radius(),
-            body,
-        });
+        self.bodies.push(Placed::new(body, tree));
         Ok(number)
     }
 
@@ -142,13 +145,13 @@ impl Scene {
         Ok(())
     }
 
-    /// Lets two bodies pass through each other.
+    /// Lets two bodies pass through each other. Many at once: [`Body::groups`].
     ///
     /// # Errors
     /// [`InputError::NoSuch`] for a body that is not there.
     pub fn ignore(&mut self, a: usize, b: usize) -> Result<(), InputError> {
         let count = self.bodies.len();
-        if let Some(index) = [a, b].into_iter().find(|&body| body >= count) {
+        if let Some(index) = [a, b].into_iter().find(|&body| self.there(body).is_none()) {
             let what = "body";
             return Err(InputError::NoSuch { what, index, count });
         }
@@ -165,7 +168,7 @@ impl Scene {
         self.middle_points = everywhere;
     }
 
-    /// Number of bodies, fixed ones too.
+    /// Number of bodies, fixed ones and those that were [removed](Self::remove) too.
     pub fn len(&self) -> usize {
         self.bodies.len()
     }
@@ -175,25 +178,30 @@ impl Scene {
         self.bodies.is_empty()
     }
 
-    /// A body, as it was given to the scene.
+    /// A body, as it was given to the scene; none for one that is not there.
     pub fn body(&self, body: usize) -> Option<&Body> {
-        self.bodies.get(body).map(|placed| &placed.body)
+        self.there(body).map(|placed| &placed.body)
+    }
+
+    /// A body that is there.
+    pub(super) fn there(&self, body: usize) -> Option<&Placed> {
+        self.bodies.get(body).filter(|placed| placed.is_there)
     }
 
     /// The tree of a moving body; none for a fixed one.
     pub fn tree_of(&self, body: usize) -> Option<usize> {
-        self.bodies.get(body)?.tree
+        self.there(body)?.tree
     }
 
     /// Mass of a body (kg); infinite for a fixed one.
     pub fn mass_of(&self, body: usize) -> Option<f64> {
-        self.bodies.get(body).map(|placed| placed.mass)
+        self.there(body).map(|placed| placed.mass)
     }
 
     /// The pose of a body at these coordinates; none for a body that is not there, and for
     /// coordinates of another length.
     pub fn pose(&self, body: usize, q: &[f64]) -> Option<Pose> {
-        let known = body < self.bodies.len() && q.len() == 7 * self.moving.len();
+        let known = self.there(body).is_some() && q.len() == 7 * self.moving.len();
         known.then(|| self.pose_of(body, q))
     }
 
@@ -212,7 +220,7 @@ impl Scene {
 
     /// Angular velocity of a body and velocity of its centre, in world axes; zero for a fixed one.
     pub fn velocity(&self, body: usize, v: &[f64]) -> Option<(Vector3<f64>, Vector3<f64>)> {
-        let placed = self.bodies.get(body)?;
+        let placed = self.there(body)?;
         let Some(tree) = placed.tree else {
             return Some((Vector3::zeros(), Vector3::zeros()));
         };
@@ -249,8 +257,25 @@ impl Scene {
         )
     }
 
-    /// True for a pair, the lower number first, that may not touch.
-    pub(super) fn is_ignored(&self, i: usize, j: usize) -> bool {
-        self.ignored.binary_search(&(i, j)).is_ok()
+    /// True for a pair, the lower number first, that may touch: both are there, by their groups, and
+    /// unless it is ignored.
+    pub(super) fn may_touch(&self, i: usize, j: usize) -> bool {
+        let (a, b) = (&self.bodies[i], &self.bodies[j]);
+        let both_there = a.is_there && b.is_there;
+        both_there
+            && a.body.groups.meet(b.body.groups)
+            && self.ignored.binary_search(&(i, j)).is_err()
+    }
+}
+
+/// Says of which body an error is.
+pub(super) fn of_body(number: usize) -> impl Fn(InputError) -> InputError {
+    move |mut error| {
+        if let InputError::NotFinite { entry, .. } | InputError::BadSetting { entry, .. } =
+            &mut error
+        {
+            *entry = number;
+        }
+        error
     }
 }

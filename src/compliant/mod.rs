@@ -2,10 +2,14 @@
 
 // Inside: `law` (impulses as functions of velocities), `regularisation` (softness of a contact in a
 // step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`,
+// `blow` (restitution), `checkpoint` (the state of a run as plain data),
 // `metrics` (errors of the contact model), `settings`, `failure`; `implicit`, `gradient`, `variation`
 // (the derivative of the solution and its transpose); `stepping` (the driver), `terms` (limits,
 // motors, friction and gears of axes), `welds` (loops of them).
 
+mod blow;
+#[cfg(feature = "serde")]
+mod checkpoint;
 mod failure;
 mod gradient;
 mod implicit;
@@ -22,6 +26,8 @@ mod terms;
 mod variation;
 mod welds;
 
+#[cfg(feature = "serde")]
+pub use checkpoint::Checkpoint;
 pub use failure::CompliantFailure;
 pub use law::{ContactLaw, ContactPoint, Region, RowLaw};
 pub use metrics::Gliding;

@@ -314,14 +314,9 @@ impl Problem {
         validate::length("start velocities", self.dof(), v0.len())?;
         validate::finite("start velocities", v0)?;
         check_slip(slip)?;
-        for term in &mut self.contacts {
-            let mut start = 0.0;
-            for link in term.links.iter() {
-                let tree = &self.trees[link.tree];
-                let row = &self.jacobian[link.place..link.place + tree.width];
-                start += crate::linalg::dot(row, &v0[tree.start..tree.start + tree.width]);
-            }
-            term.law.model = Friction::Lagged { start, slip };
+        for i in 0..self.contacts.len() {
+            let start = self.normal_rate(i, v0);
+            self.contacts[i].law.model = Friction::Lagged { start, slip };
         }
         Ok(())
     }
@@ -375,6 +370,64 @@ impl Problem {
             }
         }
         Ok(())
+    }
+
+    /// The normal velocity of contact `i` at the velocities `v`.
+    pub(super) fn normal_rate(&self, i: usize, v: &[f64]) -> f64 {
+        let mut rate = 0.0;
+        for link in self.contacts[i].links.iter() {
+            let tree = &self.trees[link.tree];
+            let row = &self.jacobian[link.place..link.place + tree.width];
+            rate += crate::linalg::dot(row, &v[tree.start..tree.start + tree.width]);
+        }
+        rate
+    }
+
+    /// `vᵀ A w` of one tree.
+    pub(super) fn inertia_product(&self, tree: usize, v: &[f64], w: &[f64]) -> f64 {
+        let tree = &self.trees[tree];
+        let (n, of) = (tree.width, tree.start..tree.start + tree.width);
+        let block = self.inertia[tree.place..tree.place + n * n].chunks_exact(n);
+        let rows = block.zip(&v[of.clone()]);
+        rows.map(|(row, v)| v * crate::linalg::dot(row, &w[of.clone()]))
+            .sum()
+    }
+
+    /// True where a row acts on this tree.
+    pub(super) fn acts_on(&self, tree: usize) -> bool {
+        let mut links = self.rows.iter().flat_map(|term| term.links.iter());
+        links.any(|link| link.tree == tree)
+    }
+
+    /// The island of contact `i`, with those of all trees.
+    pub(super) fn island_of(&self, i: usize, of_tree: &[usize]) -> usize {
+        of_tree[self.contacts[i].links.first.tree]
+    }
+
+    /// Lets contact `i` of Coulomb's law open with this normal velocity, as a rigid one.
+    pub(super) fn rebound(&mut self, i: usize, speed: f64) {
+        let term = &mut self.contacts[i];
+        let softness = self.softness.of(&term.parameters);
+        let hard = softness.rebounding(&term.law);
+        term.law.stabilisation = speed;
+        term.law.model = Friction::Coulomb { load: 0.0, hard };
+    }
+
+    /// Takes over contact `i` of another problem of the same contacts.
+    pub(super) fn copy_contact(&mut self, i: usize, other: &Self) {
+        self.contacts[i] = other.contacts[i];
+    }
+
+    /// Takes over another problem, in the memory of this one.
+    pub(super) fn copy(&mut self, other: &Self) {
+        (self.dt, self.softness) = (other.dt, other.softness);
+        self.trees.clone_from(&other.trees);
+        self.inertia.clone_from(&other.inertia);
+        self.factors.clone_from(&other.factors);
+        self.free.clone_from(&other.free);
+        self.contacts.clone_from(&other.contacts);
+        self.rows.clone_from(&other.rows);
+        self.jacobian.clone_from(&other.jacobian);
     }
 
     /// Copies rows into the flat storage, padded to `height` rows a tree.

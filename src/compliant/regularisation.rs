@@ -116,6 +116,16 @@ impl Softness {
         }
     }
 
+    /// How a contact of Coulomb's law presses while it gives back its approach: from the first
+    /// load on as hard as others under great loads, whatever its stiffness.
+    pub(crate) fn rebounding(&self, law: &ContactLaw) -> Hardening {
+        let w = law.tangential / self.stiction;
+        Hardening {
+            knee: 0.0,
+            normal: (HARD * w / (4.0 * PI * PI)).min(law.normal),
+        }
+    }
+
     /// The near-rigid limit `β² w / 4π²` of a regularisation.
     pub(crate) fn floor(&self, w: f64) -> f64 {
         self.near_rigid * self.near_rigid / (4.0 * PI * PI) * w

@@ -43,6 +43,17 @@ fn a_dropped_ball_lands_when_it_should_and_stays() {
     assert!((x[8] - 3.0).abs() < 1e-9 && x[12].abs() < 1e-9);
 }
 
+/// The law of impact has the restitution of the bodies: the greater of both.
+#[test]
+fn a_dropped_ball_bounces_with_its_restitution() {
+    let ball = Body::new(Shape::sphere(0.1).unwrap()).restitution(0.6);
+    let run = run(above_ground(ball.position([0.0, 0.0, 0.6])), 0.5);
+    let fall = (1.0 / G).sqrt();
+    let t = 0.5 - fall;
+    let height = 0.1 + 0.6 * G * fall * t - 0.5 * G * t * t;
+    assert!((run.state()[2] - height).abs() < 1e-9);
+}
+
 #[test]
 fn a_level_box_lands_on_four_vertices() {
     let cuboid = Body::new(Shape::cuboid([0.1, 0.2, 0.3]).unwrap()).position([0.0, 0.0, 0.8]);

@@ -27,6 +27,8 @@ mod random_scenes;
 mod reference;
 mod reference_rows;
 mod refused_at_the_start;
+mod restitution;
+mod restitution_of_scenes;
 mod rolling;
 mod sensitivities;
 mod slip_in_stiction;

@@ -1,6 +1,6 @@
 //! What the driver does not take is refused before a run starts, however far the contact is.
 
-use saltation::compliant::CompliantFailure;
+use saltation::compliant::{CompliantFailure, Scheme, StepFriction};
 use saltation::mechanics::{
     ContactParameters, ContactSet, MechanicalSystem, UnilateralConstraints,
 };
@@ -82,22 +82,67 @@ fn refusal(stepper: Compliant<Particle>) -> Option<InputError> {
 }
 
 #[test]
-fn restitution_is_refused_before_the_body_falls() {
+fn restitution_that_a_step_ignores_is_refused_before_the_body_falls() {
     let bouncy = Particle {
         restitution: 0.5,
         ..PLAIN
     };
     let stepper = || Compliant::new(bouncy).unwrap();
-    assert_eq!(
-        refusal(stepper()),
-        Some(InputError::RestitutionIgnored {
-            law: "the compliant driver",
+    let by_friction = "the compliant driver with another friction than StepFriction::Coulomb";
+    let by_scheme = "the compliant driver with Scheme::ExplicitEuler or Scheme::Midpoint";
+    for (other, law) in [
+        (stepper().friction(StepFriction::Cone), by_friction),
+        (
+            stepper().friction(StepFriction::Lagged { slip: 1e-4 }),
+            by_friction,
+        ),
+        (stepper().scheme(Scheme::Midpoint), by_scheme),
+        (stepper().scheme(Scheme::ExplicitEuler), by_scheme),
+    ] {
+        let refused = InputError::RestitutionIgnored {
+            law,
             contact: 1,
             restitution: 0.5,
-        })
-    );
-    assert_eq!(refusal(stepper().inelastic()), None);
-    assert_eq!(refusal(Compliant::new(PLAIN).unwrap()), None);
+        };
+        assert_eq!(refusal(other.clone()), Some(refused));
+        assert_eq!(refusal(other.inelastic()), None);
+    }
+    assert_eq!(refusal(stepper()), None);
+    assert_eq!(refusal(stepper().scheme(Scheme::ImplicitEuler)), None);
+    let plain = Compliant::new(PLAIN).unwrap();
+    assert_eq!(refusal(plain.friction(StepFriction::Cone)), None);
+    for restitution in [-0.1, 1.1, f64::INFINITY] {
+        let odd = Compliant::new(Particle {
+            restitution,
+            ..PLAIN
+        });
+        let refused = refusal(odd.unwrap());
+        let is_named = matches!(
+            refused,
+            Some(InputError::BadSetting {
+                name: "restitution",
+                entry: 1,
+                ..
+            })
+        );
+        assert!(is_named, "{restitution}: {refused:?}");
+    }
+    for speed in [-1.0, f64::INFINITY] {
+        let refused = refusal(stepper().slowest_rebound(speed));
+        let is_named = matches!(
+            refused,
+            Some(
+                InputError::BadSetting {
+                    name: "slowest_rebound",
+                    ..
+                } | InputError::NotFinite {
+                    name: "slowest_rebound",
+                    ..
+                }
+            )
+        );
+        assert!(is_named, "{speed}: {refused:?}");
+    }
 }
 
 #[test]
@@ -143,7 +188,8 @@ fn a_source_without_a_number_of_contacts_is_refused_where_it_lists_one() {
         }
         Ok(())
     });
-    let mut stepper = Compliant::new(bouncy).unwrap().time_step(1e-2);
+    let cone = Compliant::new(bouncy).unwrap().friction(StepFriction::Cone);
+    let mut stepper = cone.time_step(1e-2);
     let run = stepper
         .integrate(&Start::at(0.0).q(&[0.0, 1.0]).v(&[0.0; 2]), 1.0)
         .unwrap();

@@ -32,7 +32,7 @@ fn stepper<S: MechanicalSystem + ContactSource>(
 
 /// The greatest difference between the derivative and central differences of runs, beside its
 /// largest entry.
-fn mismatch<S: MechanicalSystem + ContactSource>(
+pub(crate) fn mismatch<S: MechanicalSystem + ContactSource>(
     mut stepper: Compliant<S>,
     (q, v): (&[f64], &[f64]),
     tf: f64,

@@ -185,3 +185,56 @@ fn a_ball_as_wide_as_nothing_there_is_is_no_shape() {
         Err(InputError::BadSetting { .. })
     ));
 }
+
+/// A particle that bounces twice; its restitution makes no sense from the second blow on.
+struct Fickle {
+    later: f64,
+}
+
+impl MechanicalSystem for Fickle {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort[0] = -9.81;
+    }
+}
+
+impl UnilateralConstraints for Fickle {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row[0] = 1.0;
+        true
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], v: &[f64]) -> f64 {
+        if v[0] > 1.0 { self.later } else { 0.5 }
+    }
+}
+
+#[test]
+fn restitution_that_makes_no_sense_later_ends_the_run_by_name() {
+    for later in [f64::NAN, f64::INFINITY, -0.5, 2.0] {
+        let mut driver = Compliant::new(Fickle { later }).unwrap();
+        let start = Start::at(0.0).q(&[0.5]).v(&[0.0]);
+        let run = driver.integrate(&start, 2.0).unwrap();
+        let Some(CompliantFailure::Model { t, reason, .. }) = run.status().reason() else {
+            panic!("{}", run.status());
+        };
+        let is_named = matches!(
+            reason,
+            InputError::BadSetting {
+                name: "restitution",
+                ..
+            }
+        );
+        assert!(is_named && *t > 0.3, "{reason} at {t}");
+    }
+}

@@ -7,7 +7,7 @@ use saltation::bodies::{
     Body, CAPACITY, FixedContacts, FreeContact, Manifold, ManifoldPoint, Pose, Query, QueryMemory,
     Ray, RayHit, Scene, Shape, ShapeKind, contact_point, contact_points,
 };
-use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
+use saltation::compliant::{Checkpoint, Problem, RowLaw, StepState, StepTerm};
 use saltation::mechanics::{
     ContactParameters, Contacts, MechanicalSystem, Reach, UnilateralConstraints,
 };
@@ -161,6 +161,13 @@ fn body(draw: &mut Draw, trial: &mut Trial) -> Option<Body> {
             .dissipation_time(draw.part())
             .near_rigid(draw.positive())
             .stiction(draw.positive());
+    }
+    if draw.chance(0.3) {
+        body = body.restitution(draw.part().abs());
+    }
+    if draw.chance(0.3) {
+        let groups = |draw: &mut Draw| 1 << draw.below(3) | 1 << draw.below(3);
+        body = body.groups(groups(draw)).touching(groups(draw));
     }
     trial.note("body", &(body.is_fixed(), body.shape()));
     Some(body)
@@ -327,11 +334,74 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         }
         trial.finite("q", stepper.q());
         trial.finite("v", stepper.v());
+        if draw.chance(0.2) {
+            change(&mut draw.aside("changes"), trial, &mut stepper);
+        }
+    }
+    if draw.chance(0.3) {
+        taken_up(&mut draw.aside("taken up"), trial, &mut stepper);
     }
     let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
     look(trial, stepper.system(), (&q, &v));
     trial.note("dof", &stepper.system().dof());
     seen(&mut draw, trial, &mut stepper);
+}
+
+/// A run that is taken up from plain data is the uncut run.
+fn taken_up(draw: &mut Draw, trial: &mut Trial, stepper: &mut Compliant<Scene>) {
+    let Some(stands) = trial.door("checkpoint", stepper.checkpoint()) else {
+        return;
+    };
+    let mut other = stepper.clone();
+    let Some(live) = trial.door("restored", other.restore(&stands)) else {
+        return;
+    };
+    let saved: Option<Checkpoint> = trial.door("of", Checkpoint::of(&live.snapshot()));
+    trial.expect(saved.as_ref() == Some(&stands), || {
+        "another checkpoint".to_owned()
+    });
+    drop(live);
+    trial.note("stands at", &stands.t());
+    for _ in 0..draw.below(3) {
+        let made = (stepper.step().is_ok(), other.step().is_ok());
+        trial.expect(made.0 == made.1, || "one step is refused".to_owned());
+    }
+    let is_same = stepper.q() == other.q() && stepper.v() == other.v();
+    trial.expect(is_same, || "a run that was taken up is another".to_owned());
+}
+
+/// Bodies come and go; what is refused changes nothing.
+fn change(draw: &mut Draw, trial: &mut Trial, stepper: &mut Compliant<Scene>) {
+    let number = draw.size(8);
+    let (q, v) = (stepper.q().to_vec(), stepper.v().to_vec());
+    let changed = match draw.below(5) {
+        0 => trial.result("removed", stepper.remove_body(number)),
+        1 => {
+            let mut v = v.clone();
+            v.truncate(v.len() - draw.below(2));
+            let mut scene = stepper.system().clone();
+            trial.door("removed from the scene", scene.remove(number));
+            let exchanged = stepper.exchange(scene, &q, &v).map(|_| ());
+            trial.result("exchanged", exchanged)
+        }
+        which => {
+            let Some(body) = body(draw, trial) else {
+                return;
+            };
+            let mut scene = stepper.system().clone();
+            trial.door("replaced", scene.replace(number, body.clone()));
+            let changed = if which == 2 {
+                stepper.replace_body(number, body)
+            } else {
+                stepper.add_body(body).map(|_| ())
+            };
+            trial.result("changed", changed)
+        }
+    };
+    trial.expect(
+        changed.is_some() || stepper.q() == q && stepper.v() == v,
+        || "a refused change moves the bodies".to_owned(),
+    );
 }
 
 /// A page of some more steps, with their forces.

@@ -32,7 +32,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         "weights",
         &(scheme.effort_weight(), scheme.velocity_weight()),
     );
-    stepper = stepper.time_step(dt).scheme(scheme).inelastic();
+    stepper = stepper.time_step(dt).scheme(scheme);
+    if draw.chance(0.7) {
+        stepper = stepper.inelastic();
+    }
     if draw.chance(0.4) {
         stepper = stepper.frictionless();
     }
@@ -52,7 +55,10 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
     }
     if draw.chance(0.2) {
         let margin = draw.part();
-        stepper = stepper.least_margin(margin).max_memory(draw.size(10_000));
+        stepper = stepper
+            .slowest_rebound(draw.positive())
+            .least_margin(margin)
+            .max_memory(draw.size(10_000));
     }
     if draw.chance(0.02) {
         let interrupt = Interrupt::new();

@@ -115,7 +115,8 @@ pub struct Query<'a> {
 
 impl Scene {
     /// Places all bodies for queries at the coordinates `q`. Pairs that are
-    /// [ignored](Self::ignore) count here as all others.
+    /// [ignored](Self::ignore), or pass through each other by their [groups](super::Body::groups),
+    /// count here as all others.
     ///
     /// ```
     /// use saltation::bodies::{Body, QueryMemory, Ray, Scene, Shape};
@@ -155,6 +156,9 @@ impl Scene {
             let pose = self.pose_of(body, q);
             let shape = &self.bodies[body].body.shape;
             memory.poses.push(pose);
+            if self.there(body).is_none() {
+                continue;
+            }
             match bounds(PlacedShape::new(shape, &pose)) {
                 Some([low, high]) => memory.tree.add(body, Bounds { low, high }),
                 None => memory.planes.push(body),
@@ -292,12 +296,13 @@ impl Query<'_> {
 
     fn placed(&self, body: usize) -> Result<PlacedShape<'_>, InputError> {
         let (what, count) = ("body", self.scene.len());
-        let pose = self.memory.poses.get(body);
-        let pose = pose.ok_or(InputError::NoSuch {
+        let there = self.scene.there(body);
+        let found = there.zip(self.memory.poses.get(body));
+        let (placed, pose) = found.ok_or(InputError::NoSuch {
             what,
             index: body,
             count,
         })?;
-        Ok(PlacedShape::new(&self.scene.bodies[body].body.shape, pose))
+        Ok(PlacedShape::new(&placed.body.shape, pose))
     }
 }

@@ -58,7 +58,7 @@ impl IslandSolver {
             self.sweep(settings, LAST)?;
             return Ok(true);
         }
-        let is_asked = made == PATIENCE || made > 0 && made % (2 * PATIENCE) == 0;
+        let is_asked = made == PATIENCE || made > 0 && made.is_multiple_of(2 * PATIENCE);
         let is_far = is_asked && self.report.momentum_error > FAR;
         if is_far {
             self.sweep(settings, APPROACH)?;

@@ -15,6 +15,8 @@ pub(super) struct Columns {
     pub(super) listed: Vec<usize>,
     pub(super) low: Problem,
     pub(super) high: Problem,
+    /// Speeds at which contacts rebound in these.
+    pub(super) targets: [Vec<f64>; 2],
     pub(super) variation: Variation,
     pub(super) found: SolutionVariation,
     pub(super) q: Vec<f64>,
@@ -34,6 +36,7 @@ impl Columns {
             listed: Vec::new(),
             low: Problem::new(dt)?,
             high: Problem::new(dt)?,
+            targets: [Vec::new(), Vec::new()],
             variation: Variation::default(),
             found: SolutionVariation::default(),
             q: Vec::new(),

@@ -35,8 +35,9 @@ use crate::{InputError, Interrupt, Observer, Run, Start, Stop, Summary, validate
 ///
 /// Contacts press by `−k a − τ k ȧ` with the [`stiffness`](crate::mechanics::UnilateralConstraints::stiffness)
 /// `k` and the [`dissipation_time`](crate::mechanics::UnilateralConstraints::dissipation_time) `τ`
-/// of the model, no stiffer than the step resolves ([`Softness`]). Restitution is not known to this
-/// driver and refused when a run starts (a [`ContactSource`] without a
+/// of the model, no stiffer than the step resolves ([`Softness`]). A contact with restitution gives back that part of
+/// the speed with which it closes ([module](crate::compliant)); where friction or scheme do not allow
+/// it, it is refused when a run starts (a [`ContactSource`] without a
 /// [`contact_count`](ContactSource::contact_count): where such a contact is listed first), unless [`inelastic`](Self::inelastic) says that it does not matter. What the
 /// model gets wrong, and by how much, is in the [module](crate::compliant).
 ///
@@ -136,6 +137,36 @@ where
         self
     }
 
+    /// Contacts that approach no faster than this give nothing back, whatever their restitution
+    /// (m/s); default 0. Nor do those that approach no faster than by what one step gives them,
+    /// `|J_n (v* − v₀)|`, under its weight `g dt`: what bounces comes to rest.
+    ///
+    /// ```
+    /// use saltation::bodies::{Body, Scene, Shape};
+    /// use saltation::{Compliant, Start};
+    /// let mut scene = Scene::new();
+    /// scene.add(Body::fixed(Shape::plane()))?;
+    /// let ball = Body::new(Shape::sphere(0.1)?).restitution(0.8);
+    /// scene.add(ball.position([0.0, 0.0, 1.1]))?; // falls for 0.45 s from 1 m
+    /// let (q, v) = scene.start();
+    /// let start = Start::at(0.0).q(&q).v(&v);
+    /// let mut stepper = Compliant::new(scene)?.time_step(1e-4);
+    /// let highest = |run: &saltation::Run| {
+    ///     let heights = (5000..10000).map(|k| run.q(k)[2]);
+    ///     heights.fold(0.0, f64::max) - 0.1
+    /// };
+    /// let run = stepper.integrate(&start, 1.0)?.completed()?;
+    /// assert!((highest(&run) - 0.64).abs() < 1e-3); // e² of it
+    /// let mut stepper = stepper.slowest_rebound(5.0); // it arrives with 4.4 m/s
+    /// assert!(highest(&stepper.integrate(&start, 1.0)?.completed()?) < 1e-6);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    #[must_use]
+    pub fn slowest_rebound(mut self, speed: f64) -> Self {
+        self.core.settings.slowest_rebound = speed;
+        self
+    }
+
     /// Says that coefficients of restitution do not matter: contacts dissipate by their
     /// dissipation time alone.
     #[must_use]
@@ -185,9 +216,39 @@ where
     }
 
     /// The system, to be changed between steps: a goal of a motor, a load. The number of velocities
-    /// and of coordinates must stay.
+    /// and of coordinates must stay; see [`exchange`](Self::exchange).
     pub fn system_mut(&mut self) -> &mut S {
         &mut self.system
+    }
+
+    /// Goes on with another system from these coordinates and velocities, at the same time, and
+    /// returns the one before: where bodies came or went. Their numbers may be others. Settings, terms
+    /// and counts stay; the next step is that of a run that starts here. For bodies of a scene see
+    /// [`add_body`](Self::add_body).
+    ///
+    /// # Errors
+    /// [`InputError::NotStarted`]; as [`start`](Self::start). The driver stands as before then.
+    pub fn exchange(&mut self, system: S, q: &[f64], v: &[f64]) -> Result<S, InputError> {
+        let core = &mut self.core;
+        if core.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        let (t, counts) = (core.t, (core.statistics, core.times, core.is_sunk));
+        let (old_q, old_v) = (core.q.clone(), core.v.clone());
+        let pressing = core.pressing.clone();
+        let changed = core.start(&system, t, q, v);
+        if changed.is_err() {
+            core.start(&self.system, t, &old_q, &old_v)?;
+            core.pressing = pressing;
+        }
+        (core.statistics, core.times, core.is_sunk) = counts;
+        changed?;
+        Ok(std::mem::replace(&mut self.system, system))
+    }
+
+    /// The first term that acts on a tree of the system in a step that starts here.
+    pub(crate) fn term_on(&self, tree: usize) -> Result<Option<usize>, InputError> {
+        self.core.term_on(&self.system, tree)
     }
 
     /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.
@@ -344,13 +405,13 @@ where
 
     /// The contact problem of the last step.
     pub fn problem(&self) -> &Problem {
-        &self.core.problem
+        self.core.solved()
     }
 
     /// The solution of the last step: impulses and regions of its contacts, and how its islands
     /// were solved.
     pub fn solution(&self) -> &StepSolution {
-        self.core.solver.solution()
+        self.core.solution()
     }
 
     /// The impulses of the rows of term `i` in the last step (N s, or N m s), of those in the order in which they were

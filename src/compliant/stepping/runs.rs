@@ -7,8 +7,11 @@ use nalgebra::DMatrix;
 
 use super::division::Division;
 use super::driver::Compliant;
-use super::model::SteppedSystem;
+use super::model::{StepState, SteppedSystem};
 use super::state::Core;
+#[cfg(feature = "serde")]
+use crate::compliant::Checkpoint;
+use crate::compliant::Problem;
 use crate::mechanics::{ContactSource, MechanicalSystem, State};
 use crate::record::path::{Keep, Path};
 use crate::record::{Advance, BodyLayout, Now, Told, can_go_on, whole_steps};
@@ -79,6 +82,34 @@ impl Core {
         }
     }
 
+    /// The first term that acts on a tree in a step that starts here.
+    pub(super) fn term_on(
+        &self,
+        system: &dyn SteppedSystem,
+        tree: usize,
+    ) -> Result<Option<usize>, InputError> {
+        let system = &self.measured(system)?;
+        let (t, q, v) = (self.t, &self.q[..], &self.v[..]);
+        let mut problem = Problem::new(self.settings.dt)?;
+        let mut mass = Vec::new();
+        for i in 0..system.trees() {
+            let own = system.tree(i);
+            mass.clear();
+            mass.resize(own.len() * own.len(), 0.0);
+            system.tree_mass(i, q, &mut mass);
+            problem.add_tree(&mass, &v[own])?;
+        }
+        let dt = self.settings.dt;
+        let state = StepState { t, dt, q, v };
+        for (number, term) in self.settings.terms.iter().enumerate() {
+            term.add(&state, &mut problem)?;
+            if problem.acts_on(tree) {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
     /// Stands where a saved run of this system stood, with its own settings.
     pub(super) fn take_up(
         &mut self,
@@ -136,6 +167,80 @@ where
         let status = stand.status.clone();
         let driver = self;
         Ok(Live::new(LiveRun { driver, stand }, status).resumed(snapshot))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Checkpoint {
+    /// Of a live run of the compliant driver.
+    ///
+    /// # Errors
+    /// [`InputError::Snapshot`] for one of another driver.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, InputError> {
+        let saved: &Saved = snapshot.saved()?;
+        let mut of = saved.core.checkpoint();
+        (of.start, of.steps) = (saved.stand.start, saved.stand.told.steps);
+        Ok(of)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Core {
+    fn checkpoint(&self) -> Checkpoint {
+        let mut of = Checkpoint::at(self.t, self.settings.dt);
+        (of.q, of.v) = (self.q.clone(), self.v.clone());
+        (of.pressing, of.is_sunk) = (self.pressing.clone(), self.is_sunk);
+        of
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<S> Compliant<S>
+where
+    S: MechanicalSystem + ContactSource,
+{
+    /// The state between steps as plain data, with the feature `serde`.
+    ///
+    /// # Errors
+    /// [`InputError::NotStarted`].
+    pub fn checkpoint(&self) -> Result<Checkpoint, InputError> {
+        if self.core.t.is_nan() {
+            return Err(InputError::NotStarted);
+        }
+        Ok(self.core.checkpoint())
+    }
+
+    /// Takes up a run where a checkpoint was made, with the system and the settings of this driver:
+    /// as a live run, or by [`step`](Self::step) where that is dropped.
+    ///
+    /// # Errors
+    /// As [`live`](Self::live); [`InputError::BadSetting`], [`InputError::NoSuch`] for numbers that no
+    /// run of this system has. The driver has not started then.
+    pub fn restore(&mut self, from: &Checkpoint) -> Result<Live<'_>, InputError> {
+        self.core.t = f64::NAN;
+        from.check(self.system.contact_count())?;
+        self.start(&Start::at(from.t).q(&from.q).v(&from.v))?;
+        let core = &mut self.core;
+        core.pressing.clone_from(&from.pressing);
+        core.is_sunk = from.is_sunk;
+        let mut told = core.told();
+        let mut start = from.t;
+        if from.dt.to_bits() == core.settings.dt.to_bits() {
+            (start, told.steps) = (from.start, from.steps);
+        }
+        let status = Status::ReachedEnd;
+        let stand = Stand {
+            start,
+            status: status.clone(),
+            told,
+        };
+        Ok(Live::new(
+            LiveRun {
+                driver: self,
+                stand,
+            },
+            status,
+        ))
     }
 }
 

@@ -73,6 +73,11 @@ impl Core {
         columns: &DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
     ) -> Result<(), CompliantFailure> {
+        if self.blow.is_struck() && self.blow.is_limited {
+            return Err(CompliantFailure::NoDerivative {
+                why: "restitution was brought down so that a blow gains no energy",
+            });
+        }
         work.motion.prepare(step.system, &self.q);
         work.listed.clear();
         let listed = self.contacts.all_parameters().iter().map(|c| c.contact);
@@ -96,6 +101,7 @@ impl Core {
             let h = self.difference_step(&along);
             self.perturbed(step, work, &along, -h)?;
             std::mem::swap(&mut work.low, &mut work.high);
+            work.targets.swap(0, 1);
             self.perturbed(step, work, &along, h)?;
             let Columns {
                 low,
@@ -108,6 +114,7 @@ impl Core {
             variation.set_difference(low, high, 0.5 / h, solution)?;
             self.solver.derivative(&self.problem, variation, found)?;
             self.coordinates_along(step, work, &along, h);
+            self.carry_through_blow(work, 0.5 / h)?;
             let mut column = work.next.column_mut(k);
             for i in 0..nq {
                 column[i] = (work.end_q[1][i] - work.end_q[0][i]) / (2.0 * h);
@@ -117,6 +124,30 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// The change of the velocities after the blow of the step, in the place of those before it.
+    fn carry_through_blow(
+        &mut self,
+        work: &mut Columns,
+        factor: f64,
+    ) -> Result<(), CompliantFailure> {
+        if !self.blow.is_struck() {
+            return Ok(());
+        }
+        let Columns {
+            low,
+            high,
+            targets: [of_low, of_high],
+            variation,
+            found,
+            ..
+        } = work;
+        self.blow.aim_at(of_low, low);
+        self.blow.aim_at(of_high, high);
+        let (solver, problem) = (&mut self.blow.solver, &self.blow.problem);
+        variation.set_difference(low, high, factor, solver.solution())?;
+        solver.derivative(problem, variation, found)
     }
 
     /// The step of central differences along a direction.
@@ -186,7 +217,7 @@ impl Core {
         let wanted = Wanted {
             friction: self.settings.friction,
             slips_at: None,
-            restitution_at: None,
+            restitution_at: self.blow.is_struck().then_some(&work.v),
             compliance: true,
         };
         let filled = step.system.fill(
@@ -211,7 +242,10 @@ impl Core {
             &state,
             &mut work.high,
         );
-        built.map_err(|reason| self.model_failure(reason))
+        built.map_err(|reason| self.model_failure(reason))?;
+        let of_high = &mut work.targets[1];
+        self.blow.targets(&work.high, &work.v, of_high);
+        Ok(())
     }
 
     /// The coordinates at the end of the step from both moved starts, with the velocities that

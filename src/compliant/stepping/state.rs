@@ -8,10 +8,11 @@ use super::model::{StepState, StepTerm, SteppedSystem};
 use super::scheme::Scheme;
 use super::statistics::{StepStatistics, StepTimes};
 
+use crate::compliant::blow::{Blow, check_restitution};
 use crate::compliant::failure::CompliantFailure;
 use crate::compliant::problem::check_slip;
 use crate::compliant::welds::Welds;
-use crate::compliant::{Problem, Softness, Solver, StepFriction};
+use crate::compliant::{Problem, Softness, Solver, StepFriction, StepSolution};
 use crate::mechanics::configuration::{check_configuration, check_input};
 use crate::mechanics::contact::frames::check_start_frames;
 use crate::mechanics::measured::Sizes;
@@ -30,6 +31,8 @@ pub(super) struct Settings {
     pub(super) friction_law: StepFriction,
     pub(super) friction: bool,
     pub(super) inelastic: bool,
+    /// Contacts that approach no faster give nothing back (m/s).
+    pub(super) slowest_rebound: f64,
     pub(super) limits: Limits,
     /// The interrupt of the limits is to be looked at, not that of the solver.
     pub(super) is_interruptible: bool,
@@ -53,6 +56,7 @@ pub(super) struct Core {
     /// A step was begun, and has not come back where the system panicked.
     pub(super) is_stepping: bool,
     pub(super) problem: Problem,
+    pub(super) blow: Blow,
     /// Contacts that pressed in the last step, in rising order, each once.
     pub(super) pressing: Vec<usize>,
     /// The number of contacts that the system numbered at the start; 0 where it numbers none.
@@ -93,6 +97,16 @@ impl Settings {
         self.friction_law == StepFriction::Coulomb
     }
 
+    /// What a step ignores restitution by; none where it does not.
+    fn ignores_restitution(&self) -> Option<&'static str> {
+        if !self.closes_within_steps() {
+            // A contact that presses from a distance has no approach to give back.
+            return Some("the compliant driver with another friction than StepFriction::Coulomb");
+        }
+        let moves_on = self.scheme.velocity_weight() < 1.0;
+        moves_on.then_some("the compliant driver with Scheme::ExplicitEuler or Scheme::Midpoint")
+    }
+
     /// The contacts of `set`; refuses what this driver does not take.
     pub(super) fn fill(
         &self,
@@ -109,15 +123,10 @@ impl Settings {
             compliance: true,
         };
         system.fill(q, set, wanted, contacts)?;
+        let ignored_by = self.ignores_restitution();
         for parameters in contacts.all_parameters() {
             let contact = parameters.contact;
-            if parameters.restitution != 0.0 {
-                return Err(InputError::RestitutionIgnored {
-                    law: "the compliant driver",
-                    contact,
-                    restitution: parameters.restitution,
-                });
-            }
+            check_restitution(contact, parameters.restitution, ignored_by)?;
             if parameters.friction != 0.0 && contacts.tangents() == 0 {
                 return Err(InputError::Tangents {
                     contact,
@@ -169,6 +178,7 @@ impl Core {
             friction_law: StepFriction::default(),
             friction: true,
             inelastic: false,
+            slowest_rebound: 0.0,
             limits: Limits::default(),
             is_interruptible: false,
             terms: Vec::new(),
@@ -177,6 +187,7 @@ impl Core {
             sizes: Arc::default(),
             is_stepping: false,
             problem: Problem::new(settings.dt)?,
+            blow: Blow::new(settings.dt)?,
             settings,
             solver: Solver::new(),
             t: f64::NAN,
@@ -200,6 +211,7 @@ impl Core {
         let settings = &self.settings;
         validate::positive("time_step", &[settings.dt])?;
         validate::not_negative("least_margin", &[settings.least_margin])?;
+        validate::not_negative("slowest_rebound", &[settings.slowest_rebound])?;
         settings.softness.validate()?;
         if let StepFriction::Lagged { slip } = settings.friction_law {
             check_slip(slip)?;
@@ -238,6 +250,7 @@ impl Core {
         self.next_q.extend_from_slice(q);
         self.statistics = StepStatistics::default();
         self.is_sunk = false;
+        self.blow.clear();
         self.times = StepTimes::default();
         self.motion.prepare(system, q);
         self.check_contacts(system)?;
@@ -347,27 +360,51 @@ impl Core {
         self.pressing.dedup();
     }
 
+    /// The solution that the step ends with: that of its blow, where it has one.
+    pub(super) fn solution(&self) -> &StepSolution {
+        self.blow.last_of(&self.solver)
+    }
+
+    /// The problem of [`solution`](Self::solution).
+    pub(super) fn solved(&self) -> &Problem {
+        if self.blow.is_struck() {
+            &self.blow.problem
+        } else {
+            &self.problem
+        }
+    }
+
+    /// The solutions of the step: with its blow there are two.
+    pub(super) fn solutions(&self) -> impl Iterator<Item = &StepSolution> {
+        let is_struck = self.blow.is_struck();
+        let blow = is_struck.then(|| self.blow.solver.solution());
+        std::iter::once(self.solver.solution()).chain(blow)
+    }
+
     pub(super) fn count(&mut self) {
-        let (counts, solution) = (&mut self.statistics, self.solver.solution());
+        let mut counts = self.statistics;
         counts.steps += 1;
         counts.contacts += self.contacts.len();
-        counts.islands += solution.islands().len();
-        for island in solution.islands() {
-            counts.iterations += island.iterations;
-            counts.most_iterations = counts.most_iterations.max(island.iterations);
-            counts.evaluations += island.evaluations;
+        counts.islands += self.solver.solution().islands().len();
+        for solution in self.solutions() {
+            for island in solution.islands() {
+                counts.iterations += island.iterations;
+                counts.most_iterations = counts.most_iterations.max(island.iterations);
+                counts.evaluations += island.evaluations;
+            }
+            counts.momentum_error = counts.momentum_error.max(solution.momentum_error());
+            counts.friction_error = counts.friction_error.max(solution.friction_error());
+            counts.complementarity_error = counts
+                .complementarity_error
+                .max(solution.complementarity_error());
         }
-        counts.momentum_error = counts.momentum_error.max(solution.momentum_error());
-        counts.friction_error = counts.friction_error.max(solution.friction_error());
-        counts.complementarity_error = counts
-            .complementarity_error
-            .max(solution.complementarity_error());
         let gaps = self.contacts.all_parameters().iter().map(|c| -c.gap);
         counts.overlap = gaps.fold(counts.overlap, f64::max);
+        self.statistics = counts;
     }
 
     pub(super) fn check_convergence(&self) -> Result<(), CompliantFailure> {
-        let islands = self.solver.solution().islands().iter();
+        let islands = self.solutions().flat_map(StepSolution::islands);
         let failed = islands.filter(|island| !island.convergence.is_converged());
         let worst = failed.max_by(|a, b| a.momentum_error.total_cmp(&b.momentum_error));
         match worst {

@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::free_motion::StepStart;
 use super::model::{StepState, SteppedSystem};
 use super::state::{Core, Known, Ordered};
+use crate::compliant::blow::Parts;
 use crate::compliant::failure::CompliantFailure;
 use crate::mechanics::Contacts;
 use crate::validate;
@@ -43,6 +44,7 @@ impl Core {
 
     /// Begins a step; its memory is rebuilt where the system panicked in the last one.
     pub(super) fn begin_step(&mut self, system: &dyn SteppedSystem) {
+        self.blow.clear();
         if std::mem::replace(&mut self.is_stepping, true) {
             self.motion.prepare(system, &self.q);
         }
@@ -83,6 +85,9 @@ impl Core {
         checked.map_err(|reason| self.model_failure(reason))?;
         self.times.motion += began.elapsed();
         self.find_velocities(system, dt)?;
+        let began = Instant::now();
+        self.rebound()?;
+        self.times.solve += began.elapsed();
         self.count();
         self.check_convergence()
     }
@@ -109,8 +114,8 @@ impl Core {
             .advance(system, &start, solution.v(), &mut self.next_q);
         let finite = validate::finite("coordinates", &self.next_q);
         finite.map_err(|reason| self.model_failure(reason))?;
-        let solution = self.solver.solution();
         std::mem::swap(&mut self.q, &mut self.next_q);
+        let solution = self.blow.last_of(&self.solver);
         self.v.copy_from_slice(solution.v());
         self.pressing.clear();
         let contacts = self.contacts.all_parameters().iter();
@@ -189,6 +194,24 @@ impl Core {
         self.times.build += built - began;
         self.times.solve += built.elapsed();
         Ok(())
+    }
+
+    /// Makes the blow of the step that was solved, where it has one.
+    fn rebound(&mut self) -> Result<(), CompliantFailure> {
+        let first = Parts {
+            problem: &self.problem,
+            solver: &self.solver,
+            start: &self.v,
+        };
+        self.blow.find(first, self.settings.slowest_rebound);
+        if !self.blow.is_struck() {
+            return Ok(());
+        }
+        let struck = self.blow.strike(first);
+        struck.map_err(|failure| match failure {
+            CompliantFailure::Input(reason) => self.model_failure(reason),
+            failure => failure,
+        })
     }
 
     /// The number of contacts that the velocities of the solution press together.

@@ -1,6 +1,7 @@
 //! Reports of a run of the compliant driver: its steps, and which contacts press.
 
 use super::state::Core;
+use crate::compliant::StepSolution;
 use crate::record::{ContactEvent, ContactEventKind, Told};
 use crate::{Doubt, Observer};
 
@@ -22,7 +23,8 @@ impl Core {
 
     /// Reports what is doubtful of the step that was made, from the time `t` on.
     pub(super) fn tell_doubts(&mut self, t: f64, observer: &mut dyn Observer) {
-        let error = self.solver.solution().friction_error();
+        let errors = self.solutions().map(StepSolution::friction_error);
+        let error = errors.fold(0.0, f64::max);
         if error > BALANCED {
             observer.doubt(&Doubt::Friction { t, error });
         }
