@@ -27,7 +27,7 @@ use crate::{InputError, validate};
 ///
 /// The number of a contact holds the bodies and the feature of their shapes
 /// ([`contact_of`](Self::contact_of)); with [`ContactSet::Listed`] the same contact is found again
-/// at another configuration.
+/// at another configuration. Numbers of contacts change where a body is added, those of bodies never.
 ///
 /// ```
 /// use saltation::bodies::{Body, Scene, Shape};

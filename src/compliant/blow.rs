@@ -21,7 +21,7 @@
 //! ```
 //!
 //! that of the start and the work of efforts and rows on the way; or else its coefficients are brought
-//! down together until it holds.
+//! down together until it holds, at last to none: then the step ends as it would without.
 
 use super::failure::CompliantFailure;
 use super::newton::graph::ALONE;
@@ -171,16 +171,11 @@ impl Blow {
             let of = |v: &[f64], w: &[f64]| first.problem.inertia_product(tree, v, w);
             // T(v₀) + (v_p − v₀)ᵀ A v_p
             share.most += 0.5 * of(first.start, first.start) + of(end, end) - of(first.start, end);
-            share.energy += 0.5 * of(end, end);
         }
         for (contact, impulse) in first.solver.solution().impulses().iter().enumerate() {
             let island = first.problem.island_of(contact, of_tree);
             let velocity = first.problem.contact_velocity(contact, end);
             self.shares[island].most -= velocity.map_or(0.0, |v| dot(impulse, &v));
-        }
-        for share in &mut self.shares {
-            // What the step has without rebounds is there.
-            share.most = share.most.max(share.energy);
         }
     }
 
