@@ -20,8 +20,10 @@
 //!     T(v₀) + (v_p − v₀)ᵀ A v_p − Σ γ · J v_p
 //! ```
 //!
-//! that of the start and the work of efforts and rows on the way; or else its coefficients are brought
-//! down together until it holds, at last to none: then the step ends as it would without.
+//! that of the start and the work of efforts and rows on the way, and what rows do in the blow itself,
+//! `Σ (γ_b − γ) · J (v_p + v_b)/2`: a plate that is moved along a path may give a ball more. Otherwise its
+//! coefficients are brought down together until it holds, at last to none: then the step ends as it
+//! would without.
 
 use super::failure::CompliantFailure;
 use super::newton::graph::ALONE;
@@ -179,13 +181,23 @@ impl Blow {
         }
     }
 
-    /// The energy that each island has.
-    fn weigh(&mut self, of_tree: &[usize]) {
-        let v = self.solver.solution().v();
+    /// The energy that each island has, less what rows gave it in the blow.
+    fn weigh(&mut self, first: Parts<'_>) {
+        let of_tree = &first.solver.islands.of_tree;
+        let (before, after) = (first.solver.solution(), self.solver.solution());
+        let v = after.v();
         self.shares.iter_mut().for_each(|share| share.energy = 0.0);
         for (tree, &island) in of_tree.iter().enumerate() {
             if let Some(share) = self.shares.get_mut(island) {
                 share.energy += 0.5 * self.problem.inertia_product(tree, v, v);
+            }
+        }
+        let impulses = before.row_impulses().iter().zip(after.row_impulses());
+        for (row, (before_it, with_it)) in impulses.enumerate() {
+            let links = &self.problem.rows[row].links;
+            let rate = |v: &[f64]| self.problem.rate(links, v);
+            if let Some(share) = self.shares.get_mut(of_tree[links.first.tree]) {
+                share.energy -= 0.5 * (with_it - before_it) * (rate(before.v()) + rate(v));
             }
         }
     }
@@ -218,7 +230,7 @@ impl Blow {
         self.aim(first);
         self.solver
             .solve(&self.problem, first.solver.solution().v())?;
-        self.weigh(&first.solver.islands.of_tree);
+        self.weigh(first);
         Ok(())
     }
 

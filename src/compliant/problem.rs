@@ -374,8 +374,13 @@ impl Problem {
 
     /// The normal velocity of contact `i` at the velocities `v`.
     pub(super) fn normal_rate(&self, i: usize, v: &[f64]) -> f64 {
+        self.rate(&self.contacts[i].links, v)
+    }
+
+    /// The velocity of the first row of a term.
+    pub(super) fn rate(&self, links: &Links, v: &[f64]) -> f64 {
         let mut rate = 0.0;
-        for link in self.contacts[i].links.iter() {
+        for link in links.iter() {
             let tree = &self.trees[link.tree];
             let row = &self.jacobian[link.place..link.place + tree.width];
             rate += crate::linalg::dot(row, &v[tree.start..tree.start + tree.width]);

@@ -1,6 +1,6 @@
 //! The last node that a driver in steps of one length reported, and the limits that end its run.
 
-use super::{ContactEvent, Limits, Now, Observer, Segment, Status};
+use super::{ContactEvent, Doubt, Limits, Now, Observer, Segment, Status};
 use crate::model::{At, Guard, Mode, Stop};
 
 /// The last node that was reported; a run in steps of one length goes on from it.
@@ -13,8 +13,9 @@ pub(crate) struct Told {
     mode: Mode,
     /// The impact that led to the start, until it is reported.
     first: Option<ContactEvent>,
-    /// Steps since the start.
+    /// Steps and doubts since the start.
     pub(crate) steps: usize,
+    pub(crate) doubts: usize,
     /// Steps and events of this part of the run, and a contact of the last event.
     part: Tally,
 }
@@ -35,6 +36,7 @@ impl Told {
             mode: Mode::of_contacts(contacts, &[]),
             first: None,
             steps: 0,
+            doubts: 0,
             part: Tally::default(),
         }
     }
@@ -108,6 +110,12 @@ impl Told {
         let first = event.activated.first().or(event.released.first());
         self.part.events += 1;
         self.part.contact = first.copied().unwrap_or(self.part.contact);
+    }
+
+    /// Reports a doubt, and counts it.
+    pub(crate) fn doubt(&mut self, doubt: &Doubt, observer: &mut dyn Observer) {
+        self.doubts += 1;
+        observer.doubt(doubt);
     }
 
     /// Counts a step that was made.

@@ -410,6 +410,8 @@ fn left_open(clutter: Clutter, seconds: f64) -> [usize; 2] {
     }
     let run = driver.integrate(&start, seconds).unwrap();
     let run = run.completed().unwrap();
+    assert!(run.statistics().doubts >= run.doubts().len());
+    assert_eq!(run.is_guaranteed(), run.doubts().is_empty());
     let told = run.doubts().iter().filter_map(|doubt| match doubt {
         Doubt::Friction { t, .. } => Some(*t),
         _ => None,

@@ -64,19 +64,20 @@ impl Core {
                 status = Status::Refused(failure.into());
                 break;
             }
-            self.tell_doubts(told.now().t, observer);
+            self.tell_doubts(&mut told, observer);
             self.t = end;
             self.tell_step(&mut told, observer);
         }
-        Ok(self.summary(status, told.steps))
+        Ok(self.summary(status, &told))
     }
 
-    fn summary(&self, status: Status, steps: usize) -> Summary {
+    fn summary(&self, status: Status, told: &Told) -> Summary {
         Summary {
             status,
             t: self.t,
             statistics: Statistics {
-                steps,
+                steps: told.steps,
+                doubts: told.doubts,
                 ..Statistics::default()
             },
         }
@@ -283,7 +284,7 @@ impl<S: MechanicalSystem + ContactSource> Advance for LiveRun<'_, S> {
         }
         told.start(observer);
         if !can_go_on(status) {
-            return Ok(core.summary(status.clone(), told.steps));
+            return Ok(core.summary(status.clone(), told));
         }
         let dt = core.settings.dt;
         let last = whole_steps(*start, t, dt);
@@ -297,11 +298,11 @@ impl<S: MechanicalSystem + ContactSource> Advance for LiveRun<'_, S> {
                 *status = Status::Refused(failure.into());
                 break;
             }
-            core.tell_doubts(told.now().t, observer);
+            core.tell_doubts(told, observer);
             core.t = *start + (told.steps + 1) as f64 * dt;
             core.tell_step(told, observer);
         }
-        Ok(core.summary(status.clone(), told.steps))
+        Ok(core.summary(status.clone(), told))
     }
 
     fn now(&self) -> Now<'_> {

@@ -21,12 +21,13 @@ impl Core {
         told
     }
 
-    /// Reports what is doubtful of the step that was made, from the time `t` on.
-    pub(super) fn tell_doubts(&mut self, t: f64, observer: &mut dyn Observer) {
+    /// Reports what is doubtful of the step that was made.
+    pub(super) fn tell_doubts(&mut self, told: &mut Told, observer: &mut dyn Observer) {
+        let t = told.now().t;
         let errors = self.solutions().map(StepSolution::friction_error);
         let error = errors.fold(0.0, f64::max);
         if error > BALANCED {
-            observer.doubt(&Doubt::Friction { t, error });
+            told.doubt(&Doubt::Friction { t, error }, observer);
         }
         if self.is_sunk {
             return;
@@ -37,12 +38,13 @@ impl Core {
         });
         if let Some((of, share)) = shares.max_by(|a, b| a.1.total_cmp(&b.1)) {
             self.is_sunk = true;
-            observer.doubt(&Doubt::Sunk {
+            let doubt = Doubt::Sunk {
                 contact: of.contact,
                 t,
                 depth: -of.gap,
                 share,
-            });
+            };
+            told.doubt(&doubt, observer);
         }
     }
 

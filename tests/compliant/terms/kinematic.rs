@@ -249,3 +249,43 @@ fn derivatives_on_a_moving_plate_are_those_of_differences() {
         }
     }
 }
+
+/// A ball that falls onto a rising plate leaves it with `e` times the speed with which they meet, however
+/// much energy the plate gives it; with friction on a plate that moves sideways too.
+#[test]
+fn a_ball_bounces_off_a_moving_plate_with_the_speed_of_their_approach() {
+    let (rise, e, dt) = (2.0, 0.8, 1e-4);
+    let paths: [Path; 2] = [
+        |t| upright([0.0, 0.0, 2.0 * t - 0.1]),
+        |t| upright([3.0 * t, 0.0, 2.0 * t - 0.1]),
+    ];
+    for (k, path) in paths.into_iter().enumerate() {
+        let mut scene = Scene::new();
+        let plate = Body::new(Shape::cuboid([3.0, 3.0, 0.1]).expect("a plate"));
+        let plate = plate.mass(20.0, [60.0, 60.0, 120.0]).friction(MU);
+        let velocity = [3.0 * k as f64, 0.0, rise];
+        let plate = plate.position([0.0, 0.0, -0.1]).velocity(velocity);
+        scene.add(plate).expect("a plate");
+        let ball = Body::new(Shape::sphere(0.1).expect("a ball")).friction(MU);
+        let ball = ball.position([0.0, 0.0, 0.6]).velocity([0.0, 0.0, -1.0]);
+        let ball = scene.add(ball.restitution(e)).expect("a ball");
+        let (q, v) = scene.start();
+        let stepper = Compliant::new(scene).expect("a scene").time_step(dt);
+        let mut stepper = stepper.term(Kinematic::new(0, path));
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
+        // They meet at −t − g t²/2 + 0.5 = 2 t.
+        let meets = ((9.0 + 2.0 * G * 0.5_f64).sqrt() - 3.0) / G;
+        while stepper.t() < meets + 2.0 * dt {
+            stepper.step().expect("a step");
+        }
+        let (_, after) = stepper
+            .system()
+            .velocity(ball, stepper.v())
+            .expect("a ball");
+        let speed = 1.0 + G * meets + rise;
+        assert!((after.z - rise - e * speed).abs() < 5e-3, "{k}: {after:?}");
+        // Its slip of 3 m/s ends: μ (1 + e) u is more than 2/7 of it.
+        let along = if k == 0 { 0.0 } else { 3.0 * 2.0 / 7.0 };
+        assert!((after.x - along).abs() < 5e-3, "{k}: {after:?}");
+    }
+}
