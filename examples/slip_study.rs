@@ -16,7 +16,7 @@ use common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use common::flags::{Flags, Outcome, ensure};
 use plotters::prelude::*;
 use saltation::bodies::Scene;
-use saltation::compliant::{Region, Softness};
+use saltation::compliant::{Region, Softness, StepFriction};
 use saltation::mechanics::MechanicalSystem;
 use saltation::models::{Clutter, CubeStack};
 use saltation::nalgebra::{DMatrix, DVector};
@@ -99,6 +99,8 @@ impl Setup {
         let mut softness = Softness::default();
         softness.stiction = sigma;
         let stepper = Compliant::new(scene)?.time_step(self.dt);
+        // The law of the paper, whose study this is.
+        let stepper = stepper.friction(StepFriction::Cone);
         let mut stepper = stepper.softness(softness);
         stepper.start(&Start::at(0.0).q(&q).v(&v))?;
         while stepper.t() < tf - 0.5 * self.dt {

@@ -53,7 +53,7 @@ pub(crate) fn show(desk: &mut Desk) -> Outcome<()> {
         entries: "x1 [m], x2 [m], x3 [m], x1' [m/s], x2' [m/s], x3' [m/s]",
         why: "\
 One by one and all at once are two laws, and each driver follows the one it is given to rounding. All orders of the contacts lead
-to one outcome, 0, 0, 1; at once is no order. Plastic balls have one outcome, which Compliant meets too.",
+to one outcome, 0, 0, 1; at once is no order, and what Compliant does. Plastic balls have one outcome, which it meets too.",
         rows: Vec::new(),
     };
     for (name, model) in [

@@ -22,7 +22,7 @@ pub(crate) fn rocking(desk: &mut Desk) -> Outcome<()> {
         tf: 3.0,
         entries: ENTRIES,
         why: "\
-EventDriven is exact, but for tolerances. Variational meets it to second order of the step. Compliant departs from it impact by impact: a soft corner returns about 1 % of each, however short the step. Without
+EventDriven is exact, but for tolerances. Variational meets it to second order of the step. Compliant meets it to first order. Without
 friction the block slides: another motion.",
         rows: Vec::new(),
     };

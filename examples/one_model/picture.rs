@@ -12,7 +12,16 @@ use crate::linear;
 use crate::study::Study;
 
 /// Places of colours in the palette, and widths: those that are narrow lie upon those that are wide.
-const STYLES: [(usize, u32); 7] = [(1, 18), (5, 10), (6, 6), (0, 2), (3, 14), (7, 10), (0, 4)];
+const STYLES: [(usize, u32); 8] = [
+    (1, 18),
+    (5, 10),
+    (6, 6),
+    (0, 2),
+    (3, 14),
+    (7, 10),
+    (0, 4),
+    (2, 4),
+];
 const SET: RGBColor = grey(205);
 /// Ranges below this are one outcome.
 const ONE: f64 = 1e-6;
