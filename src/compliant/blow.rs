@@ -6,11 +6,11 @@
 //! `A`, `v*` and rows, and for those contacts Newton's law `v_n ≥ e u` in the place of their spring,
 //!
 //! ```text
-//!     u = min(−J_n v₀, −J_n v*)        u > max(u₁, |J_n (v* − v₀)|)
+//!     u = min(−J_n v₀, −J_n v*)        u > max(u₁, |J_b (v* − v₀)|)
 //! ```
 //!
 //! with the approach `u`: the lesser one, so that a step adds nothing to it. A contact that rests
-//! approaches by no more than what one step gives, `g dt`, and never gives back. One impulse acts over
+//! approaches by no more than what one step gives either of its bodies `b`, `g dt`, and never gives back. One impulse acts over
 //! the whole step: friction is bounded by `μ` times all of it, and momentum changes by it alone.
 //!
 //! Newton's law may gain energy, with friction and with several coefficients in one blow. An
@@ -126,7 +126,8 @@ impl Blow {
                 .problem
                 .normal_rate(contact, first.problem.free_velocities());
             let approach = start.min(free);
-            if approach > slowest.max((start - free).abs()) {
+            let least = first.problem.own_change(contact, first.start, 1);
+            if approach > slowest.max(least) {
                 self.rebounds.push(Rebound {
                     contact,
                     is_of_start: start <= free,

@@ -347,21 +347,9 @@ impl Problem {
     pub fn coulomb(&mut self, v0: &[f64]) -> Result<(), InputError> {
         validate::length("start velocities", self.dof(), v0.len())?;
         validate::finite("start velocities", v0)?;
-        for term in &mut self.contacts {
-            // Of each body by itself: two that fall together press each other no less.
-            let mut change = 0.0_f64;
-            for link in term.links.iter() {
-                let tree = &self.trees[link.tree];
-                let of = tree.start..tree.start + tree.width;
-                let (free, start) = (&self.free[of.clone()], &v0[of]);
-                let rows = &self.jacobian[link.place..link.place + 3 * tree.width];
-                let squares = rows.chunks_exact(tree.width).map(|row| {
-                    let pairs = row.iter().zip(free.iter().zip(start));
-                    let rate: f64 = pairs.map(|(j, (free, v))| j * (free - v)).sum();
-                    rate * rate
-                });
-                change = change.max(squares.sum::<f64>().sqrt());
-            }
+        for i in 0..self.contacts.len() {
+            let change = self.own_change(i, v0, 3);
+            let term = &mut self.contacts[i];
             let softness = self.softness.of(&term.parameters);
             let hard = softness.hardening(self.dt, &term.parameters, &term.law, change);
             term.law.model = Friction::Coulomb { load: 0.0, hard };
@@ -370,6 +358,39 @@ impl Problem {
             }
         }
         Ok(())
+    }
+
+    /// The change `|J_b (v* − v0)|` of a step in the first rows of contact `i`, the greater of its bodies. Each
+    /// counts by itself: two that fall together press each other no less.
+    pub(super) fn own_change(&self, i: usize, v0: &[f64], rows: usize) -> f64 {
+        let changes = self.contacts[i].links.iter().map(|link| {
+            let tree = &self.trees[link.tree];
+            let of = tree.start..tree.start + tree.width;
+            let (free, start) = (&self.free[of.clone()], &v0[of]);
+            let block = &self.jacobian[link.place..link.place + rows * tree.width];
+            let squares = block.chunks_exact(tree.width).map(|row| {
+                let pairs = row.iter().zip(free.iter().zip(start));
+                let rate: f64 = pairs.map(|(j, (free, v))| j * (free - v)).sum();
+                rate * rate
+            });
+            squares.sum::<f64>().sqrt()
+        });
+        changes.fold(0.0, f64::max)
+    }
+
+    /// Takes for all contacts the side of gaps and overlaps on which they are in another problem of the same
+    /// contacts: between both the law has an edge.
+    pub(super) fn close_as(&mut self, other: &Self) {
+        for (term, of) in self.contacts.iter_mut().zip(&other.contacts) {
+            if let Friction::Coulomb { .. } = term.law.model {
+                let lag = if of.parameters.gap > 0.0 {
+                    0.0
+                } else {
+                    term.parameters.dissipation_time
+                };
+                term.law.stabilisation = -term.parameters.gap / (self.dt + lag);
+            }
+        }
     }
 
     /// The normal velocity of contact `i` at the velocities `v`.

@@ -11,6 +11,10 @@ use crate::{InputError, validate};
 const KNEE: f64 = 10.0;
 const HARD: f64 = 1e-3;
 
+/// Regularisation of a contact that gives back its approach, by the response of its own bodies: a light
+/// one that others hold carries a multiple of what it could by itself.
+const REBOUND: f64 = 1e-6;
+
 /// The two numbers that soften contacts beyond their stiffness.
 ///
 /// ```
@@ -117,12 +121,12 @@ impl Softness {
     }
 
     /// How a contact of Coulomb's law presses while it gives back its approach: from the first
-    /// load on as hard as others under great loads, whatever its stiffness.
+    /// load on, whatever its stiffness.
     pub(crate) fn rebounding(&self, law: &ContactLaw) -> Hardening {
         let w = law.tangential / self.stiction;
         Hardening {
             knee: 0.0,
-            normal: (HARD * w / (4.0 * PI * PI)).min(law.normal),
+            normal: (REBOUND * w).min(law.normal),
         }
     }
 

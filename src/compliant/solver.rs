@@ -199,6 +199,12 @@ impl Solver {
         }
     }
 
+    /// Forgets the last solution.
+    pub(super) fn forget(&mut self) {
+        self.gradient.forget();
+        self.solution.clear();
+    }
+
     /// The last solution; empty where it overflowed.
     pub fn solution(&self) -> &StepSolution {
         &self.solution

@@ -462,3 +462,40 @@ fn few_islands_of_heaps_are_left_with_an_error_of_friction() {
         );
     }
 }
+
+/// A contact whose gap is zero has the derivative of one side: that of overlaps.
+#[test]
+fn at_a_gap_of_zero_the_derivative_is_that_of_overlaps() {
+    let mut scene = Scene::new();
+    scene
+        .add(Body::fixed(Shape::plane()).stiffness(1e3))
+        .unwrap();
+    let ball = Body::new(Shape::sphere(0.1).unwrap());
+    let ball = ball.position([0.0, 0.0, 0.1]).velocity([0.0, 0.0, -1.0]);
+    scene.add(ball.stiffness(1e3)).unwrap();
+    let (q, v) = scene.start();
+    let end = |height: f64| {
+        let mut driver = Compliant::new(scene.clone()).unwrap();
+        let mut q = q.clone();
+        q[2] += height;
+        driver.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+        driver.step().unwrap();
+        driver.v()[5]
+    };
+    let h = 1e-7;
+    let (below, above) = ((end(0.0) - end(-h)) / h, (end(h) - end(0.0)) / h);
+    assert!((below - above).abs() > 1.0, "{below} {above}");
+    let mut driver = Compliant::new(scene.clone()).unwrap();
+    driver.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+    let mut columns = DMatrix::zeros(13, 1);
+    columns[2] = 1.0;
+    let efforts = DMatrix::zeros(6, 1);
+    driver
+        .step_along(&[0.0; 6], &mut columns, &efforts)
+        .unwrap();
+    assert!(
+        (columns[12] - below).abs() < 1e-4 * below.abs(),
+        "{} {below} {above}",
+        columns[12]
+    );
+}

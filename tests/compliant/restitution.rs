@@ -7,7 +7,7 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::nalgebra::DMatrix;
 use saltation::{Compliant, Start, Status};
 
-use crate::sensitivities::mismatch;
+use crate::sensitivities::mismatch_by;
 
 const G: f64 = 9.81;
 
@@ -356,7 +356,8 @@ fn derivatives_through_bounces_are_those_of_differences() {
                 (0..run.times().len()).any(|k| run.v(k)[1] > 0.1),
                 "{friction}"
             );
-            let off = mismatch(driver, (&q, &v), 0.35);
+            // Rounding of impulses, 1e-16 by the regularisation of 1e-6 of a rebound, is in the runs.
+            let off = mismatch_by(1e-5, driver, (&q, &v), 0.35);
             assert!(off < 1e-6, "{scheme:?} {friction} {restitution}: {off:e}");
         }
     }
@@ -426,4 +427,50 @@ fn runs_tell_the_contacts_of_a_blow() {
     assert_eq!(first.activated, [0, 1]);
     assert_eq!(run.events()[1].released, [0, 1]);
     assert!((run.events()[1].t - first.t - 1e-3).abs() < 1e-12);
+}
+
+/// What approaches more slowly than its weight makes it in a step gives nothing back, on whatever it lands.
+#[test]
+fn a_ball_on_a_body_at_rest_gives_nothing_back_below_its_weight() {
+    let on = |base: Body| {
+        let mut scene = Scene::new();
+        scene.add(Body::fixed(Shape::plane())).unwrap();
+        scene.add(base).unwrap();
+        let ball = Body::new(Shape::sphere(0.1).unwrap()).restitution(0.8);
+        let ball = ball.position([0.0, 0.0, 0.3]).velocity([0.0, 0.0, -0.05]);
+        let ball = scene.add(ball).unwrap();
+        let (q, v) = scene.start();
+        let mut stepper = Compliant::new(scene).unwrap().time_step(0.01);
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+        stepper.step().unwrap();
+        stepper.system().velocity(ball, stepper.v()).unwrap().1.z
+    };
+    let slab = || Shape::cuboid([0.5, 0.5, 0.1]).unwrap();
+    let free = on(Body::new(slab()).position([0.0, 0.0, 0.1]));
+    let fixed = on(Body::fixed(slab()).position([0.0, 0.0, 0.1]));
+    assert!(free < 0.0 && fixed < 0.0, "{free} {fixed}");
+}
+
+/// A change that is refused leaves the solution of the last step; one that is made, and a start, leave none.
+#[test]
+fn solutions_belong_to_the_contacts_that_are_listed() {
+    let mut scene = Scene::new();
+    scene
+        .add(Body::fixed(Shape::plane()).restitution(0.5))
+        .unwrap();
+    let ball = Body::new(Shape::sphere(0.1).unwrap());
+    let ball = ball.position([0.0, 0.0, 0.1]).velocity([0.0, 0.0, -2.0]);
+    scene.add(ball).unwrap();
+    let (q, v) = scene.start();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let mut stepper = Compliant::new(scene.clone()).unwrap().time_step(0.01);
+    stepper.start(&start).unwrap();
+    assert!(stepper.solution().impulses().is_empty());
+    stepper.step().unwrap();
+    let impulses = stepper.solution().impulses().to_vec();
+    assert!(impulses[0][0] > 0.0);
+    assert!(stepper.exchange(scene.clone(), &q, &[f64::NAN; 6]).is_err());
+    assert_eq!(stepper.solution().impulses(), impulses);
+    stepper.exchange(scene, &q, &v).unwrap();
+    assert!(stepper.solution().impulses().is_empty() && stepper.term_impulses(0).is_none());
 }

@@ -33,6 +33,16 @@ fn stepper<S: MechanicalSystem + ContactSource>(
 /// The greatest difference between the derivative and central differences of runs, beside its
 /// largest entry.
 pub(crate) fn mismatch<S: MechanicalSystem + ContactSource>(
+    stepper: Compliant<S>,
+    start: (&[f64], &[f64]),
+    tf: f64,
+) -> f64 {
+    mismatch_by(1e-6, stepper, start, tf)
+}
+
+/// As [`mismatch`], with differences of `h`.
+pub(crate) fn mismatch_by<S: MechanicalSystem + ContactSource>(
+    h: f64,
     mut stepper: Compliant<S>,
     (q, v): (&[f64], &[f64]),
     tf: f64,
@@ -51,7 +61,6 @@ pub(crate) fn mismatch<S: MechanicalSystem + ContactSource>(
             .expect("input");
         run.completed().expect("completed").state().clone()
     };
-    let h = 1e-6;
     let mut worst: f64 = 0.0;
     for k in 0..n {
         let (high, low) = (end(k, h), end(k, -h));

@@ -89,8 +89,8 @@ impl JointAxis {
 ///
 /// # Rows
 ///
-/// Adds a row for each axis that is held, moves before turns, each along or about an axis of the second
-/// anchor; its impulse acts on the first body, and with the other sign on the second at the same
+/// Adds a row for each axis that is held, moves before turns, each along an axis of the second
+/// anchor, or of a turn about one; its impulse acts on the first body, and with the other sign on the second at the same
 /// point. The points deviate within a step by about `dt² ω² l/2` for bodies that turn with `ω` about the
 /// joint at a distance `l`; each step brings the points of the one before together again. A deviation of a
 /// weld by half a turn has no way back that is shorter than the other; one of them is taken.
@@ -193,7 +193,9 @@ impl Joint {
 
     /// The forces (N) along the axes of the second anchor and the torques (N m) about them with which the
     /// joint held the first body in a step of `dt` seconds, from the impulses of its rows
-    /// ([`Compliant::term_impulses`](crate::Compliant::term_impulses)); zero for free axes.
+    /// ([`Compliant::term_impulses`](crate::Compliant::term_impulses)); zero for free axes. Of a joint that holds one
+    /// turn of three and leaves the others free, it is the effort of the turn's number: its torque also has parts
+    /// about the free axes where these are turned.
     ///
     /// # Errors
     /// [`InputError::WrongLength`] for another number of impulses than of axes that are held.

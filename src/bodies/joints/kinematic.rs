@@ -7,16 +7,17 @@ use nalgebra::{Rotation3, UnitQuaternion};
 
 use super::anchor::{Anchor, FreeBody, check_pair};
 use super::frozen::held;
-use crate::InputError;
 use crate::bodies::Pose;
 use crate::compliant::{Problem, StepState, StepTerm};
+use crate::{InputError, validate};
 
 /// Moves a body along a path in time, whatever acts on it: a lift, a turntable, a shaker, the hand of a
 /// robot. Others meet it as a body of infinite mass, by contacts and by joints.
 ///
 /// Each step takes it from where it is to the pose of the path at its end: its velocities are the
 /// differences of poses by the length of the step, those of the middle of the step to second order. That is
-/// so in schemes that move bodies by the velocities at the end of a step, as the default. Start it on the
+/// so in schemes that move bodies by the velocities at the end of a step, as the default. A step turns by less than
+/// half a turn. Start it on the
 /// path: from beside it the first step takes it there.
 ///
 /// It is a body of the scene that moves, with coordinates and a mass, of which nothing remains but that
@@ -94,6 +95,14 @@ impl StepTerm for Kinematic {
         // A step turns by 2 atan(ω dt/2).
         let turn = goal.rotation() * now.rotation().transpose();
         let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turn));
+        let rule = "a path must turn by less than half a turn in a step, to 0.1 rad";
+        validate::unless(turn.w.abs() > 0.025, "turn of a path", turn.angle(), rule).map_err(
+            |reason| InputError::Path {
+                tree: self.body.tree,
+                t,
+                reason: Box::new(reason),
+            },
+        )?;
         let spin = turn.imag() * (2.0 / (state.dt * turn.w));
         for number in 0..6 {
             let target = if number < 3 {

@@ -1,6 +1,6 @@
 //! Newton's direction for Coulomb's law, with loads that follow the velocities.
 //!
-//! While the loads that bound friction are held the problem is convex. With loads `γ_n = s₊/R_n` of
+//! While the loads that bound friction are held the problem is convex. With loads `γ_n` of
 //! the same velocities the derivative of the balance is not symmetric any more, by one term
 //! `J_iᵀ a wᵀ J_i` for each contact that slides.
 
@@ -237,6 +237,6 @@ pub(super) enum Outcome {
     NotThere,
     /// The residual does not fall along it.
     LeadsUp,
-    /// Nor does it near the solution, where it is rounding.
+    /// The residual does not fall, and is so small that it is rounding.
     AtRest,
 }

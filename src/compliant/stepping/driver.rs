@@ -233,16 +233,11 @@ where
         if core.t.is_nan() {
             return Err(InputError::NotStarted);
         }
-        let (t, counts) = (core.t, (core.statistics, core.times, core.is_sunk));
-        let (old_q, old_v) = (core.q.clone(), core.v.clone());
-        let pressing = core.pressing.clone();
-        let changed = core.start(&system, t, q, v);
-        if changed.is_err() {
-            core.start(&self.system, t, &old_q, &old_v)?;
-            core.pressing = pressing;
-        }
-        (core.statistics, core.times, core.is_sunk) = counts;
-        changed?;
+        let mut next = core.clone();
+        next.start(&system, core.t, q, v)?;
+        (next.statistics, next.times) = (core.statistics, core.times);
+        next.is_sunk = core.is_sunk;
+        *core = next;
         Ok(std::mem::replace(&mut self.system, system))
     }
 

@@ -121,6 +121,7 @@ impl Core {
             return Err(InputError::Snapshot { of: "system" });
         }
         self.check()?;
+        self.check_terms(system)?;
         let (settings, solver) = (self.settings.clone(), self.solver.settings.clone());
         self.clone_from(saved);
         self.settings = settings;

@@ -243,6 +243,8 @@ impl Core {
             &mut work.high,
         );
         built.map_err(|reason| self.model_failure(reason))?;
+        // The derivative on the edge between gap and overlap is that of one side.
+        work.high.close_as(&self.problem);
         let of_high = &mut work.targets[1];
         self.blow.targets(&work.high, &work.v, of_high);
         Ok(())

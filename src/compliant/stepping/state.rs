@@ -234,11 +234,7 @@ impl Core {
         check_input(system.coordinates(), system.dof(), t, q, v)?;
         check_configuration(system, q, v)?;
         self.check()?;
-        for (i, term) in self.settings.terms.iter().enumerate() {
-            term.check(q.len(), v.len())
-                .map_err(validate::counted_from(i))?;
-        }
-        self.check_welds(system.trees())?;
+        self.check_terms(system)?;
         self.take_interrupt();
         self.q.clear();
         self.q.extend_from_slice(q);
@@ -251,6 +247,10 @@ impl Core {
         self.statistics = StepStatistics::default();
         self.is_sunk = false;
         self.blow.clear();
+        // Contacts and impulses of before do not belong together.
+        self.solver.forget();
+        self.problem
+            .reset(self.settings.dt, self.settings.softness)?;
         self.times = StepTimes::default();
         self.motion.prepare(system, q);
         self.check_contacts(system)?;
@@ -267,10 +267,12 @@ impl Core {
         Ok(())
     }
 
-    /// Refuses welds that close a loop and contradict each other.
-    fn check_welds(&self, trees: usize) -> Result<(), InputError> {
-        let mut welds = Welds::new(trees);
+    /// Refuses terms that do not fit the system, and welds that close a loop and contradict each other.
+    pub(super) fn check_terms(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        let mut welds = Welds::new(system.trees());
         for (i, term) in self.settings.terms.iter().enumerate() {
+            term.check(system.coordinates(), system.dof())
+                .map_err(validate::counted_from(i))?;
             if let Some(pair) = term.rigid_pair() {
                 welds.add(i, &pair)?;
             }

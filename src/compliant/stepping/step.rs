@@ -84,7 +84,11 @@ impl Core {
         }
         checked.map_err(|reason| self.model_failure(reason))?;
         self.times.motion += began.elapsed();
-        self.find_velocities(system, dt)?;
+        if let Err(failure) = self.find_velocities(system, dt) {
+            // What was solved before belongs to other contacts.
+            self.solver.forget();
+            return Err(failure);
+        }
         let began = Instant::now();
         self.rebound()?;
         self.times.solve += began.elapsed();

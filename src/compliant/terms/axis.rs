@@ -11,7 +11,8 @@ use crate::{InputError, validate};
 /// A position and its rate, on which limits, motors, dry friction and gears act.
 ///
 /// * A coordinate `q[i]` whose rate is the velocity `v[i]`: [`Axis::from`] its number, so that a number
-///   alone will do; [`new`](Self::new) where the numbers differ.
+///   alone will do; [`new`](Self::new) where the numbers differ. A number alone is refused by systems
+///   that have more coordinates than velocities, as a scene.
 /// * An axis that a joint between bodies leaves free ([`Joint::axis`](crate::bodies::Joint::axis)).
 ///
 /// ```
@@ -27,7 +28,12 @@ pub struct Axis(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Coordinate { coordinate: usize, velocity: usize },
+    Coordinate {
+        coordinate: usize,
+        velocity: usize,
+        /// One number was given for both.
+        is_alone: bool,
+    },
     Bodies(Arc<dyn BodyAxis>),
 }
 
@@ -37,6 +43,7 @@ impl fmt::Debug for Kind {
             Self::Coordinate {
                 coordinate,
                 velocity,
+                ..
             } => write!(f, "q[{coordinate}], v[{velocity}]"),
             Self::Bodies(axis) => axis.fmt(f),
         }
@@ -111,7 +118,11 @@ pub(super) fn nearest(distance: f64, period: f64) -> f64 {
 
 impl From<usize> for Axis {
     fn from(number: usize) -> Self {
-        Self::new(number, number)
+        Self(Kind::Coordinate {
+            coordinate: number,
+            velocity: number,
+            is_alone: true,
+        })
     }
 }
 
@@ -121,6 +132,7 @@ impl Axis {
         Self(Kind::Coordinate {
             coordinate,
             velocity,
+            is_alone: false,
         })
     }
 
@@ -134,7 +146,13 @@ impl Axis {
             Kind::Coordinate {
                 coordinate,
                 velocity,
+                is_alone,
             } => {
+                // A quaternion among the coordinates: the numbers behind it differ.
+                let rule = "where coordinates are not as many as velocities an axis has two numbers \
+                            (Axis::new), or belongs to a joint (Joint::axis)";
+                let is_clear = !is_alone || coordinates == dof;
+                validate::unless(is_clear, "number of an axis", *coordinate as f64, rule)?;
                 existing("coordinate", *coordinate, coordinates)?;
                 existing("velocity", *velocity, dof)
             }
@@ -161,6 +179,7 @@ impl Axis {
             Kind::Coordinate {
                 coordinate,
                 velocity,
+                ..
             } => {
                 existing("coordinate", *coordinate, q.len())?;
                 rate[0] = (*velocity, 1.0);

@@ -1,12 +1,12 @@
 //! Bad parameters of terms are refused at the start, each with its name and number.
 
 use nalgebra::{UnitQuaternion, Vector3};
-use saltation::bodies::{Anchor, DistanceJoint, Joint, JointAxis};
+use saltation::bodies::{Anchor, Body, DistanceJoint, Joint, JointAxis, Scene, Shape};
 use saltation::compliant::{
-    Compliance, CompliantFailure, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
+    Axis, Compliance, CompliantFailure, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
     StepTerm,
 };
-use saltation::{InputError, Start};
+use saltation::{Compliant, InputError, Start};
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
 use crate::random::SplitMix64;
@@ -384,4 +384,21 @@ fn faults_of_a_step_end_it_with_their_reason() {
         .expect("start");
     *stepper.term_mut::<Motor>(0).expect("a motor") = Motor::new(0).effort_limit(NAN);
     assert!(stepper.step().is_err());
+}
+
+/// In a scene coordinate `i` is not the way of velocity `i`.
+#[test]
+fn a_number_alone_is_no_axis_of_a_scene() {
+    let mut scene = Scene::new();
+    scene.add(Body::new(Shape::sphere(0.1).unwrap())).unwrap();
+    let (q, v) = scene.start();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let run = |axis: Axis| {
+        let motor = Motor::new(axis).gains(10.0, 1.0);
+        let stepper = Compliant::new(scene.clone()).unwrap();
+        stepper.term(motor).integrate(&start, 0.1)
+    };
+    let refused = run(Axis::from(0)).unwrap_err();
+    assert!(refused.to_string().contains("Axis::new"), "{refused}");
+    assert!(run(Axis::new(0, 3)).is_ok());
 }

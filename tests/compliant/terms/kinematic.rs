@@ -289,3 +289,59 @@ fn a_ball_bounces_off_a_moving_plate_with_the_speed_of_their_approach() {
         assert!((after.x - along).abs() < 5e-3, "{k}: {after:?}");
     }
 }
+
+/// A kinematic body has the mass of its own for the softness of contacts alone; of a rebound a light one takes
+/// `1e-6 w` of the impulse.
+#[test]
+fn a_ball_bounces_off_a_light_plate_that_is_moved() {
+    let path: Path = |t| upright([0.0, 0.0, t - 0.1]);
+    for mass in [1.0, 1e-2, 1e-3] {
+        let mut scene = Scene::new();
+        scene.gravity([0.0; 3]).expect("gravity");
+        let plate = Body::new(Shape::cuboid([1.0, 1.0, 0.1]).expect("a plate"));
+        let plate = plate
+            .mass(mass, [mass, mass, 2.0 * mass])
+            .velocity([0.0, 0.0, 1.0]);
+        scene
+            .add(plate.position([0.0, 0.0, -0.1]))
+            .expect("a plate");
+        let ball = Body::new(Shape::sphere(0.1).expect("a ball")).mass(1.0, [0.004; 3]);
+        let ball = ball.position([0.0, 0.0, 0.15]).velocity([0.0, 0.0, -3.0]);
+        scene.add(ball.restitution(0.8)).expect("a ball");
+        let (q, v) = scene.start();
+        let stepper = Compliant::new(scene).expect("a scene").time_step(1e-3);
+        let mut stepper = stepper.term(Kinematic::new(0, path));
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
+        for _ in 0..20 {
+            stepper.step().expect("a step");
+        }
+        // The impulse is 7.2 N s, and w about 1.7 + 0.6/m; the plate creeps by 1e-7/m of it.
+        let short = 1.0 + 0.8 * 4.0 - stepper.v()[11];
+        assert!(
+            short.abs() < 7.2e-6 * (1.8 + 0.8 / mass),
+            "{mass}: {short:e}"
+        );
+    }
+}
+
+/// A path that turns by half a turn in a step has no way that is the shorter one.
+#[test]
+fn half_a_turn_in_a_step_is_refused() {
+    let path: Path = |t| {
+        let w = if t > 0.0 {
+            [0.0, 0.0, 0.0, 1.0]
+        } else {
+            [1.0, 0.0, 0.0, 0.0]
+        };
+        Pose::new([0.0, 0.0, -0.1], w)
+    };
+    let refused = stepper(plate(0.0), path).step().expect_err("half a turn");
+    let CompliantFailure::Model { reason, .. } = refused else {
+        panic!("{refused}")
+    };
+    assert!(
+        matches!(reason, InputError::Path { tree: 0, .. }),
+        "{reason}"
+    );
+    assert!(reason.to_string().contains("half a turn"), "{reason}");
+}
