@@ -21,6 +21,21 @@ pub struct FreeBody {
     pub coordinate: usize,
 }
 
+impl FreeBody {
+    /// A body of a scene, by its number.
+    ///
+    /// # Errors
+    /// [`InputError::NoSuch`] for a body that is not there or does not move.
+    pub fn of(scene: &Scene, body: usize) -> Result<Self, InputError> {
+        let tree = scene.tree_of(body).ok_or(InputError::NoSuch {
+            what: "moving body",
+            index: body,
+            count: scene.len(),
+        })?;
+        Ok(Self::from(tree))
+    }
+}
+
 impl From<usize> for FreeBody {
     fn from(number: usize) -> Self {
         Self {

@@ -3,6 +3,7 @@
 use super::JointAxis;
 use super::anchor::{Anchor, FreeBody, check_pair};
 use crate::InputError;
+use crate::bodies::Scene;
 use crate::compliant::{Problem, RowLaw, StepState, StepTerm};
 
 /// Regularisation of an axis that is frozen or driven, by its response: a body creeps by `1e-7 dt` of the
@@ -24,8 +25,8 @@ const CREEP: f64 = 1e-7;
 /// let mut scene = Scene::new();
 /// let ball = scene.add(Body::new(Shape::sphere(0.1)?).velocity([1.0, 0.5, 0.0]))?;
 /// let (q, v) = scene.start();
-/// let tree = scene.tree_of(ball).unwrap_or_default();
-/// let plane = Frozen::new(tree, &[JointAxis::AlongY, JointAxis::AboutX, JointAxis::AboutZ]);
+/// let axes = [JointAxis::AlongY, JointAxis::AboutX, JointAxis::AboutZ];
+/// let plane = Frozen::of(&scene, ball, &axes)?;
 /// let mut stepper = Compliant::new(scene)?.term(plane);
 /// stepper.start(&Start::at(0.0).q(&q).v(&v))?;
 /// for _ in 0..100 {
@@ -53,6 +54,14 @@ impl Frozen {
         };
         frozen.set(axes);
         frozen
+    }
+
+    /// As [`new`](Self::new), for a body of a scene by its number.
+    ///
+    /// # Errors
+    /// [`InputError::NoSuch`] for a body that is not there or does not move.
+    pub fn of(scene: &Scene, body: usize, axes: &[JointAxis]) -> Result<Self, InputError> {
+        Ok(Self::new(FreeBody::of(scene, body)?, axes))
     }
 
     /// Freezes these axes and no others from the next step on;

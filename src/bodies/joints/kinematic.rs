@@ -7,7 +7,7 @@ use nalgebra::{Rotation3, UnitQuaternion};
 
 use super::anchor::{Anchor, FreeBody, check_pair};
 use super::frozen::held;
-use crate::bodies::Pose;
+use crate::bodies::{Pose, Scene};
 use crate::compliant::{Problem, StepState, StepTerm};
 use crate::{InputError, validate};
 
@@ -37,8 +37,8 @@ use crate::{InputError, validate};
 /// let (q, v) = scene.start();
 /// // To and fro with up to 4 m/s², below what friction of 0.5 holds.
 /// let path = |t: f64| Pose::new([(1.0 - (4.0 * t).cos()) / 4.0, 0.0, -0.05], [1.0, 0.0, 0.0, 0.0]);
-/// let tree = scene.tree_of(plate).unwrap_or_default();
-/// let mut stepper = Compliant::new(scene)?.term(Kinematic::new(tree, path));
+/// let moved = Kinematic::of(&scene, plate, path)?;
+/// let mut stepper = Compliant::new(scene)?.term(moved);
 /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 2.0)?.completed()?;
 /// let at = |body: usize| stepper.system().position(body, stepper.q()).map_or(0.0, |at| at.x);
 /// assert!((at(plate) - (1.0 - 8.0_f64.cos()) / 4.0).abs() < 1e-6);
@@ -73,6 +73,18 @@ impl Kinematic {
             body: body.into(),
             path: Arc::new(path),
         }
+    }
+
+    /// As [`new`](Self::new), of a body of a scene by its number.
+    ///
+    /// # Errors
+    /// [`InputError::NoSuch`] for a body that is not there or does not move.
+    pub fn of(
+        scene: &Scene,
+        body: usize,
+        path: impl Fn(f64) -> Result<Pose, InputError> + Send + Sync + 'static,
+    ) -> Result<Self, InputError> {
+        Ok(Self::new(FreeBody::of(scene, body)?, path))
     }
 }
 

@@ -71,7 +71,7 @@ fn numbers_beyond_the_system_are_refused() {
     assert_eq!(missing(refused(Motor::new(3))), coordinate);
     let coupling = JointCoupling::new(&[(0, 1.0), (3, 1.0)], 0.0);
     assert_eq!(missing(refused(coupling)), coordinate);
-    let axis = saltation::compliant::Axis::new(1, 7);
+    let axis = Axis::new(1, 7);
     assert_eq!(missing(refused(Motor::new(axis))), ("velocity", 7, 3));
     let joint = Joint::ball(Anchor::on(2, [0.0; 3]), Anchor::world([0.0; 3]));
     let of_body = missing(refused_by_bodies(joint));
@@ -364,7 +364,7 @@ fn faults_of_a_step_end_it_with_their_reason() {
         effort: NAN,
         ..MotorGoal::default()
     });
-    let step = |mut stepper: saltation::compliant::Compliant<Sliders>| {
+    let step = |mut stepper: Compliant<Sliders>| {
         stepper
             .start(&Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]))
             .expect("start");

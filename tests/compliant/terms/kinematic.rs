@@ -1,7 +1,7 @@
 //! Bodies that follow a path in time: what they carry, push and hold.
 
 use nalgebra::{DMatrix, UnitQuaternion, Vector3};
-use saltation::bodies::{Anchor, Body, Joint, Kinematic, Pose, Scene, Shape};
+use saltation::bodies::{Anchor, Body, Frozen, Joint, Kinematic, Pose, Scene, Shape};
 use saltation::compliant::{CompliantFailure, Solver};
 use saltation::{Compliant, InputError, Start};
 
@@ -344,4 +344,24 @@ fn half_a_turn_in_a_step_is_refused() {
         "{reason}"
     );
     assert!(reason.to_string().contains("half a turn"), "{reason}");
+}
+
+/// The number of a body is not that of its tree.
+#[test]
+fn bodies_are_found_by_their_numbers() {
+    let mut scene = Scene::new();
+    let ground = scene.add(Body::fixed(Shape::plane())).expect("ground");
+    let ball = Body::new(Shape::sphere(0.1).expect("a ball"));
+    let ball = scene.add(ball.position([0.0, 0.0, 0.5])).expect("a ball");
+    let path = |t: f64| upright([t, 0.0, 0.5]);
+    let moved = Kinematic::of(&scene, ball, path).expect("a body");
+    for wrong in [ground, 7] {
+        assert!(Kinematic::of(&scene, wrong, path).is_err());
+        assert!(Frozen::of(&scene, wrong, &[]).is_err());
+    }
+    let (q, v) = scene.start();
+    let mut stepper = Compliant::new(scene).expect("a scene").term(moved);
+    let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5);
+    let run = run.expect("input").completed().expect("completed");
+    assert!((run.state()[0] - 0.5).abs() < 1e-6);
 }
