@@ -186,7 +186,7 @@ impl Joint {
     }
 
     /// An axis of the joint: for a limit, a motor, dry friction, a gear, and to read. Those that the joint holds are
-    /// refused when a run starts.
+    /// refused when a run starts. The joint is a term of its own beside them: without it nothing is held.
     pub fn axis(&self, axis: JointAxis) -> Axis {
         Axis::between(ActedOn { joint: *self, axis })
     }
