@@ -97,8 +97,8 @@ impl ContactLaw {
         })
     }
 
-    /// `G w` at the velocity `v`, of Coulomb's law with the load of that velocity; with the transpose
-    /// of `G`, which is symmetric for the other laws.
+    /// `G w` at the velocity `v`, of Coulomb's law with the load of that velocity; with `is_transposed` `Gᵀ w`. For
+    /// the other laws `G` is symmetric.
     pub(in crate::compliant) fn curvature_times(
         &self,
         v: &[f64; 3],
