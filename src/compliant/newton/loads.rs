@@ -21,8 +21,7 @@ const SOLVED: f64 = 0.3;
 const PATIENCE: usize = 10;
 const FAR: f64 = 0.03;
 
-/// Momentum error up to which loads may follow: further away that leads nowhere, and a search for the
-/// direction costs as much as four convex steps.
+/// Momentum error up to which loads may follow: further away that leads nowhere.
 const AROUND: f64 = 0.1;
 
 /// Momentum error from which Newton's method converges.

@@ -1,6 +1,6 @@
 //! Derivatives of rollouts with terms, against differences of rollouts.
 
-use nalgebra::{DMatrix, UnitQuaternion, Vector3};
+use nalgebra::{DMatrix, DVector, UnitQuaternion, Vector3};
 use saltation::Start;
 use saltation::bodies::{Anchor, Joint, JointAxis};
 use saltation::compliant::{JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, StepState};
@@ -138,7 +138,7 @@ fn rollouts_of_axes_of_joints() {
     assert!(stepper.term_impulses(5).expect("two stops")[1] > 0.0);
     let h = 1e-6;
     for k in 0..36 {
-        let mut end = |h: f64| {
+        let end = |h: f64| {
             let (mut q, mut v) = (q.clone(), v);
             let (body, part) = (k % 18 / 6, k % 6);
             if k >= 18 {
@@ -158,14 +158,23 @@ fn rollouts_of_axes_of_joints() {
                 .state()
                 .clone()
         };
-        for (i, (high, low)) in end(h).iter().zip(&end(-h)).enumerate() {
-            let difference = (high - low) / (2.0 * h);
-            let error = (difference - found[(i, k)]).abs();
-            assert!(
-                error < 1e-5 * (1.0 + difference.abs()),
-                "{i} {k}: {difference} {}",
-                found[(i, k)]
-            );
-        }
+        assert_differences(found.column(k).iter(), h, end);
+    }
+}
+
+/// A column of derivatives is the central difference of the states at the ends.
+pub(super) fn assert_differences<'a>(
+    column: impl Iterator<Item = &'a f64>,
+    h: f64,
+    mut end: impl FnMut(f64) -> DVector<f64>,
+) {
+    let (high, low) = (end(h), end(-h));
+    for (i, found) in column.enumerate() {
+        let difference = (high[i] - low[i]) / (2.0 * h);
+        let error = (difference - found).abs();
+        assert!(
+            error < 1e-5 * (1.0 + difference.abs()),
+            "{i}: {difference} {found}"
+        );
     }
 }

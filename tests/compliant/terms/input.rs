@@ -402,3 +402,16 @@ fn a_number_alone_is_no_axis_of_a_scene() {
     assert!(refused.to_string().contains("Axis::new"), "{refused}");
     assert!(run(Axis::new(0, 3)).is_ok());
 }
+
+/// The driver that takes a snapshot up has terms of its own, which are asked as at a start.
+#[test]
+fn terms_of_a_driver_that_takes_a_run_up_are_checked() {
+    let mut scene = Scene::new();
+    scene.add(Body::new(Shape::sphere(0.1).unwrap())).unwrap();
+    let (q, v) = scene.start();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let mut driver = Compliant::new(scene.clone()).unwrap();
+    let saved = driver.live(&start).unwrap().snapshot();
+    let mut wrong = Compliant::new(scene).unwrap().term(Motor::new(0));
+    assert!(wrong.resume(&saved).is_err());
+}

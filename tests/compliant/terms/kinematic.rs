@@ -2,8 +2,10 @@
 
 use nalgebra::{DMatrix, UnitQuaternion, Vector3};
 use saltation::bodies::{Anchor, Body, Frozen, Joint, Kinematic, Pose, Scene, Shape};
-use saltation::compliant::{CompliantFailure, Solver};
+use saltation::compliant::{Compliance, CompliantFailure, Solver};
 use saltation::{Compliant, InputError, Start};
+
+use super::derivatives::assert_differences;
 
 const G: f64 = 9.81;
 const DT: f64 = 0.01;
@@ -224,7 +226,7 @@ fn derivatives_on_a_moving_plate_are_those_of_differences() {
     let (_, found) = found.expect("derivatives");
     let h = 1e-5;
     for k in 0..3 {
-        let mut end = |h: f64| {
+        let end = |h: f64| {
             let (mut q, mut v) = (q.clone(), v.clone());
             match k {
                 0 => v[9] += h,
@@ -238,15 +240,7 @@ fn derivatives_on_a_moving_plate_are_those_of_differences() {
                 .state()
                 .clone()
         };
-        for (i, (high, low)) in end(h).iter().zip(&end(-h)).enumerate() {
-            let difference = (high - low) / (2.0 * h);
-            let error = (difference - found[(i, k)]).abs();
-            assert!(
-                error < 1e-5 * (1.0 + difference.abs()),
-                "{i} {k}: {difference} {}",
-                found[(i, k)]
-            );
-        }
+        assert_differences(found.column(k).iter(), h, end);
     }
 }
 
@@ -364,4 +358,52 @@ fn bodies_are_found_by_their_numbers() {
     let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5);
     let run = run.expect("input").completed().expect("completed");
     assert!((run.state()[0] - 0.5).abs() < 1e-6);
+}
+
+/// After a step that could not be made, the solution of the one before is gone: it belongs to other contacts.
+#[test]
+fn a_step_that_fails_leaves_no_solution_of_another() {
+    let path: Path = |t| {
+        let x = if t > 1.5 * DT { f64::NAN } else { 0.0 };
+        upright([x, 0.0, -0.1])
+    };
+    let mut stepper = stepper(plate(0.0), path);
+    stepper.step().expect("a step");
+    assert!(!stepper.solution().impulses().is_empty());
+    stepper.step().expect_err("no pose");
+    assert!(stepper.solution().impulses().is_empty());
+}
+
+/// The numbers of the guide: how much of a rebound of 2.4 m/s a light pad on a weld loses, with its compliance `β`.
+#[test]
+fn a_light_pad_on_a_weld_gives_way_in_a_blow() {
+    for (beta, mass, lost) in [
+        (0.1, 0.1, 0.006),
+        (0.1, 0.01, 0.056),
+        (0.1, 1e-3, 0.456),
+        (0.01, 0.1, 7.5e-5),
+        (0.01, 0.01, 7e-4),
+        (0.01, 1e-3, 7e-3),
+    ] {
+        let mut scene = Scene::new();
+        scene.gravity([0.0; 3]).expect("gravity");
+        let pad = Body::new(Shape::cuboid([0.1, 0.1, 0.02]).expect("a pad"));
+        let moments = [0.0035, 0.0035, 0.0067].map(|of| mass * of);
+        scene.add(pad.mass(mass, moments)).expect("a pad");
+        let ball = Body::new(Shape::sphere(0.1).expect("a ball")).mass(1.0, [0.004; 3]);
+        let ball = ball.position([0.0, 0.0, 0.15]).velocity([0.0, 0.0, -3.0]);
+        scene.add(ball.restitution(0.8)).expect("a ball");
+        let (q, v) = scene.start();
+        let mut hard = Compliance::default();
+        hard.near_rigid = beta;
+        let weld = Joint::weld(Anchor::on(0, [0.0; 3]), Anchor::world([0.0; 3]));
+        let weld = weld.compliance(hard).turning(hard);
+        let mut stepper = Compliant::new(scene).expect("a scene").term(weld);
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).expect("start");
+        for _ in 0..30 {
+            stepper.step().expect("a step");
+        }
+        let found = 1.0 - stepper.v()[11] / 2.4;
+        assert!((found - lost).abs() < 0.1 * lost, "{beta} {mass}: {found}");
+    }
 }
