@@ -394,8 +394,10 @@ fn a_light_pad_on_a_weld_gives_way_in_a_blow() {
         let ball = ball.position([0.0, 0.0, 0.15]).velocity([0.0, 0.0, -3.0]);
         scene.add(ball.restitution(0.8)).expect("a ball");
         let (q, v) = scene.start();
-        let mut hard = Compliance::default();
-        hard.near_rigid = beta;
+        let hard = Compliance {
+            near_rigid: beta,
+            ..Compliance::default()
+        };
         let weld = Joint::weld(Anchor::on(0, [0.0; 3]), Anchor::world([0.0; 3]));
         let weld = weld.compliance(hard).turning(hard);
         let mut stepper = Compliant::new(scene).expect("a scene").term(weld);
