@@ -3,7 +3,7 @@
 
 use nalgebra::DMatrix;
 
-use super::law::{ContactLaw, Friction, RowLaw};
+use super::law::{ContactLaw, RowLaw};
 use super::regularisation::{Softness, root_mean_square};
 use crate::linalg::block_kernels as kernels;
 use crate::linalg::symmetric::{Spectrum, square_fault, unit_diagonal};
@@ -89,8 +89,8 @@ pub(super) struct RowTerm {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Problem {
-    dt: f64,
-    softness: Softness,
+    pub(super) dt: f64,
+    pub(super) softness: Softness,
     pub(super) trees: Vec<Tree>,
     pub(super) inertia: Vec<f64>,
     pub(super) factors: Vec<f64>,
@@ -295,150 +295,6 @@ impl Problem {
         Ok(response?[0][0])
     }
 
-    /// Bounds the friction of all contacts added so far by the normal impulses `γ_n0` of the law at
-    /// the velocities `v0` of the start of the step, in place of those of its end:
-    ///
-    /// ```text
-    ///     ℓ = s₊²/(2 R_n) + μ γ_n0 (√(|v_t|² + ε²) − ε),   ε = max(slip, R_t μ γ_n0)
-    /// ```
-    ///
-    /// Normal and tangential impulses decouple: bodies that slide do not glide on a cushion. The
-    /// friction bound is one step old; a body that lands meets no friction in its first step. A
-    /// slip below `ε` counts as stiction; it creeps with the speed at which friction balances the
-    /// load, of the size of `slip` (m/s; 1e-4 is usual).
-    ///
-    /// # Errors
-    /// [`InputError::WrongLength`], [`InputError::NotFinite`] for velocities, and
-    /// [`InputError::BadSetting`] for a slip below 1e-12 m/s.
-    pub fn lag_friction(&mut self, v0: &[f64], slip: f64) -> Result<(), InputError> {
-        validate::length("start velocities", self.dof(), v0.len())?;
-        validate::finite("start velocities", v0)?;
-        check_slip(slip)?;
-        for i in 0..self.contacts.len() {
-            let start = self.normal_rate(i, v0);
-            self.contacts[i].law.model = Friction::Lagged { start, slip };
-        }
-        Ok(())
-    }
-
-    /// Gives all contacts added so far Coulomb's law in the place of the convex cone, with the velocities
-    /// `v0` at the start of the step:
-    ///
-    /// ```text
-    ///     γ_n = s₊/R_n up to s₁, then with the slope 1/R_h
-    ///     γ_t = −v_t/R_t, or −μ γ_n v_t/|v_t| where that is less
-    ///     s = v̂_n − v_n       v̂_n = −φ₀/(dt + τ) for φ₀ ≤ 0, and −φ₀/dt for φ₀ > 0
-    /// ```
-    ///
-    /// A contact presses where it would close within the step: nothing glides on a cushion, and
-    /// bodies that pass each other do not touch. Where the near-rigid limit holds, a contact hardens
-    /// to `R_h = R_n/1000`, or to its stiffness, from ten times the load on that its own bodies would
-    /// make: `s₁ = 10 R_n max |J_b (v* − v0)|/w`, the greater of its bodies `b`. So a heavy body does not
-    /// sink into a light one, and an impact leaves no rebound.
-    ///
-    /// The solution is no minimum of a cost any more. It is found by convex problems with the loads
-    /// `γ_n` of friction held, sweeps over the contacts and Newton's method; where loads do not come
-    /// to rest, those of the last sweep stay, and
-    /// [`friction_error`](super::IslandReport::friction_error) says by how much they are wrong. With large
-    /// `μ` bodies may jam in more ways than one; then the guess decides.
-    ///
-    /// # Errors
-    /// [`InputError::WrongLength`] and [`InputError::NotFinite`] for velocities.
-    pub fn coulomb(&mut self, v0: &[f64]) -> Result<(), InputError> {
-        validate::length("start velocities", self.dof(), v0.len())?;
-        validate::finite("start velocities", v0)?;
-        for i in 0..self.contacts.len() {
-            let change = self.own_change(i, v0, 3);
-            let term = &mut self.contacts[i];
-            let softness = self.softness.of(&term.parameters);
-            let hard = softness.hardening(self.dt, &term.parameters, &term.law, change);
-            term.law.model = Friction::Coulomb { load: 0.0, hard };
-            if term.parameters.gap > 0.0 {
-                term.law.stabilisation = -term.parameters.gap / self.dt;
-            }
-        }
-        Ok(())
-    }
-
-    /// The change `|J_b (v* − v0)|` of a step in the first rows of contact `i`, the greater of its bodies. Each
-    /// counts by itself: two that fall together press each other no less.
-    pub(super) fn own_change(&self, i: usize, v0: &[f64], rows: usize) -> f64 {
-        let changes = self.contacts[i].links.iter().map(|link| {
-            let tree = &self.trees[link.tree];
-            let of = tree.start..tree.start + tree.width;
-            let (free, start) = (&self.free[of.clone()], &v0[of]);
-            let block = &self.jacobian[link.place..link.place + rows * tree.width];
-            let squares = block.chunks_exact(tree.width).map(|row| {
-                let pairs = row.iter().zip(free.iter().zip(start));
-                let rate: f64 = pairs.map(|(j, (free, v))| j * (free - v)).sum();
-                rate * rate
-            });
-            squares.sum::<f64>().sqrt()
-        });
-        changes.fold(0.0, f64::max)
-    }
-
-    /// Takes for all contacts the side of gaps and overlaps on which they are in another problem of the same
-    /// contacts: between both the law has an edge.
-    pub(super) fn close_as(&mut self, other: &Self) {
-        for (term, of) in self.contacts.iter_mut().zip(&other.contacts) {
-            if let Friction::Coulomb { .. } = term.law.model {
-                let lag = if of.parameters.gap > 0.0 {
-                    0.0
-                } else {
-                    term.parameters.dissipation_time
-                };
-                term.law.stabilisation = -term.parameters.gap / (self.dt + lag);
-            }
-        }
-    }
-
-    /// The normal velocity of contact `i` at the velocities `v`.
-    pub(super) fn normal_rate(&self, i: usize, v: &[f64]) -> f64 {
-        self.rate(&self.contacts[i].links, v)
-    }
-
-    /// The velocity of the first row of a term.
-    pub(super) fn rate(&self, links: &Links, v: &[f64]) -> f64 {
-        let mut rate = 0.0;
-        for link in links.iter() {
-            let tree = &self.trees[link.tree];
-            let row = &self.jacobian[link.place..link.place + tree.width];
-            rate += crate::linalg::dot(row, &v[tree.start..tree.start + tree.width]);
-        }
-        rate
-    }
-
-    /// `vᵀ A w` of one tree.
-    pub(super) fn inertia_product(&self, tree: usize, v: &[f64], w: &[f64]) -> f64 {
-        let tree = &self.trees[tree];
-        let (n, of) = (tree.width, tree.start..tree.start + tree.width);
-        let block = self.inertia[tree.place..tree.place + n * n].chunks_exact(n);
-        let rows = block.zip(&v[of.clone()]);
-        rows.map(|(row, v)| v * crate::linalg::dot(row, &w[of.clone()]))
-            .sum()
-    }
-
-    /// True where a row acts on this tree.
-    pub(super) fn acts_on(&self, tree: usize) -> bool {
-        let mut links = self.rows.iter().flat_map(|term| term.links.iter());
-        links.any(|link| link.tree == tree)
-    }
-
-    /// The island of contact `i`, with those of all trees.
-    pub(super) fn island_of(&self, i: usize, of_tree: &[usize]) -> usize {
-        of_tree[self.contacts[i].links.first.tree]
-    }
-
-    /// Lets contact `i` of Coulomb's law open with this normal velocity, as a rigid one.
-    pub(super) fn rebound(&mut self, i: usize, speed: f64) {
-        let term = &mut self.contacts[i];
-        let softness = self.softness.of(&term.parameters);
-        let hard = softness.rebounding(&term.law);
-        term.law.stabilisation = speed;
-        term.law.model = Friction::Coulomb { load: 0.0, hard };
-    }
-
     /// Takes over contact `i` of another problem of the same contacts.
     pub(super) fn copy_contact(&mut self, i: usize, other: &Self) {
         self.contacts[i] = other.contacts[i];
@@ -605,12 +461,6 @@ impl Problem {
     pub fn parameters(&self, i: usize) -> Option<&ContactParameters> {
         self.contacts.get(i).map(|term| &term.parameters)
     }
-}
-
-/// Refuses a slip of lagged friction whose square is lost in rounding, and at last underflows.
-pub(super) fn check_slip(slip: f64) -> Result<(), InputError> {
-    let rule = "must be finite and at least 1e-12";
-    validate::accepted("slip of lagged friction", &[slip], rule, |s| s >= 1e-12)
 }
 
 /// Says of a block of `A`, `n × n`, that it is not positive definite, with its least eigenvalue.

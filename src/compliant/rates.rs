@@ -1,0 +1,60 @@
+//! Velocities of terms, and products with `A`: a contact problem read at given velocities.
+
+use super::problem::{Links, Problem};
+use crate::linalg::dot;
+
+impl Problem {
+    /// The normal velocity of contact `i` at the velocities `v`.
+    pub(super) fn normal_rate(&self, i: usize, v: &[f64]) -> f64 {
+        self.rate(&self.contacts[i].links, v)
+    }
+
+    /// The velocity of the first row of a term.
+    pub(super) fn rate(&self, links: &Links, v: &[f64]) -> f64 {
+        let mut rate = 0.0;
+        for link in links.iter() {
+            let tree = &self.trees[link.tree];
+            let row = &self.jacobian[link.place..link.place + tree.width];
+            rate += dot(row, &v[tree.start..tree.start + tree.width]);
+        }
+        rate
+    }
+
+    /// `vᵀ A w` of one tree.
+    pub(super) fn inertia_product(&self, tree: usize, v: &[f64], w: &[f64]) -> f64 {
+        let tree = &self.trees[tree];
+        let (n, of) = (tree.width, tree.start..tree.start + tree.width);
+        let block = self.inertia[tree.place..tree.place + n * n].chunks_exact(n);
+        let rows = block.zip(&v[of.clone()]);
+        rows.map(|(row, v)| v * dot(row, &w[of.clone()])).sum()
+    }
+
+    /// The change `|J_b (v* − v0)|` of a step in the first rows of contact `i`, the greater of its bodies. Each
+    /// counts by itself: two that fall together press each other no less.
+    pub(super) fn own_change(&self, i: usize, v0: &[f64], rows: usize) -> f64 {
+        let changes = self.contacts[i].links.iter().map(|link| {
+            let tree = &self.trees[link.tree];
+            let of = tree.start..tree.start + tree.width;
+            let (free, start) = (&self.free[of.clone()], &v0[of]);
+            let block = &self.jacobian[link.place..link.place + rows * tree.width];
+            let squares = block.chunks_exact(tree.width).map(|row| {
+                let pairs = row.iter().zip(free.iter().zip(start));
+                let rate: f64 = pairs.map(|(j, (free, v))| j * (free - v)).sum();
+                rate * rate
+            });
+            squares.sum::<f64>().sqrt()
+        });
+        changes.fold(0.0, f64::max)
+    }
+
+    /// True where a row acts on this tree.
+    pub(super) fn acts_on(&self, tree: usize) -> bool {
+        let mut links = self.rows.iter().flat_map(|term| term.links.iter());
+        links.any(|link| link.tree == tree)
+    }
+
+    /// The island of contact `i`, with those of all trees.
+    pub(super) fn island_of(&self, i: usize, of_tree: &[usize]) -> usize {
+        of_tree[self.contacts[i].links.first.tree]
+    }
+}
