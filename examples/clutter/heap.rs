@@ -1,18 +1,20 @@
-//! The heap from the side, at the start and at the end.
+//! Heaps between walls and without from the side, at the start and two seconds later (figure 8).
 
 use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
-use saltation::bodies::{Pose, Scene, ShapeKind};
+use saltation::bodies::{Pose, ShapeKind};
 use saltation::nalgebra::Vector3;
 
 use crate::common::chart::{Area, PALETTE, grey, headline, picture, rounded, text};
 use crate::common::flags::Outcome;
-use crate::record::{Fall, Run};
+use crate::record::{Fall, PART, Run};
 
-/// Height of the picture and of the line of the ground from below, in units.
-const HEIGHT: u32 = 1300;
-const BELOW: f64 = 150.0;
+/// Heights of the panels, and of the ground from below, in units.
+const HEIGHTS: [u32; 2] = [1100, 600];
+const BELOW: f64 = 190.0;
+/// Half of the width that is shown, over that between the walls.
+const SHOWN: f64 = 2.0;
 
 /// A parallel projection from the side and a little from above.
 struct View {
@@ -47,51 +49,70 @@ impl View {
     }
 }
 
-/// `clutter_heap.svg`.
-pub(crate) fn draw(folder: &Path, fall: &Fall, run: &Run) -> Outcome<PathBuf> {
+/// `clutter_heap.svg`: a column for each heap.
+pub(crate) fn draw(folder: &Path, heaps: [(&Fall, &Run); 2]) -> Outcome<PathBuf> {
     let title = format!(
-        "{} spheres and cubes, at the start and after {} s (side view)",
-        fall.clutter.bodies, fall.tf
+        "{} spheres and cubes, at the start and after {PART} s (side view)",
+        heaps[0].0.clutter.bodies
     );
-    picture(folder, "clutter_heap.svg", HEIGHT, |area| {
-        let below = headline(area, &title, &[])?;
-        let (left, right) = below.split_horizontally(800);
-        for (panel, q) in [left, right].iter().zip(&run.ends) {
-            draw_panel(panel, fall, &run.scene, q)?;
-        }
-        Ok(())
-    })
+    let half = heaps[0].0.clutter.half_width();
+    let places = heaps[0].1.shown[0].chunks_exact(7);
+    let high = places.fold(0.0, |top: f64, q| top.max(q[2]));
+    let size = 2.0 * heaps[0].0.clutter.size;
+    // The turned square of the ground is 2.6 half widths wide, and seen a quarter of one deep.
+    let scale = (900.0 / (2.6 * SHOWN * half))
+        .min((f64::from(HEIGHTS[0]) - BELOW) / (high + size + 0.25 * half));
+    picture(
+        folder,
+        "clutter_heap.svg",
+        126 + HEIGHTS[0] + HEIGHTS[1],
+        |area| {
+            let below = headline(area, &title, &[])?;
+            let (upper, lower) = below.split_vertically(HEIGHTS[0]);
+            for (moment, row) in [upper, lower].iter().enumerate() {
+                let (left, right) = row.split_horizontally(900);
+                for (panel, (fall, run)) in [left, right].iter().zip(heaps) {
+                    draw_panel(panel, fall, run, moment, scale)?;
+                }
+            }
+            Ok(())
+        },
+    )
 }
 
-fn draw_panel(area: &Area, fall: &Fall, scene: &Scene, q: &[f64]) -> Outcome<()> {
+fn draw_panel(area: &Area, fall: &Fall, run: &Run, moment: usize, scale: f64) -> Outcome<()> {
     let (width, height) = area.dim_in_pixel();
-    let (width, height) = (f64::from(width), f64::from(height) - 60.0);
-    let places = q.chunks_exact(7);
-    let size = 2.0 * fall.clutter.size;
-    let (mut wide, mut high) = (fall.clutter.half_width(), 2.0 * size);
-    for q in places {
-        wide = wide.max(q[0].abs() + size).max(q[1].abs() + size);
-        high = high.max(q[2] + size);
-    }
-    // The ground square turned, and its depth seen from above.
-    let scale = (width / (2.75 * wide)).min((height - BELOW) / (high + 0.25 * wide));
-    let view = View::new(scale, (0.5 * width, height - BELOW + 40.0));
+    let (width, height) = (f64::from(width), f64::from(height));
+    let (scene, q) = (&run.scene, &run.shown[moment]);
+    let view = View::new(scale, (0.5 * width, height - BELOW));
+    let half = fall.clutter.half_width();
     if fall.clutter.walls {
-        let half = fall.clutter.half_width();
         draw_ground(area, &view, half)?;
         draw_walls(area, &view, half)?;
     } else {
-        draw_ground(area, &view, wide)?;
+        draw_ground(area, &view, SHOWN * half)?;
     }
-    let mut bodies: Vec<(f64, usize)> = (0..scene.len())
-        .filter(|&body| scene.tree_of(body).is_some())
-        .filter_map(|body| Some((view.towards.dot(&scene.position(body, q)?), body)))
+    let moving = (0..scene.len()).filter(|&body| scene.tree_of(body).is_some());
+    let places = moving.filter_map(|body| Some((scene.position(body, q)?, body)));
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        places.partition(|(at, _)| at.x.abs().max(at.y.abs()) < SHOWN * half);
+    let mut bodies: Vec<(f64, usize)> = inside
+        .into_iter()
+        .map(|(at, body)| (view.towards.dot(&at), body))
         .collect();
     bodies.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (_, body) in bodies {
         if let (Some(pose), Some(described)) = (scene.pose(body, q), scene.body(body)) {
             draw_body(area, &view, &pose, described.shape().kind())?;
         }
+    }
+    if !outside.is_empty() {
+        let note = format!("{} outside of the picture", outside.len());
+        area.draw_text(
+            &note,
+            &text(28, grey(80)),
+            (rounded(0.55 * width), rounded(height) - 40),
+        )?;
     }
     draw_length(area, &view)
 }

@@ -1,4 +1,4 @@
-//! How iterations and time grow with the number of bodies.
+//! How time, iterations, contacts and errors go with the number of bodies (figures 11 to 13).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use saltation::models::Clutter;
 
 use crate::common::chart::{Area, Key, PALETTE, chart, grey, headline, picture, text};
 use crate::common::flags::Outcome;
-use crate::record::{Fall, Part};
+use crate::record::{Fall, Part, RTOL};
 use crate::{linear, logarithmic};
 
 /// One number of bodies.
@@ -17,6 +17,8 @@ pub(crate) struct Size {
     walls: bool,
     transient: Part,
     steady: Part,
+    /// Of all steps.
+    momentum_error: f64,
 }
 
 /// From 10 bodies on, twice as many each time.
@@ -36,6 +38,7 @@ pub(crate) fn study(fall: &Fall, most: usize, progress: bool) -> Outcome<Vec<Siz
                 walls,
                 transient: run.transient(),
                 steady: run.steady(),
+                momentum_error: run.whole().momentum_error,
             });
         }
     }
@@ -45,21 +48,22 @@ pub(crate) fn study(fall: &Fall, most: usize, progress: bool) -> Outcome<Vec<Siz
 pub(crate) fn report(sizes: &[Size], out: &mut dyn Write) -> Outcome<()> {
     writeln!(
         out,
-        "\nbodies  walls  contacts  islands  largest  iterations/island: first 2 s, last 2 s  median time of a step [ms]: first 2 s, last 2 s"
+        "\nbodies  walls  pressing  islands  largest  iterations/island: first 2 s, last 2 s  median time of a step [ms]: first 2 s, last 2 s  mean momentum error"
     )?;
     for size in sizes {
         writeln!(
             out,
-            "{:>6}  {:<5}  {:>8.0} {:>8.1} {:>8} {:>28.2} {:>9.2} {:>31.3} {:>9.3}",
+            "{:>6}  {:<5}  {:>8.0} {:>8.1} {:>8} {:>28.2} {:>9.2} {:>31.3} {:>9.3} {:>20.1e}",
             size.bodies,
             if size.walls { "yes" } else { "no" },
-            size.steady.contacts,
+            size.steady.pressing,
             size.steady.islands,
             size.steady.largest,
             size.transient.iterations,
             size.steady.iterations,
             1e3 * size.transient.time(),
             1e3 * size.steady.time(),
+            size.momentum_error,
         )?;
     }
     Ok(())
@@ -74,8 +78,9 @@ pub(crate) fn draw(folder: &Path, fall: &Fall, sizes: &[Size]) -> Outcome<PathBu
         (920, Key::new("last 2 s", grey(90), (0, 20))),
     ];
     let title = format!("Heaps of many sizes, steps of {} s", fall.dt);
-    picture(folder, "clutter_scaling.svg", 880, |area| {
-        let (left, right) = headline(area, &title, &keys)?.split_horizontally(900);
+    picture(folder, "clutter_scaling.svg", 1640, |area| {
+        let (upper, lower) = headline(area, &title, &keys)?.split_vertically(757);
+        let (left, right) = upper.split_horizontally(900);
         let time = |part: &Part| 1e3 * part.time();
         let most = sizes.iter().map(|size| size.bodies).max().unwrap_or(10) as f64;
         let all = || {
@@ -91,7 +96,10 @@ pub(crate) fn draw(folder: &Path, fall: &Fall, sizes: &[Size]) -> Outcome<PathBu
         let inside = times.plotting_area().strip_coord_spec();
         inside.draw_text("grey: linear", &text(28, grey(80)), (24, 30))?;
         curves(&mut times, sizes, time)?;
-        draw_iterations(&right, sizes, most)
+        draw_iterations(&right, sizes, most)?;
+        let (left, right) = lower.split_horizontally(900);
+        draw_contacts(&left, sizes, most)?;
+        draw_errors(&right, sizes, most)
     })
 }
 
@@ -104,6 +112,47 @@ fn draw_iterations(area: &Area, sizes: &[Size], most: f64) -> Outcome<()> {
     let y = linear::axis("Newton iterations of an island", 0.0..top, 5);
     let mut chart = chart(area, x, y)?;
     curves(&mut chart, sizes, |part| part.iterations)
+}
+
+fn draw_contacts(area: &Area, sizes: &[Size], most: f64) -> Outcome<()> {
+    let counts = sizes.iter().map(|s| s.steady.pressing);
+    let (low, high) = counts.fold((f64::INFINITY, 1.0_f64), |(a, b), c| (a.min(c), b.max(c)));
+    let x = logarithmic::axis("bodies", 8.0..1.25 * most);
+    let y = logarithmic::axis(
+        "contacts that press in the last 2 s",
+        0.6 * low.max(1.0)..1.8 * high,
+    );
+    let mut chart = chart(area, x, y)?;
+    points(&mut chart, sizes, |size| size.steady.pressing)
+}
+
+fn draw_errors(area: &Area, sizes: &[Size], most: f64) -> Outcome<()> {
+    let x = logarithmic::axis("bodies", 8.0..1.25 * most);
+    let y = logarithmic::axis("mean momentum error of a step", 0.005 * RTOL..3.0 * RTOL);
+    let mut chart = chart(area, x, y)?;
+    let line = [(8.0, RTOL), (1.25 * most, RTOL)];
+    chart.draw_series(LineSeries::new(line, grey(150).stroke_width(3)))?;
+    let inside = chart.plotting_area().strip_coord_spec();
+    inside.draw_text("grey: tolerance", &text(28, grey(80)), (24, 96))?;
+    points(&mut chart, sizes, |size| size.momentum_error)
+}
+
+/// A curve with filled dots for heaps between walls, and one for those without.
+fn points(
+    chart: &mut crate::common::chart::Chart,
+    sizes: &[Size],
+    value: impl Fn(&Size) -> f64,
+) -> Outcome<()> {
+    for (walls, colour) in [(true, PALETTE[5]), (false, PALETTE[6])] {
+        let of = sizes.iter().filter(|size| size.walls == walls);
+        let points: Vec<_> = of.map(|size| (size.bodies as f64, value(size))).collect();
+        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(4)))?;
+        let dots = points
+            .into_iter()
+            .map(|p| Circle::new(p, 10, colour.filled()));
+        chart.draw_series(dots)?;
+    }
+    Ok(())
 }
 
 fn curves(
