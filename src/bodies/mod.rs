@@ -37,7 +37,7 @@
 //!
 //! The points of a pair are a function of both poses and of nothing else. The gap is signed and the
 //! normal points from B into A. Vertices on faces, edges on edges and round shapes give exact
-//! distances. Two faces give up to four corners of their common area, each with its distance from
+//! distances. Two faces give the corners of their common area, up to eight, each with its distance from
 //! the reference face; a face within 0.05 rad of the shortest way out, or of the best separation,
 //! counts as that if it is as deep. The gap of a corner that is not a vertex changes with the pose
 //! also because the corner slides over the tilted face; its row has the rate of the bodies alone.

@@ -221,13 +221,13 @@ impl Shape {
     /// * Contact points are those of parry's manifolds, found afresh at each call, so that they are
     ///   a function of the poses alone, and the corners of whole faces of hulls. Points beyond the
     ///   margin and points that coincide are left out. Corners that are not yet in touch may have no
-    ///   point. Up to four remain of those that have one normal and lie on one part of a compound
+    ///   point. Up to eight remain of those that have one normal and lie on one part of a compound
     ///   or one plane of a mesh, by the rule of [`contact_points`](super::contact_points). Fine
     ///   meshes give many. Each call allocates.
     /// * A contact has no feature to be found again by: its number counts the points of its pair.
     ///   A step with such a contact has no derivative, and
     ///   [`fixed_contacts`](super::Scene::fixed_contacts) refuses the body.
-    /// * Round faces touch flat ones in few points: a cylinder stands on four.
+    /// * Round faces touch flat ones in few points: a cylinder stands on four of a plane, on eight of a box.
     /// * A mesh is a surface: what is behind it is not inside, and two surfaces (meshes, height
     ///   fields) whose upright bounding boxes come as near as the margin end a run with an error.
     ///   Make moving bodies of convex parts.

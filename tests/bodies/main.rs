@@ -16,4 +16,5 @@ mod piles;
 mod queries;
 #[path = "../common/random.rs"]
 mod random;
+mod resting;
 mod round;

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 /// Limit of the points of two shapes; shapes of parry may have more.
-pub const CAPACITY: usize = 4;
+pub const CAPACITY: usize = 8;
 
 /// One contact point of two shapes A and B.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -122,7 +122,7 @@ impl<'a> OverFace<'a> {
         }
     }
 
-    /// Adds up to four corners of the common area.
+    /// Adds up to eight corners of the common area.
     pub(super) fn add(&self, margin: f64, out: &mut Manifold) {
         let (two, pair) = (&self.two, &self.pair);
         for corner in self.corners.chosen() {

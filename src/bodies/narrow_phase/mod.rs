@@ -7,12 +7,13 @@
 //! * `manifold`: the points; `convex`: a core with faces, edges and vertices, and a radius: spheres,
 //!   capsules and boxes at their poses; `segment`: edges.
 //! * `feature`: one feature of two convex shapes; `meet`: which of them meet, `segment_box` of a
-//!   capsule and a box; `clip`: what lies over a face, and four of its corners.
+//!   capsule and a box; `clip`: what lies over a face, and up to eight corners.
 //! * `round`: cylinders and cones; `separation`: the normal between one and another shape, `outline`:
 //!   the points along it.
 //! * `distance`: the closest points at any distance; `ray`: where a ray enters a shape.
 //! * `foreign`: shapes of parry (feature `parry`).
 
+mod choice;
 mod clip;
 mod convex;
 mod distance;
@@ -44,11 +45,13 @@ use crate::InputError;
 /// A bound of the numbers of features of all pairs.
 pub(super) const FEATURES: usize = 2048;
 
-/// Finds the contact points of two shapes with a gap up to `margin` (m), at most four; of shapes of
-/// parry up to four of each patch, and the deepest 2048 in all.
+/// Finds the contact points of two shapes with a gap up to `margin` (m), at most eight; of shapes of
+/// parry up to eight of each patch, and the deepest 2048 in all.
 ///
-/// The points of flat faces are the corners of the common area, reduced to four by a fixed rule:
-/// the deepest, then those that span the largest area. Two planes have none.
+/// The points of flat faces are the corners of the common area, of boxes all. Of more than eight, as
+/// discs and polygons have them, those remain that span the largest area; and the deepest, but of a body that
+/// stands, whose corners differ in depth by less than a hundredth of the smaller body: which remain does
+/// not depend on its depths, so that it does not rock from one to the other. Two planes have none.
 ///
 /// A cylinder or a cone over a plane has the lowest points of its rims, and quarters of the rim on
 /// which it stands; with a sphere the closest point. With others the normal is that of the distance, or

@@ -1,5 +1,5 @@
 //! Where two convex cores meet along a normal, one at least a cylinder or a cone: the parts of both that
-//! face each other, and up to four corners of what they have in common.
+//! face each other, and up to eight corners of what they have in common.
 //!
 //! A part is a face, an edge or a vertex, the more of it the flatter it lies. The foot of a cylinder
 //! is a polygon with 32 corners on its rim, one of them at the lowest point: where the rim crosses a border
@@ -7,7 +7,7 @@
 
 use nalgebra::Vector3;
 
-use super::clip::choose;
+use super::choice::choose;
 use super::convex::{Convex, Core};
 use super::feature::Two;
 use super::separation::{Closest, best_normal, gap_along};
@@ -26,9 +26,8 @@ const PARALLEL: f64 = 0.02;
 /// Cosine of the angle up to which the end of an edge has a normal of its own.
 const ALONG: f64 = 0.99;
 
-/// Points closer than this part of the size are one; gaps that differ by less are equally deep.
+/// Points closer than this part of the size are one.
 const APART: f64 = 1e-6;
-const LEVEL: f64 = 1e-4;
 
 /// Adds the points within the margin. They cannot be found again by their number.
 pub(super) fn add(two: Two<'_>, margin: f64, out: &mut Manifold) {
@@ -54,7 +53,7 @@ pub(super) fn add(two: Two<'_>, margin: f64, out: &mut Manifold) {
         }
         let common = Common::of(&a, &b);
         let corners = &common.places[..common.len];
-        let (chosen, count) = choose(corners, APART * size, LEVEL * size);
+        let (chosen, count) = choose(corners, APART * size, size);
         for &corner in &chosen[..count] {
             let [x, y, gap] = corners[corner];
             let on_a = u * x + w * y + normal * a.height(x, y);

@@ -2,7 +2,7 @@
 //!
 //! A manifold of parry may hold points beyond the margin, corners twice and up to eight points of
 //! two faces, and a mesh has a manifold for each triangle. Here points that coincide count once, and
-//! up to four of each patch remain (`patches`). Faces of hulls are clipped whole (`hull_faces`).
+//! up to eight of each patch remain (`patches`). Faces of hulls are clipped whole (`hull_faces`).
 //! Of balls and capsules on meshes and height fields the points are not parry's, which can lose a
 //! ball over a vertex (`on_surface`).
 

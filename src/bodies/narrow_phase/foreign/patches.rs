@@ -1,11 +1,11 @@
-//! Few contact points of many: points that coincide are one, and up to four of a patch remain.
+//! Few contact points of many: points that coincide are one, and up to eight corners of a patch remain.
 
 use std::collections::BTreeMap;
 
 use nalgebra::Vector3;
 
 use super::super::ManifoldPoint;
-use super::super::clip::choose;
+use super::super::choice::choose;
 use crate::bodies::pose::frame;
 
 /// Points closer than this part of the smaller shape are one, and less than its square is no area.
@@ -55,7 +55,7 @@ pub(super) struct Found {
     pub(super) point: ManifoldPoint,
 }
 
-/// Appends up to four points of each patch: points with one normal on the same parts, or on the same
+/// Appends up to eight corners of each patch, and its deepest point where that is deeper: points with one normal on the same parts, or on the same
 /// planes, of both shapes. `size` is the length of the smaller shape. Of more than `most` points the
 /// deepest remain.
 ///
@@ -90,11 +90,12 @@ pub(super) fn reduce(
                 .iter()
                 .map(|p| [u.dot(&p.on_a), w.dot(&p.on_a), p.gap]),
         );
-        let candidates = border(&flat, APART * size, level);
+        let Border { corners, deepest } = border(&flat, APART * size, level);
         kept.clear();
-        kept.extend(candidates.iter().map(|&k| flat[k]));
-        let (chosen, count) = choose(&kept, APART * size, level);
-        out.extend(chosen[..count].iter().map(|&k| patch[candidates[k]]));
+        kept.extend(corners.iter().map(|&k| flat[k]));
+        let (chosen, count) = choose(&kept, APART * size, size);
+        let chosen = chosen[..count].iter().map(|&k| corners[k]);
+        out.extend(chosen.chain(deepest).map(|k| patch[k]));
     }
     keep_deepest(out, most, |point| point.gap);
     for (number, point) in out.iter_mut().enumerate() {
@@ -110,12 +111,23 @@ fn keep_deepest<T>(points: &mut Vec<T>, most: usize, gap: impl Fn(&T) -> f64) {
     }
 }
 
-/// The corners of the convex hull of points `(u, w, gap)` in their plane, and the deepest point where
-/// it is deeper than these by more than `level`; in the order of the points. Points that lie no
-/// further than `tolerance` outside of the line of two others are no corners.
-fn border(points: &[[f64; 3]], tolerance: f64, level: f64) -> Vec<usize> {
+/// The border of points in a plane.
+#[derive(Debug, PartialEq)]
+struct Border {
+    /// The corners of their convex hull, in the order of the points.
+    corners: Vec<usize>,
+    /// The deepest point, where it is deeper than these by more than `level`.
+    deepest: Option<usize>,
+}
+
+/// The border of points `(u, w, gap)`. Points that lie no further than `tolerance` outside of the line of
+/// two others are no corners.
+fn border(points: &[[f64; 3]], tolerance: f64, level: f64) -> Border {
     if points.len() <= 4 {
-        return (0..points.len()).collect();
+        return Border {
+            corners: (0..points.len()).collect(),
+            deepest: None,
+        };
     }
     let mut order: Vec<usize> = (0..points.len()).collect();
     let place = |k: usize| (points[k][0], points[k][1]);
@@ -123,18 +135,18 @@ fn border(points: &[[f64; 3]], tolerance: f64, level: f64) -> Vec<usize> {
         let ((u, w), (x, y)) = (place(j), place(k));
         u.total_cmp(&x).then(w.total_cmp(&y))
     });
-    // Twice the height of b over the line from a to c, to its right, times the length of the line.
+    // Twice the area of b outside of the line from a to c, to its right, and the length of the line.
     let outside = |a: usize, b: usize, c: usize| {
         let ((u, w), (x, y), (p, q)) = (place(a), place(b), place(c));
         let area = (x - u) * (q - w) - (y - w) * (p - u);
-        area > tolerance * (p - u).hypot(q - w)
+        (area, (p - u).hypot(q - w))
     };
     let mut corners: Vec<usize> = Vec::new();
     let chain = |points: &mut dyn Iterator<Item = usize>, corners: &mut Vec<usize>| {
         let start = corners.len();
         for k in points {
             while let [.., a, b] = corners[start..]
-                && !outside(a, b, k)
+                && outside(a, b, k).0 <= 0.0
             {
                 corners.pop();
             }
@@ -144,16 +156,30 @@ fn border(points: &[[f64; 3]], tolerance: f64, level: f64) -> Vec<usize> {
     };
     chain(&mut order.iter().copied(), &mut corners);
     chain(&mut order.iter().rev().copied(), &mut corners);
+    // Not before the border is whole: of three nearly in line, rounding may put the middle first.
+    let mut k = 0;
+    while corners.len() > 2 && k < corners.len() {
+        let count = corners.len();
+        let [a, b, c] = [count - 1, 0, 1].map(|shift| corners[(k + shift) % count]);
+        let (area, length) = outside(a, b, c);
+        if area > tolerance * length {
+            k += 1;
+        } else {
+            corners.remove(k);
+        }
+    }
     let gap = |k: usize| points[k][2];
     let lowest = corners
         .iter()
         .map(|&k| gap(k))
         .fold(f64::INFINITY, f64::min);
     let deepest = (0..points.len()).min_by(|&j, &k| gap(j).total_cmp(&gap(k)));
-    corners.extend(deepest.filter(|&k| gap(k) < lowest - level));
     corners.sort_unstable();
     corners.dedup();
-    corners
+    Border {
+        corners,
+        deepest: deepest.filter(|&k| gap(k) < lowest - level),
+    }
 }
 
 /// Keeps the deeper of two points that are closer than `apart`, in the order of the first.
@@ -256,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_and_each_plane_keeps_four() {
+    fn each_part_and_each_plane_keeps_its_corners() {
         let plane = |offset: f64| Side::Plane(Vector3::z(), offset);
         for (low, high) in [(Side::Part(0), Side::Part(1)), (plane(0.0), plane(1e-3))] {
             let mut points = square(1.0, 1e-3, high);
@@ -278,13 +304,27 @@ mod tests {
                 points.push([f64::from(k) - 2.0, f64::from(i) - 2.0, 0.0]);
             }
         }
-        assert_eq!(border(&points, 1e-9, 1e-4), [0, 4, 20, 24]);
+        let found = |corners: &[usize], deepest: Option<usize>| Border {
+            corners: corners.to_vec(),
+            deepest,
+        };
+        let all = border(&points, 1e-9, 1e-4);
+        assert_eq!(all, found(&[0, 4, 20, 24], None));
         points[12][2] = -1e-3;
-        assert_eq!(border(&points, 1e-9, 1e-4), [0, 4, 12, 20, 24]);
+        let all = border(&points, 1e-9, 1e-4);
+        assert_eq!(all, found(&[0, 4, 20, 24], Some(12)));
         let line: Vec<[f64; 3]> = (0..9).map(|k| [f64::from(k), 0.5, 0.0]).collect();
-        assert_eq!(border(&line, 1e-9, 1e-4), [0, 8]);
+        assert_eq!(border(&line, 1e-9, 1e-4), found(&[0, 8], None));
+        // Three in line across the order, the one in the middle first by rounding.
+        let mut side = vec![[0.0, 0.046, 0.0], [0.0, -0.006, 0.0], [-3e-17, 0.045, 0.0]];
+        side.extend([[0.08, 0.04, 0.0], [0.07, -0.02, 0.0], [0.03, 0.05, 0.0]]);
+        let Border { corners, .. } = border(&side, 1e-7, 1e-4);
+        assert!(
+            [0, 1, 3, 4, 5].iter().all(|k| corners.contains(k)),
+            "{corners:?}"
+        );
         let one = [[0.3, 0.2, 0.0]; 6];
-        assert!(!border(&one, 1e-9, 1e-4).is_empty());
+        assert!(!border(&one, 1e-9, 1e-4).corners.is_empty());
     }
 
     #[test]

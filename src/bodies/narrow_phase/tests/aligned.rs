@@ -30,7 +30,7 @@ fn aligned_faces_have_four_points_at_their_corners() {
 }
 
 #[test]
-fn a_turned_face_keeps_four_points_of_eight() {
+fn a_turned_face_has_the_eight_corners_of_an_octagon() {
     let cube = Shape::cuboid([0.5; 3]).unwrap();
     let turn = std::f64::consts::FRAC_PI_8;
     let a = Pose::new([0.0, 0.0, 1.0], [turn.cos(), 0.0, 0.0, turn.sin()]).unwrap();
@@ -39,7 +39,7 @@ fn a_turned_face_keeps_four_points_of_eight() {
         &Solid::new(cube, at([0.0; 3])),
         0.1,
     );
-    assert_eq!(points.len(), 4);
+    assert_eq!(points.len(), 8);
     // The octagon of two squares at 45°: its corners lie this far from the middle.
     let radius = 0.5 / turn.cos();
     assert!(
@@ -47,8 +47,8 @@ fn a_turned_face_keeps_four_points_of_eight() {
             .iter()
             .all(|p| (p.on_a.xy().norm() - radius).abs() < 1e-12)
     );
-    let middle: Vec3 = points.iter().map(|p| p.on_a).sum::<Vec3>() / 4.0;
-    assert!(middle.xy().norm() < 0.1, "{middle}");
+    let middle: Vec3 = points.iter().map(|p| p.on_a).sum::<Vec3>() / 8.0;
+    assert!(middle.xy().norm() < 1e-12, "{middle}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{
     Draw, Solid, Vec3, apart_as_projected, best_separation, check_consistent, deepest, distance,
     found, moved, separation,
 };
-use crate::bodies::{ManifoldPoint, Pose, Shape, ShapeKind};
+use crate::bodies::{CAPACITY, ManifoldPoint, Pose, Shape, ShapeKind};
 
 /// The outline in the half plane `(distance from the axis, z)`: low disc, high disc.
 fn discs(kind: ShapeKind) -> [[f64; 2]; 2] {
@@ -205,6 +205,9 @@ fn a_cylinder_and_a_cone_stand_on_their_rim() {
     ];
     for (floor, z) in &floors {
         let floor = Solid::new(floor.clone(), upright(*z));
+        // Quarters of the rim on a plane, elsewhere as many as remain of a polygon.
+        let is_plane = matches!(floor.shape.kind(), ShapeKind::Plane);
+        let on_rim = if is_plane { 4 } else { CAPACITY };
         for (body, height) in &bodies {
             let at = |turn: f64| {
                 let stands = upright(height + gap);
@@ -213,7 +216,7 @@ fn a_cylinder_and_a_cone_stand_on_their_rim() {
             };
             for turn in [0.0, 0.3, 1.0] {
                 let points = found(&at(turn), &floor, 1e-3);
-                assert_eq!(points.len(), 4);
+                assert_eq!(points.len(), on_rim);
                 check_stance(&points, gap, up, 0.35);
                 let points = found(&floor, &at(turn), 1e-3);
                 check_stance(&points, gap, -up, 0.35);
@@ -223,14 +226,25 @@ fn a_cylinder_and_a_cone_stand_on_their_rim() {
                 let aside = moved(&upright(height + gap), Vec3::zeros(), Vec3::x() * 0.8);
                 let points = found(&Solid::new(body.clone(), aside), &floor, 1e-3);
                 let most = points.iter().map(|p| p.on_a.x).fold(f64::MIN, f64::max);
-                assert!((most - 1.0).abs() < 1e-9 && points.len() == 4, "{points:?}");
+                assert!(
+                    (most - 1.0).abs() < 1e-9 && points.len() == on_rim,
+                    "{points:?}"
+                );
             }
-            // Tilted about y, the lowest point of the rim is deepest, by its closed form.
+            // Tilted about y, the lowest point of the rim is deepest, by its closed form. With less tilt than a
+            // body at rest has, the lowest of eight points all around, none further from it than a
+            // quarter of a right angle.
             for tilt in [1e-5, 1e-3, 0.03, 0.3] {
                 let turned = moved(&upright(height + gap), Vec3::y() * tilt, Vec3::zeros());
                 let points = found(&Solid::new(body.clone(), turned), &floor, 0.05);
                 let expected = height + gap - height * f64::cos(tilt) - 0.5 * f64::sin(tilt);
                 let lowest = deepest(&points).unwrap();
+                if !is_plane && tilt < 2e-3 {
+                    let most = 0.5 * tilt * (1.0 - std::f64::consts::FRAC_PI_8.cos());
+                    let over = lowest.gap - expected;
+                    assert!((-1e-12..=most).contains(&over), "{tilt} {over}");
+                    continue;
+                }
                 assert!(
                     (lowest.gap - expected).abs() < 1e-12,
                     "{tilt} {lowest:?} {expected}"
