@@ -38,19 +38,75 @@ impl Hardening {
     }
 }
 
+/// Friction in a plane of at most the bound `b`: `−v/R`, or `−b v/|v|` where that is less.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Disc {
+    pub(super) regularisation: f64,
+    pub(super) bound: f64,
+}
+
+impl Disc {
+    /// The slip `q` of the last two components of a velocity, and whether it counts as stiction.
+    #[inline]
+    pub(super) fn slip(&self, v: &[f64; 3]) -> (f64, bool) {
+        let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
+        (slip, slip <= self.regularisation * self.bound)
+    }
+
+    /// The impulse for each unit of the slip, the cost, and whether it sticks.
+    #[inline]
+    pub(super) fn evaluate(&self, v: &[f64; 3]) -> (f64, f64, bool) {
+        let (slip, sticks) = self.slip(v);
+        if sticks {
+            let along = -1.0 / self.regularisation;
+            return (along, 0.5 * slip * slip / self.regularisation, true);
+        }
+        let creep = self.regularisation * self.bound;
+        (-self.bound / slip, self.bound * (slip - 0.5 * creep), false)
+    }
+
+    /// `γ · w` and `wᵀ G w`.
+    #[inline]
+    pub(super) fn along(&self, v: &[f64; 3], w: &[f64; 3]) -> (f64, f64) {
+        let (slip, sticks) = self.slip(v);
+        let along = v[1] * w[1] + v[2] * w[2];
+        if sticks {
+            let square = w[1] * w[1] + w[2] * w[2];
+            return (-along / self.regularisation, square / self.regularisation);
+        }
+        let (across, factor) = ((v[1] * w[2] - v[2] * w[1]) / slip, self.bound / slip);
+        (-factor * along, factor * across * across)
+    }
+
+    #[inline]
+    pub(super) fn push_curvature(&self, v: &[f64; 3], terms: &mut Curvature) {
+        let (slip, sticks) = self.slip(v);
+        if sticks {
+            terms.push(1.0 / self.regularisation, [0.0, 1.0, 0.0]);
+            terms.push(1.0 / self.regularisation, [0.0, 0.0, 1.0]);
+        } else {
+            let across = [0.0, -v[2] / slip, v[1] / slip];
+            terms.push(self.bound / slip, across);
+        }
+    }
+}
+
 /// A contact with its bound of friction `b` (N s).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounded<'a> {
     law: &'a ContactLaw,
     hard: Hardening,
-    bound: f64,
+    disc: Disc,
 }
 
 impl<'a> Bounded<'a> {
     #[inline]
     pub(super) fn new(law: &'a ContactLaw, load: f64, hard: Hardening) -> Self {
-        let bound = law.friction * load;
-        Self { law, hard, bound }
+        let disc = Disc {
+            regularisation: law.tangential,
+            bound: law.friction * load,
+        };
+        Self { law, hard, disc }
     }
 
     #[inline]
@@ -59,16 +115,8 @@ impl<'a> Bounded<'a> {
             .normal(self.law.normal, self.law.stabilisation - v[0])
     }
 
-    /// The slip `q`, and whether it counts as stiction.
-    #[inline]
-    fn slip(&self, v: &[f64; 3]) -> (f64, bool) {
-        let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
-        (slip, slip <= self.law.tangential * self.bound)
-    }
-
     #[inline]
     pub(super) fn evaluate(&self, v: &[f64; 3]) -> ContactPoint {
-        let law = self.law;
         let normal = self.normal(v);
         let mut point = ContactPoint {
             region: Region::NoContact,
@@ -78,15 +126,12 @@ impl<'a> Bounded<'a> {
         if normal.impulse > 0.0 {
             point.region = Region::Sliding;
         }
-        if self.bound > 0.0 {
-            let (slip, sticks) = self.slip(v);
-            let (along, cost) = if sticks {
-                point.region = Region::Stiction;
-                (-1.0 / law.tangential, 0.5 * slip * slip / law.tangential)
+        if self.disc.bound > 0.0 {
+            let (along, cost, sticks) = self.disc.evaluate(v);
+            point.region = if sticks {
+                Region::Stiction
             } else {
-                point.region = Region::Sliding;
-                let creep = law.tangential * self.bound;
-                (-self.bound / slip, self.bound * (slip - 0.5 * creep))
+                Region::Sliding
             };
             point.impulse = [normal.impulse, along * v[1], along * v[2]];
             point.cost += cost;
@@ -97,42 +142,26 @@ impl<'a> Bounded<'a> {
     /// `γ · w` and `wᵀ G w`.
     #[inline]
     pub(super) fn along(&self, v: &[f64; 3], w: &[f64; 3]) -> (f64, f64) {
-        let law = self.law;
         let normal = self.normal(v);
         let mut force = normal.impulse * w[0];
         let mut stiffness = normal.slope * w[0] * w[0];
-        if self.bound > 0.0 {
-            let (slip, sticks) = self.slip(v);
-            let along = v[1] * w[1] + v[2] * w[2];
-            if sticks {
-                force -= along / law.tangential;
-                stiffness += (w[1] * w[1] + w[2] * w[2]) / law.tangential;
-            } else {
-                let (across, factor) = ((v[1] * w[2] - v[2] * w[1]) / slip, self.bound / slip);
-                force -= factor * along;
-                stiffness += factor * across * across;
-            }
+        if self.disc.bound > 0.0 {
+            let (along, across) = self.disc.along(v, w);
+            force += along;
+            stiffness += across;
         }
         (force, stiffness)
     }
 
     #[inline]
     pub(super) fn curvature(&self, v: &[f64; 3]) -> Curvature {
-        let law = self.law;
         let mut terms = Curvature::default();
         let normal = self.normal(v);
         if normal.slope > 0.0 {
             terms.push(normal.slope, [1.0, 0.0, 0.0]);
         }
-        if self.bound > 0.0 {
-            let (slip, sticks) = self.slip(v);
-            if sticks {
-                terms.push(1.0 / law.tangential, [0.0, 1.0, 0.0]);
-                terms.push(1.0 / law.tangential, [0.0, 0.0, 1.0]);
-            } else {
-                let across = [0.0, -v[2] / slip, v[1] / slip];
-                terms.push(self.bound / slip, across);
-            }
+        if self.disc.bound > 0.0 {
+            self.disc.push_curvature(v, &mut terms);
         }
         terms
     }
