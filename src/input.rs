@@ -222,6 +222,21 @@ pub enum InputError {
         friction: f64,
     },
 
+    /// Spinning or rolling friction is given to what ignores it.
+    #[error(
+        "contact {contact} has spinning friction {spinning} m and rolling friction {rolling} m, which {law} ignores: take the compliant driver with StepFriction::Coulomb and contacts with rows of angular velocity, or 0 (Compliant::frictionless says that they do not matter)"
+    )]
+    MomentsIgnored {
+        /// The law, or the part of the driver, that ignores them.
+        law: &'static str,
+        /// The contact.
+        contact: usize,
+        /// Its coefficient of spinning friction (m).
+        spinning: f64,
+        /// Its coefficient of rolling friction (m).
+        rolling: f64,
+    },
+
     /// A coefficient of restitution is not zero, and the impact law ignores it.
     #[error(
         "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0 (Compliant::inelastic says that it does not matter)"

@@ -744,13 +744,21 @@ fn contacts_of_scenes_are_found_without_allocating() {
 /// A pile that is shaken: Newton's method iterates, and islands join and part.
 #[test]
 fn steps_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
+    // Without rolling friction, and with it.
+    shake_a_pile(0.0);
+    shake_a_pile(2e-3);
+}
+
+fn shake_a_pile(length: f64) {
     let mut scene = Scene::new();
     scene.add(Body::fixed(Shape::plane())).unwrap();
     let cube = Shape::cuboid([0.05; 3]).unwrap();
     for i in 0..3 {
         for k in 0..3 {
             let at = [0.11 * f64::from(i), 0.0, 0.05 + 0.1 * f64::from(k)];
-            scene.add(Body::new(cube.clone()).position(at)).unwrap();
+            let body = Body::new(cube.clone()).spinning_friction(length);
+            let body = body.rolling_friction(0.5 * length);
+            scene.add(body.position(at)).unwrap();
         }
     }
     let (q, v) = scene.start();
@@ -839,6 +847,7 @@ fn blows_of_the_compliant_driver_allocate_nothing_once_sizes_have_settled() {
     scene.add(ground).unwrap();
     for i in 0..3 {
         let rod = Body::new(Shape::capsule(0.2, 0.05).unwrap()).friction(1.0);
+        let rod = rod.rolling_friction(1e-3 * f64::from(i));
         let lean = 0.3 + 0.3 * f64::from(i);
         let rod = rod.orientation([lean.cos(), lean.sin(), 0.0, 0.0]);
         let place = [0.25 * f64::from(i), 0.0, 0.5];
@@ -917,6 +926,13 @@ fn derivatives_of_a_contact_problem_allocate_nothing_the_second_time() {
         let blocks = if tree == 0 { &blocks[..1] } else { &blocks };
         problem.add_contact(&contact, blocks).unwrap();
     }
+    // One that spins and rolls.
+    let (mut six, about) = ([0.0; 18], [1.0, 0.5, 0.0, 0.0, 1.0, 0.5, 0.5, 0.0, 1.0]);
+    six[..9].copy_from_slice(&rows);
+    six[9..].copy_from_slice(&about);
+    (contact.spinning_friction, contact.rolling_friction) = (0.1, 0.01);
+    problem.add_contact(&contact, &[(0, &six)]).unwrap();
+    problem.coulomb(&[0.0; 12]).unwrap();
     let mut solver = Solver::new();
     let (mut change, mut found) = (Variation::default(), SolutionVariation::default());
     let (mut weights, mut by_data) = (SolutionVariation::default(), Variation::default());

@@ -48,6 +48,9 @@ pub(super) enum Inertia {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Material {
     pub(super) friction: f64,
+    /// Coefficients of spinning and of rolling friction (m).
+    pub(super) spinning: f64,
+    pub(super) rolling: f64,
     pub(super) restitution: f64,
     pub(super) stiffness: f64,
     pub(super) dissipation_time: f64,
@@ -67,6 +70,8 @@ impl Body {
             velocity: [0.0; 6],
             material: Material {
                 friction: 0.5,
+                spinning: 0.0,
+                rolling: 0.0,
                 restitution: 0.0,
                 stiffness: f64::INFINITY,
                 dissipation_time: 0.01,
@@ -146,6 +151,46 @@ impl Body {
     #[must_use]
     pub fn friction(mut self, friction: f64) -> Self {
         self.material.friction = friction;
+        self
+    }
+
+    /// Coefficient of spinning friction `s ≥ 0` (m): the contacts of the body transmit a moment about their
+    /// normal of at most `s` times their normal force, which opposes the relative spin. A pad of radius `a`
+    /// that touches all over has about `s = 2 μ a/3`. Two bodies have the greater of theirs, so that a ball comes
+    /// to rest on any ground (the rule of `MuJoCo`, whose second coefficient of friction it is). Default 0.
+    ///
+    /// Spinning and rolling friction are known to the compliant driver with
+    /// [`StepFriction::Coulomb`](crate::compliant::StepFriction::Coulomb); others refuse them
+    /// ([`InputError::MomentsIgnored`]).
+    #[must_use]
+    pub fn spinning_friction(mut self, length: f64) -> Self {
+        self.material.spinning = length;
+        self
+    }
+
+    /// Coefficient of rolling friction `r ≥ 0` (m): the same of moments in the tangent plane, which oppose
+    /// rolling. A ball of radius `R` that rolls loses the speed `g (r/R)/(1 + 2/5)` a second, and stays on
+    /// inclines of less than `tan α = r/R`. For two bodies see
+    /// [`spinning_friction`](Self::spinning_friction). (`MuJoCo`'s third coefficient.) Default 0.
+    ///
+    /// ```
+    /// use saltation::bodies::{Body, Scene, Shape};
+    /// use saltation::{Compliant, Start};
+    /// let mut scene = Scene::new();
+    /// scene.add(Body::fixed(Shape::plane()))?;
+    /// let ball = Body::new(Shape::sphere(0.1)?).rolling_friction(0.01);
+    /// let rolls = ball.velocity([1.0, 0.0, 0.0]).angular_velocity([0.0, 10.0, 0.0]);
+    /// scene.add(rolls.position([0.0, 0.0, 0.1]))?;
+    /// let (q, v) = scene.start();
+    /// let mut stepper = Compliant::new(scene)?.time_step(1e-3);
+    /// let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 2.0)?.completed()?;
+    /// let way = 0.5 / (9.81 * 0.1 / 1.4); // v²/2a
+    /// assert!((run.state()[0] - way).abs() < 2e-3);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rolling_friction(mut self, length: f64) -> Self {
+        self.material.rolling = length;
         self
     }
 
@@ -266,6 +311,8 @@ impl Body {
         validate::finite("v", &self.velocity)?;
         let material = &self.material;
         validate::not_negative("coefficient of friction", &[material.friction])?;
+        validate::not_negative("spinning friction", &[material.spinning])?;
+        validate::not_negative("rolling friction", &[material.rolling])?;
         let (e, rule) = (material.restitution, "must lie in [0, 1]");
         validate::unless((0.0..=1.0).contains(&e), "restitution", e, rule)?;
         let (stiffness, rule) = (material.stiffness, "must be > 0");
@@ -321,6 +368,8 @@ impl Material {
         };
         Self {
             friction,
+            spinning: self.spinning.max(other.spinning),
+            rolling: self.rolling.max(other.rolling),
             restitution: self.restitution.max(other.restitution),
             stiffness: 1.0 / compliance,
             dissipation_time,
@@ -342,6 +391,8 @@ mod tests {
     fn material(friction: f64, stiffness: f64, dissipation_time: f64) -> Material {
         Material {
             friction,
+            spinning: 0.0,
+            rolling: 0.0,
             restitution: 0.0,
             stiffness,
             dissipation_time,
@@ -364,12 +415,16 @@ mod tests {
         let smooth = material(0.0, f64::INFINITY, 0.0);
         assert_eq!(smooth.paired(&smooth), smooth);
         let own = Material {
+            spinning: 1e-3,
+            rolling: 2e-3,
             restitution: 0.25,
             near_rigid: Some(0.1),
             stiction: Some(1e-4),
             ..hard
         };
         let other = Material {
+            spinning: 3e-3,
+            rolling: 1e-3,
             restitution: 0.75,
             near_rigid: Some(0.01),
             ..hard
@@ -377,6 +432,8 @@ mod tests {
         for pair in [own.paired(&other), other.paired(&own)] {
             assert_eq!((pair.near_rigid, pair.stiction), (Some(0.01), Some(1e-4)));
             assert_eq!(pair.restitution.to_bits(), 0.75_f64.to_bits());
+            let lengths = [pair.spinning, pair.rolling].map(f64::to_bits);
+            assert_eq!(lengths, [3e-3, 2e-3].map(f64::to_bits));
         }
     }
 
@@ -394,6 +451,10 @@ mod tests {
             sphere().orientation([0.0; 4]),
             sphere().velocity([f64::INFINITY, 0.0, 0.0]),
             sphere().friction(-0.1),
+            sphere().spinning_friction(-1e-3),
+            sphere().spinning_friction(f64::INFINITY),
+            sphere().rolling_friction(-1e-3),
+            sphere().rolling_friction(f64::NAN),
             sphere().restitution(-0.1),
             sphere().restitution(1.1),
             sphere().restitution(f64::NAN),

@@ -172,6 +172,8 @@ impl Scene {
         let material = a.body.material.paired(&b.body.material);
         if wanted.friction {
             parameters.friction = material.friction;
+            (parameters.spinning_friction, parameters.rolling_friction) =
+                (material.spinning, material.rolling);
         }
         if wanted.restitution_at.is_some() {
             parameters.restitution = material.restitution;
@@ -186,11 +188,13 @@ impl Scene {
         contacts.push(parameters)?;
         let directions = frame(point.normal);
         let directions = &directions[..=contacts.tangents()];
-        let mut rows = [0.0; 18];
-        let rows = &mut rows[..6 * directions.len()];
+        let (at_point, mut rows) = (6 * directions.len(), [0.0; 36]);
+        let rows = &mut rows[..at_point + moment_rows(&parameters)];
         for (body, sign, tree) in [(pair.a, 1.0, a.tree), (pair.b, -1.0, b.tree)] {
             if let Some(tree) = tree {
-                self.write_rows(of, body, sign, q, directions, rows);
+                let (own, behind) = rows.split_at_mut(at_point);
+                self.write_rows(of, body, sign, q, directions, own);
+                write_moment_rows(sign, directions, behind);
                 contacts.push_block(tree, self.tree(tree), rows)?;
             }
         }
@@ -416,6 +420,21 @@ pub(super) fn write_point_rows(
         for k in 0..3 {
             row[k] = sign * turn[k];
             row[3 + k] = sign * direction[k];
+        }
+    }
+}
+
+/// The number of entries that the rows of the moments of a contact have in the velocities of a body.
+pub(super) fn moment_rows(of: &ContactParameters) -> usize {
+    if of.has_moments() { 18 } else { 0 }
+}
+
+/// Writes the rows of the angular velocity of a body about each direction, where there are any.
+pub(super) fn write_moment_rows(sign: f64, directions: &[Vector3<f64>], rows: &mut [f64]) {
+    for (row, direction) in rows.chunks_exact_mut(6).zip(directions) {
+        row.fill(0.0);
+        for (entry, d) in row.iter_mut().zip(direction.iter()) {
+            *entry = sign * d;
         }
     }
 }

@@ -45,6 +45,10 @@ struct BodyDocument {
     #[serde(default)]
     friction: Option<f64>,
     #[serde(default)]
+    spinning_friction: Option<f64>,
+    #[serde(default)]
+    rolling_friction: Option<f64>,
+    #[serde(default)]
     restitution: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stiffness: Option<f64>,
@@ -167,6 +171,8 @@ impl Serialize for Body {
             velocity: Some([d, e, f]),
             angular_velocity: Some([a, b, c]),
             friction: Some(material.friction),
+            spinning_friction: Some(material.spinning),
+            rolling_friction: Some(material.rolling),
             restitution: Some(material.restitution),
             stiffness: material.stiffness.is_finite().then_some(material.stiffness),
             dissipation_time: Some(material.dissipation_time),
@@ -200,6 +206,8 @@ impl<'de> Deserialize<'de> for Body {
         let material = &mut body.material;
         let given = |value: Option<f64>, default: &mut f64| *default = value.unwrap_or(*default);
         given(document.friction, &mut material.friction);
+        given(document.spinning_friction, &mut material.spinning);
+        given(document.rolling_friction, &mut material.rolling);
         given(document.restitution, &mut material.restitution);
         given(document.stiffness, &mut material.stiffness);
         given(document.dissipation_time, &mut material.dissipation_time);

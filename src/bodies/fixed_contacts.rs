@@ -53,6 +53,8 @@ impl Scene {
     /// depend on the configuration: two boxes, a sphere and a box, a capsule with anything but a
     /// plane, a cylinder, a cone, a shape of parry. Such pairs may be
     /// [ignored](Self::ignore), or kept apart by their [groups](super::Body::groups).
+    /// [`InputError::MomentsIgnored`] for spinning or rolling friction, with the number of the first contact
+    /// of such a pair.
     pub fn fixed_contacts(&self) -> Result<FixedContacts, InputError> {
         let (mut contacts, mut tangents) = (Vec::new(), 0);
         let n = self.len();
@@ -77,8 +79,17 @@ impl Scene {
                     rule: "its contacts with body A (the entry) depend on the configuration: ignore the pair, or run the scene with the compliant driver",
                 });
             }
-            if a.material.paired(&b.material).friction > 0.0 {
+            let material = a.material.paired(&b.material);
+            if material.friction > 0.0 {
                 tangents = 2;
+            }
+            if material.spinning > 0.0 || material.rolling > 0.0 {
+                return Err(InputError::MomentsIgnored {
+                    law: "a scene with fixed contacts",
+                    contact: contacts.len(),
+                    spinning: material.spinning,
+                    rolling: material.rolling,
+                });
             }
             let features = 0..feature_count(&a.shape, &b.shape);
             contacts.extend(features.map(|feature| Self::number(pair, feature)));

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::contacts::write_point_rows;
+use super::contacts::{moment_rows, write_moment_rows, write_point_rows};
 use super::pose::frame;
 use crate::mechanics::{ContactParameters, Contacts};
 use crate::{InputError, validate};
@@ -69,7 +69,8 @@ impl FreeContact {
     /// # Errors
     /// [`InputError::NotFinite`]; [`InputError::BadSetting`] for a normal whose length is not 1 to
     /// 1e-6, for two equal trees and for parameters that make no sense; the entry is the number of
-    /// the contact. [`InputError::NoSuch`] for a tree beyond the velocities of
+    /// the contact. [`InputError::Tangents`] for spinning or rolling friction without two tangents;
+    /// [`InputError::NoSuch`] for a tree beyond the velocities of
     /// [`Contacts::reset`]. Nothing is added then.
     pub fn push(&self, contacts: &mut Contacts) -> Result<(), InputError> {
         let number = self.parameters.contact;
@@ -92,11 +93,13 @@ impl FreeContact {
         contacts.push(self.parameters)?;
         let directions = frame(Vector3::from(self.normal).normalize());
         let directions = &directions[..=contacts.tangents()];
-        let mut rows = [0.0; 18];
-        let rows = &mut rows[..6 * directions.len()];
+        let (at_point, mut rows) = (6 * directions.len(), [0.0; 36]);
+        let rows = &mut rows[..at_point + moment_rows(&self.parameters)];
         for ((tree, centre), sign) in sides.into_iter().flatten() {
             let arm = Vector3::from(self.point) - Vector3::from(centre);
-            write_point_rows(&arm, sign, directions, rows);
+            let (own, behind) = rows.split_at_mut(at_point);
+            write_point_rows(&arm, sign, directions, own);
+            write_moment_rows(sign, directions, behind);
             contacts.push_block(tree, 6 * tree..6 * tree + 6, rows)?;
         }
         Ok(())

@@ -17,7 +17,7 @@
 //! island has no more kinetic energy after it than
 //!
 //! ```text
-//!     T(v₀) + (v_p − v₀)ᵀ A v_p − Σ γ · J v_p
+//!     T(v₀) + (v_p − v₀)ᵀ A v_p − Σ γ · J v_p      with the moments of contacts
 //! ```
 //!
 //! that of the start and the work of efforts and rows on the way, and what rows do in the blow itself,
@@ -179,6 +179,11 @@ impl Blow {
             let island = first.problem.island_of(contact, of_tree);
             let velocity = first.problem.contact_velocity(contact, end);
             self.shares[island].most -= velocity.map_or(0.0, |v| dot(impulse, &v));
+        }
+        for (contact, moment) in first.solver.solution().moments().iter().enumerate() {
+            let island = first.problem.island_of(contact, of_tree);
+            let turning = first.problem.angular_velocity(contact, end);
+            self.shares[island].most -= dot(moment, &turning);
         }
     }
 

@@ -6,11 +6,14 @@
 //!     dγ   = G (dv̂ − dJ v − J dv) + ∂γ/∂θ dθ
 //! ```
 //!
-//! With Coulomb's friction `G` is not symmetric: loads follow the velocities.
+//! With Coulomb's friction `G` is not symmetric: loads follow the velocities. The moments of a contact change
+//! with its normal impulse too, `∂m/∂γ_n dγ_n`.
 
-use super::law::{ContactLaw, Friction, ImpulseRates};
+use super::law::{ContactLaw, Friction, ImpulseRates, MomentRates};
 use super::newton::IslandSolver;
 use super::newton::coupling::Side;
+use super::newton::island::Island;
+use super::newton::iterate::Iterate;
 use super::problem::{ContactTerm, Problem};
 use super::variation::{ContactVariation, RowVariation, SolutionVariation, Variation};
 use crate::linalg::dot;
@@ -179,6 +182,60 @@ impl Chain {
             knee: along(&rates.knee),
             hard: self.hard.normal * hard,
             velocity: velocity.map(|x| -x),
+            ..ContactVariation::default()
+        }
+    }
+}
+
+/// The moments of a contact at the solution.
+struct Turning<'a> {
+    law: ContactLaw,
+    at: &'a [f64; 3],
+    /// Their contact in the island, and its slope `∂γ_n/∂s`.
+    load_of: usize,
+    slope: f64,
+    rates: MomentRates,
+}
+
+impl<'a> Turning<'a> {
+    fn new(island: &Island, iterate: &'a Iterate, i: usize) -> Self {
+        let (moments, velocities) = (&island.contacts[i], &iterate.contact_velocities);
+        let load_of = moments.load_of;
+        let normal = island.contacts[load_of].law.normal_at(&velocities[load_of]);
+        Self {
+            law: moments.law.held(normal.impulse),
+            at: &velocities[i],
+            load_of,
+            slope: normal.slope,
+            rates: moments.law.moment_rates(&velocities[i], normal.impulse),
+        }
+    }
+
+    /// `G w` in the rows of the moments, with the load held.
+    fn stopped(&self, w: &[f64; 3]) -> [f64; 3] {
+        self.law.curvature(self.at).times(w)
+    }
+
+    /// The change of the moments at a fixed velocity of the bodies, with that of the normal impulse.
+    fn impulse(&self, d: &ContactVariation, normal: f64) -> [f64; 3] {
+        let (rates, stopped) = (&self.rates, self.stopped(&d.angular_velocity));
+        std::array::from_fn(|k| {
+            rates.spinning[k] * d.spinning_friction
+                + rates.rolling[k] * d.rolling_friction
+                + rates.rotational[k] * d.rotational
+                + rates.load[k] * normal
+                - stopped[k]
+        })
+    }
+
+    /// The derivative of `weights · m` at fixed velocities of the bodies by the own data.
+    fn transposed(&self, weights: &[f64; 3]) -> ContactVariation {
+        ContactVariation {
+            spinning_friction: dot(&self.rates.spinning, weights),
+            rolling_friction: dot(&self.rates.rolling, weights),
+            rotational: dot(&self.rates.rotational, weights),
+            angular_velocity: self.stopped(weights).map(|x| -x),
+            ..ContactVariation::default()
         }
     }
 }
@@ -206,11 +263,18 @@ impl Gradient {
                 *sum += change;
             }
         }
-        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        let points = island.contacts[..island.points].iter();
+        let terms = points.zip(&iterate.contact_velocities);
         for ((contact, v), direct) in terms.zip(&mut self.contacts) {
             let chain = Chain::new(problem, &problem.contacts[contact.number]);
             let (law, d) = (&contact.law, &change.contacts[contact.number]);
             *direct = chain.impulse(&law.by_parameters(v), law, v, d);
+        }
+        for i in island.points..island.contacts.len() {
+            let turning = Turning::new(island, iterate, i);
+            let normal = self.contacts[turning.load_of][0];
+            let d = &change.contacts[island.contacts[i].number];
+            self.contacts[i] = turning.impulse(d, normal);
         }
         let terms = island.rows.iter().zip(&iterate.row_velocities);
         for ((row, &v), direct) in terms.zip(&mut self.rows) {
@@ -232,11 +296,21 @@ impl Gradient {
         // The velocities of the terms take the place of weights.
         island.contact_velocities(&self.rhs, &mut self.weighted);
         island.row_velocities(&self.rhs, &mut self.weighted_rows);
-        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        let points = island.contacts[..island.points].iter();
+        let terms = points.zip(&iterate.contact_velocities);
         let parts = self.contacts.iter().zip(&self.weighted);
         for ((contact, v), (direct, dv)) in terms.zip(parts) {
             let stopped = contact.law.curvature_times(v, dv, false);
             found.impulses[contact.number] = std::array::from_fn(|k| direct[k] - stopped[k]);
+        }
+        for i in island.points..island.contacts.len() {
+            let turning = Turning::new(island, iterate, i);
+            let stopped = turning.stopped(&self.weighted[i]);
+            // The load falls by its slope times the normal velocity.
+            let load = turning.slope * self.weighted[turning.load_of][0];
+            let (direct, by_load) = (&self.contacts[i], &turning.rates.load);
+            found.moments[island.contacts[i].number] =
+                std::array::from_fn(|k| direct[k] - stopped[k] - by_load[k] * load);
         }
         let terms = island.rows.iter().zip(&iterate.row_velocities);
         let parts = self.rows.iter().zip(&self.weighted_rows);
@@ -256,10 +330,18 @@ impl Gradient {
     ) -> bool {
         self.resize(solver);
         let (island, iterate) = (&solver.island, &solver.iterate);
-        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        let points = island.contacts[..island.points].iter();
+        let terms = points.zip(&iterate.contact_velocities);
         for ((contact, v), weighted) in terms.zip(&mut self.weighted) {
             let weights = &weights.impulses[contact.number];
             *weighted = contact.law.curvature_times(v, weights, true);
+        }
+        for i in island.points..island.contacts.len() {
+            let turning = Turning::new(island, iterate, i);
+            let weights = &weights.moments[island.contacts[i].number];
+            self.weighted[i] = turning.stopped(weights);
+            let load = dot(&turning.rates.load, weights);
+            self.weighted[turning.load_of][0] += turning.slope * load;
         }
         let terms = island.rows.iter().zip(&iterate.row_velocities);
         for ((row, &v), weighted) in terms.zip(&mut self.weighted_rows) {
@@ -284,14 +366,30 @@ impl Gradient {
         }
         island.contact_velocities(&self.rhs, &mut self.contacts);
         island.row_velocities(&self.rhs, &mut self.rows);
-        let terms = island.contacts.iter().zip(&iterate.contact_velocities);
+        for i in island.points..island.contacts.len() {
+            let (number, turning) = (island.contacts[i].number, Turning::new(island, iterate, i));
+            let (multiplier, own) = (&self.contacts[i], &weights.moments[number]);
+            let total = std::array::from_fn(|k| multiplier[k] + own[k]);
+            found.contacts[number] = turning.transposed(&total);
+            // Their normal impulse has a part in the moments.
+            self.contacts[turning.load_of][0] += dot(&turning.rates.load, &total);
+        }
+        let points = island.contacts[..island.points].iter();
+        let terms = points.zip(&iterate.contact_velocities);
         for ((contact, v), multiplier) in terms.zip(&self.contacts) {
             let own = &weights.impulses[contact.number];
             let total = std::array::from_fn(|k| multiplier[k] + own[k]);
             let chain = Chain::new(problem, &problem.contacts[contact.number]);
             let law = &contact.law;
             let rates = law.by_parameters(v);
-            found.contacts[contact.number] = chain.transposed(&rates, law, v, &total);
+            let of_moments = found.contacts[contact.number];
+            found.contacts[contact.number] = ContactVariation {
+                spinning_friction: of_moments.spinning_friction,
+                rolling_friction: of_moments.rolling_friction,
+                rotational: of_moments.rotational,
+                angular_velocity: of_moments.angular_velocity,
+                ..chain.transposed(&rates, law, v, &total)
+            };
         }
         let terms = island.rows.iter().zip(&iterate.row_velocities);
         for ((row, &v), multiplier) in terms.zip(&self.rows) {

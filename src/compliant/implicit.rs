@@ -119,10 +119,16 @@ impl Solver {
         let impulses = weights.impulses.len();
         validate::length("weights of velocities", problem.dof(), weights.v.len())?;
         validate::length("weights of impulses", problem.contacts(), impulses)?;
+        validate::length(
+            "weights of moments",
+            problem.moments(),
+            weights.moments.len(),
+        )?;
         let rows = weights.row_impulses.len();
         validate::length("weights of rows", problem.rows(), rows)?;
         validate::finite("weights of velocities", &weights.v)?;
         validate::finite("weights of impulses", weights.impulses.as_flattened())?;
+        validate::finite("weights of moments", weights.moments.as_flattened())?;
         validate::finite("weights of rows", &weights.row_impulses)?;
         self.factorise_at_solution(problem)?;
         found.reset(problem);
@@ -186,8 +192,10 @@ impl Solver {
                 trees.all(|tree| {
                     island.free[tree.start..][..tree.width]
                         == problem.free[tree.origin..][..tree.width]
-                }) && contacts.all(|own| own.law == problem.contacts[own.number].law)
-                    && rows.all(|own| own.law == problem.rows[own.number].law)
+                }) && contacts.all(|own| {
+                    let term = &problem.contacts[own.number];
+                    own.law == term.law || term.moments() == Some(own.law)
+                }) && rows.all(|own| own.law == problem.rows[own.number].law)
             })
     }
 }

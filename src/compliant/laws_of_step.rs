@@ -18,12 +18,13 @@ impl Problem {
     /// load, of the size of `slip` (m/s; 1e-4 is usual).
     ///
     /// # Errors
-    /// [`InputError::WrongLength`], [`InputError::NotFinite`] for velocities, and
-    /// [`InputError::BadSetting`] for a slip below 1e-12 m/s.
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`] for velocities,
+    /// [`InputError::BadSetting`] for a slip below 1e-12 m/s, and [`InputError::MomentsIgnored`].
     pub fn lag_friction(&mut self, v0: &[f64], slip: f64) -> Result<(), InputError> {
         validate::length("start velocities", self.dof(), v0.len())?;
         validate::finite("start velocities", v0)?;
         check_slip(slip)?;
+        self.check_moments(Some("lagged friction"))?;
         for i in 0..self.contacts.len() {
             let start = self.normal_rate(i, v0);
             self.contacts[i].law.model = Friction::Lagged { start, slip };
@@ -65,6 +66,20 @@ impl Problem {
             term.law.model = Friction::Coulomb { load: 0.0, hard };
             if term.parameters.gap > 0.0 {
                 term.law.stabilisation = -term.parameters.gap / self.dt;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses spinning and rolling friction with a law that ignores them; none: with those of the problem.
+    pub(super) fn check_moments(&self, law: Option<&'static str>) -> Result<(), InputError> {
+        for (number, term) in self.contacts.iter().enumerate() {
+            let law = law.or(match term.law.model {
+                Friction::Coulomb { .. } => None,
+                _ => Some("the convex cone of friction"),
+            });
+            if let (true, Some(law)) = (term.rotational > 0.0, law) {
+                return Err(term.parameters.moments_ignored(law, number));
             }
         }
         Ok(())

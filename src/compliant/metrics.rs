@@ -84,7 +84,7 @@ impl StepSolution {
         let slip = velocity[1].hypot(velocity[2]);
         let (distance, soft) = match law.model {
             Friction::Cone => (time * law.friction * slip, law.sliding()),
-            Friction::Lagged { .. } | Friction::Coulomb { .. } => (0.0, law.normal),
+            _ => (0.0, law.normal),
         };
         Some(Gliding {
             slip,

@@ -49,6 +49,18 @@ pub(super) struct ContactTerm {
     pub(super) parameters: ContactParameters,
     pub(super) law: ContactLaw,
     pub(super) links: Links,
+    /// Regularisation of its moments (1/(kg m²)), whose rows lie behind those of the contact; 0: it has none.
+    pub(super) rotational: f64,
+}
+
+impl ContactTerm {
+    /// The law of its moments, where it has some.
+    pub(super) fn moments(&self) -> Option<ContactLaw> {
+        let of = &self.parameters;
+        let law =
+            || ContactLaw::of_moments(of.spinning_friction, of.rolling_friction, self.rotational);
+        (self.rotational > 0.0).then(law)
+    }
 }
 
 /// A further term of the problem.
@@ -178,9 +190,14 @@ impl Problem {
     /// normal row, then those of the tangents, as many (0, 1 or 2) for both trees. Two entries for one
     /// tree add up.
     ///
+    /// A contact with spinning or rolling friction has six rows: the normal, two tangents, and those of
+    /// the angular velocity of body A relative to B about each of the three. Such a problem is one of
+    /// [`coulomb`](Self::coulomb); a solver refuses it with another law.
+    ///
     /// # Errors
     /// [`InputError`] for numbers that make no sense, sizes that do not fit, no tree or more than
-    /// two, [`InputError::FrictionIgnored`] for friction without tangents, and
+    /// two, [`InputError::FrictionIgnored`] for friction without tangents,
+    /// [`InputError::MomentsIgnored`] for spinning or rolling friction without rows of angular velocity, and
     /// [`InputError::BadTree`] where `A` is not positive definite; it names the contact by its place
     /// in this problem.
     pub fn add_contact(
@@ -197,14 +214,21 @@ impl Problem {
             .validate()
             .map_err(validate::counted_from(number))?;
         let kept = self.jacobian.len();
-        let links = self.links(rows, 3);
+        let has_moments = parameters.has_moments();
+        let height = if has_moments { 6 } else { 3 };
+        let links = self.links(rows, height);
         let links = links.map_err(validate::rows_of("contact", number));
         let added = links.and_then(|links| {
             let w = root_mean_square(&self.response(&links, 3)?);
             let law = softness.law(self.dt, parameters, w);
             let law = law.map_err(validate::counted_from(number))?;
             let link = links.first;
-            let normal_alone = rows[0].1.len() == self.trees[link.tree].width;
+            let given = rows[0].1.len() / self.trees[link.tree].width;
+            let normal_alone = given == 1;
+            if has_moments && given < height {
+                let law = "a contact without rows of angular velocity";
+                return Err(parameters.moments_ignored(law, number));
+            }
             if normal_alone && parameters.friction > 0.0 {
                 return Err(InputError::FrictionIgnored {
                     law: "a contact without tangents",
@@ -216,6 +240,14 @@ impl Problem {
                 parameters: *parameters,
                 law,
                 links,
+                rotational: if has_moments {
+                    let w = root_mean_square(&self.response(&self.of_moments(&links), 3)?);
+                    softness
+                        .rotational(w)
+                        .map_err(validate::counted_from(number))?
+                } else {
+                    0.0
+                },
             })
         });
         match added {
@@ -248,6 +280,18 @@ impl Problem {
             self.add_contact(parameters, &blocks[..count.min(3)])?;
         }
         Ok(())
+    }
+
+    /// The rows of the moments of a contact, behind its own.
+    pub(super) fn of_moments(&self, links: &Links) -> Links {
+        let behind = |link: Link| Link {
+            place: link.place + 3 * self.trees[link.tree].width,
+            ..link
+        };
+        Links {
+            first: behind(links.first),
+            second: links.second.map(behind),
+        }
     }
 
     /// Adds a term of one velocity, `v_c = J v`, with its row in one or two trees, and returns its
@@ -428,6 +472,13 @@ impl Problem {
     /// Number of contacts.
     pub fn contacts(&self) -> usize {
         self.contacts.len()
+    }
+
+    /// Number of moments that a solution has: one for each contact; none where no contact has spinning or
+    /// rolling friction.
+    pub(super) fn moments(&self) -> usize {
+        let some = self.contacts.iter().any(|term| term.rotational > 0.0);
+        if some { self.contacts.len() } else { 0 }
     }
 
     /// Number of rows that are not of contacts.

@@ -20,6 +20,23 @@ impl Problem {
         rate
     }
 
+    /// The relative angular velocity of contact `i` about its normal and its tangents, at the velocities
+    /// `v`; zero for one without moments.
+    pub(super) fn angular_velocity(&self, i: usize, v: &[f64]) -> [f64; 3] {
+        let (term, mut found) = (&self.contacts[i], [0.0; 3]);
+        if term.rotational > 0.0 {
+            for link in self.of_moments(&term.links).iter() {
+                let tree = &self.trees[link.tree];
+                let v = &v[tree.start..tree.start + tree.width];
+                let rows = self.jacobian[link.place..].chunks_exact(tree.width);
+                for (sum, row) in found.iter_mut().zip(rows) {
+                    *sum += dot(row, v);
+                }
+            }
+        }
+        found
+    }
+
     /// `vᵀ A w` of one tree.
     pub(super) fn inertia_product(&self, tree: usize, v: &[f64], w: &[f64]) -> f64 {
         let tree = &self.trees[tree];

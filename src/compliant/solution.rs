@@ -89,6 +89,7 @@ impl IslandReport {
 pub struct StepSolution {
     pub(super) v: Vec<f64>,
     pub(super) impulses: Vec<[f64; 3]>,
+    pub(super) moments: Vec<[f64; 3]>,
     pub(super) regions: Vec<Region>,
     pub(super) row_impulses: Vec<f64>,
     pub(super) islands: Vec<IslandReport>,
@@ -104,6 +105,12 @@ impl StepSolution {
     /// Impulses of the contacts (N s), `[n, t₁, t₂]` each, on the first body.
     pub fn impulses(&self) -> &[[f64; 3]] {
         &self.impulses
+    }
+
+    /// Moments of spinning and rolling friction (N m s), `[about n, about t₁, about t₂]` each, on the
+    /// first body: one for each contact, and none at all where no contact of the problem has such friction.
+    pub fn moments(&self) -> &[[f64; 3]] {
+        &self.moments
     }
 
     /// The region of each contact.
@@ -133,6 +140,7 @@ impl StepSolution {
     pub(super) fn clear(&mut self) {
         self.v.clear();
         self.impulses.clear();
+        self.moments.clear();
         self.regions.clear();
         self.row_impulses.clear();
         self.islands.clear();
@@ -144,6 +152,8 @@ impl StepSolution {
         validate::finite("velocity after the step", &self.v)?;
         let impulses = self.impulses.as_flattened();
         validate::finite("impulses of contacts, three each", impulses)?;
+        let moments = self.moments.as_flattened();
+        validate::finite("moments of contacts, three each", moments)?;
         validate::finite("impulse of a row", &self.row_impulses)?;
         for (number, island) in self.islands.iter().enumerate() {
             let of_island = validate::counted_from(number);

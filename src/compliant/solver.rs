@@ -112,7 +112,7 @@ impl Solver {
     ///
     /// # Errors
     /// [`CompliantFailure::Input`] for another length, a guess that is not finite, settings that make no
-    /// sense, or a problem with numbers so large that its velocities, impulses or cost overflow;
+    /// sense, spinning or rolling friction with another law than [`Problem::coulomb`], or a problem with numbers so large that its velocities, impulses or cost overflow;
     /// [`CompliantFailure::Interrupted`]. That an island did not converge is no error here: look at
     /// [`StepSolution::is_converged`].
     pub fn solve(
@@ -123,6 +123,7 @@ impl Solver {
         self.settings.validate()?;
         validate::length("guess", problem.dof(), v0.len())?;
         validate::finite("guess", v0)?;
+        problem.check_moments(None)?;
         self.gradient.forget();
         self.islands.find(problem, !self.settings.islands);
         let count = self.islands.len();
@@ -165,6 +166,8 @@ impl Solver {
         solution.v.extend_from_slice(&problem.free);
         solution.impulses.clear();
         solution.impulses.resize(problem.contacts(), [0.0; 3]);
+        solution.moments.clear();
+        solution.moments.resize(problem.moments(), [0.0; 3]);
         solution.regions.clear();
         solution
             .regions
@@ -188,9 +191,14 @@ impl Solver {
                 let found = &solver.iterate.v[tree.start..tree.start + tree.width];
                 solution.v[tree.origin..tree.origin + tree.width].copy_from_slice(found);
             }
-            for (i, contact) in solver.island.contacts.iter().enumerate() {
+            let (points, moments) = solver.island.contacts.split_at(solver.island.points);
+            for (i, contact) in points.iter().enumerate() {
                 solution.impulses[contact.number] = solver.iterate.impulses[i];
                 solution.regions[contact.number] = solver.iterate.regions[i];
+            }
+            let behind = &solver.iterate.impulses[points.len()..];
+            for (moment, impulse) in moments.iter().zip(behind) {
+                solution.moments[moment.number] = *impulse;
             }
             for (i, row) in solver.island.rows.iter().enumerate() {
                 solution.row_impulses[row.number] = solver.iterate.row_impulses[i];

@@ -38,6 +38,15 @@ pub struct ContactVariation {
     pub hard: f64,
     /// `dJ v`: the velocity `[n, t₁, t₂]` (m/s) that changed rows give at the solution.
     pub velocity: [f64; 3],
+    /// Coefficient of spinning friction (m). This and what follows is of contacts that have spinning or
+    /// rolling friction, and has no effect on others.
+    pub spinning_friction: f64,
+    /// Coefficient of rolling friction (m).
+    pub rolling_friction: f64,
+    /// Regularisation of their moments (1/(kg m²)).
+    pub rotational: f64,
+    /// `dJ v` of their rows: the angular velocity about `[n, t₁, t₂]` (rad/s).
+    pub angular_velocity: [f64; 3],
 }
 
 /// A change of the data of a row, or the derivative of an objective by them.
@@ -82,6 +91,8 @@ pub struct SolutionVariation {
     pub v: Vec<f64>,
     /// Impulses `[n, t₁, t₂]` of the contacts (N s).
     pub impulses: Vec<[f64; 3]>,
+    /// Their moments (N m s), as many as [`StepSolution::moments`].
+    pub moments: Vec<[f64; 3]>,
     /// Impulses of the rows (N s, or N m s).
     pub row_impulses: Vec<f64>,
 }
@@ -93,13 +104,20 @@ impl SolutionVariation {
         self.v.resize(problem.dof(), 0.0);
         self.impulses.clear();
         self.impulses.resize(problem.contacts(), [0.0; 3]);
+        self.moments.clear();
+        self.moments.resize(problem.moments(), [0.0; 3]);
         self.row_impulses.clear();
         self.row_impulses.resize(problem.rows(), 0.0);
     }
 
     /// True when all entries are finite.
     pub(super) fn is_finite(&self) -> bool {
-        let values = [&self.v, self.impulses.as_flattened(), &self.row_impulses];
+        let values = [
+            &self.v,
+            self.impulses.as_flattened(),
+            self.moments.as_flattened(),
+            &self.row_impulses,
+        ];
         values.iter().all(|of| of.iter().all(|x| x.is_finite()))
     }
 }
@@ -147,7 +165,8 @@ impl Variation {
             solution.impulses.len(),
             solution.row_impulses.len(),
         );
-        if !same_structure(low, high) || sizes != of_solution {
+        let has_moments = solution.moments.len() == high.moments();
+        if !same_structure(low, high) || sizes != of_solution || !has_moments {
             return Err(CompliantFailure::NoDerivative {
                 why: "the problems of a difference have other trees or terms than the solution",
             });
@@ -171,6 +190,22 @@ impl Variation {
             let mut velocity = [0.0; 3];
             self.rows_difference(between, &b.links, impulse, v, &mut velocity);
             self.contacts[i].velocity = velocity;
+            if let Some(moment) = solution.moments.get(i).filter(|_| b.rotational > 0.0) {
+                let mut velocity = [0.0; 3];
+                self.rows_difference(
+                    between,
+                    &high.of_moments(&b.links),
+                    moment,
+                    v,
+                    &mut velocity,
+                );
+                let change = &mut self.contacts[i];
+                change.angular_velocity = velocity;
+                change.rotational = factor * (b.rotational - a.rotational);
+                let [a, b] = [a, b].map(|of| &of.parameters);
+                change.spinning_friction = factor * (b.spinning_friction - a.spinning_friction);
+                change.rolling_friction = factor * (b.rolling_friction - a.rolling_friction);
+            }
         }
         for (i, (a, b)) in low.rows.iter().zip(&high.rows).enumerate() {
             let change = |low: f64, high: f64| {
@@ -266,6 +301,10 @@ impl ContactVariation {
             knee: 1.0,
             hard: 1.0,
             velocity: [1.0; 3],
+            spinning_friction: 1.0,
+            rolling_friction: 1.0,
+            rotational: 1.0,
+            angular_velocity: [1.0; 3],
         })
     }
 
@@ -281,6 +320,10 @@ impl ContactVariation {
             + self.knee * other.knee
             + self.hard * other.hard
             + dot(&self.velocity, &other.velocity)
+            + self.spinning_friction * other.spinning_friction
+            + self.rolling_friction * other.rolling_friction
+            + self.rotational * other.rotational
+            + dot(&self.angular_velocity, &other.angular_velocity)
     }
 }
 
@@ -319,7 +362,9 @@ fn same_structure(a: &Problem, b: &Problem) -> bool {
             .zip(&b.trees)
             .all(|(a, b)| a.width == b.width)
         && a.jacobian.len() == b.jacobian.len()
-        && contacts.clone().all(|(a, b)| a.links == b.links)
+        && contacts
+            .clone()
+            .all(|(a, b)| a.links == b.links && (a.rotational > 0.0) == (b.rotational > 0.0))
         && rows.clone().all(|(a, b)| a.links == b.links)
 }
 

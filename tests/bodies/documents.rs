@@ -20,6 +20,9 @@ fn rich(seed: u64) -> Scene {
         if k % 3 == 1 {
             body = body.near_rigid(draw.unit()).stiction(draw.unit());
         }
+        if k % 3 == 2 {
+            body = body.spinning_friction(2e-3).rolling_friction(5e-3);
+        }
         if k % 4 == 2 {
             let m = draw.between(0.1, 3.0);
             body = body.mass(m, [0.01 * m, 0.012 * m, 0.015 * m]);
@@ -99,6 +102,8 @@ fn scenes_that_make_no_sense_are_refused() {
         (with("shape", json!("plane")), "fixed"),
         (with("shape", json!({"torus": {}})), "torus"),
         (with("friction", json!(-0.1)), "friction"),
+        (with("spinning_friction", json!(-0.1)), "spinning friction"),
+        (with("rolling_friction", json!(-0.1)), "rolling friction"),
         (with("restitution", json!(2.0)), "restitution"),
         (with("stiffness", json!(0.0)), "stiffness"),
         (with("density", json!(0.0)), "density"),

@@ -21,6 +21,7 @@ fn sample(draw: &mut SplitMix64) -> Sample {
         stiffness: [(1.0, 4.0), (4.0, 7.0), (12.0, 13.0)][below(draw, 3)],
         near_rigid: [1.0, 0.1][below(draw, 2)],
         stiction: [1e-3, 1e-2, 1e-4][below(draw, 3)],
+        turns: false,
     };
     let mut sample = Sample::draw(draw, &kind);
     if draw.unit() < 0.1 {

@@ -6,6 +6,7 @@ use saltation::compliant::{
     Variation,
 };
 
+use crate::coulomb_problems::moments_that_slide;
 use crate::random::SplitMix64;
 use crate::random_problems::{Kind, Sample, inertia};
 use crate::reference::cases;
@@ -78,11 +79,15 @@ fn agrees(name: &str, sample: &Sample, change: &dyn Fn(&mut Sample, f64), by: &V
         solved(&other).1
     };
     let (low, high) = (at(-h), at(h));
+    // Moments have an edge of their own.
+    let slide = |solution: &StepSolution| moments_that_slide(sample, solution);
     // Loads that do not come to rest have no derivative.
     let errors = [&low, &high, &solution].map(StepSolution::friction_error);
     if errors.iter().any(|error| *error > 1e-9)
         || low.regions() != high.regions()
         || low.regions() != solution.regions()
+        || slide(&low) != slide(&high)
+        || slide(&low) != slide(&solution)
     {
         return false;
     }
@@ -105,6 +110,9 @@ fn agrees(name: &str, sample: &Sample, change: &dyn Fn(&mut Sample, f64), by: &V
     let flat = |x: &[[f64; 3]]| x.as_flattened().to_vec();
     let (a, b) = (flat(low.impulses()), flat(high.impulses()));
     check(&a, &b, found.impulses.as_flattened(), "impulses");
+    let (a, b) = (flat(low.moments()), flat(high.moments()));
+    assert_eq!(a.len(), found.moments.as_flattened().len());
+    check(&a, &b, found.moments.as_flattened(), "moments");
     check(
         low.row_impulses(),
         high.row_impulses(),
@@ -162,7 +170,16 @@ fn derivatives_by_all_data_agree_with_differences_of_solutions() {
         contacts: 5,
         ..Kind::default()
     };
-    for (law, seed) in [(Law::Cone, 1), (Law::Lagged, 2), (Law::Coulomb, 8)] {
+    let turning = Kind {
+        turns: true,
+        ..kind
+    };
+    for (law, seed, kind) in [
+        (Law::Cone, 1, kind),
+        (Law::Lagged, 2, kind),
+        (Law::Coulomb, 8, kind),
+        (Law::Coulomb, 14, turning),
+    ] {
         let (mut compared, mut skipped) = (0, 0);
         let mut regions = [0; 3];
         for sample in samples(25, seed, &kind, law) {
@@ -260,11 +277,47 @@ fn derivatives_by_stated_parameters_agree_with_differences_of_solutions() {
 }
 
 #[test]
+fn derivatives_by_spinning_and_rolling_friction_agree_with_differences_of_solutions() {
+    let kind = Kind {
+        turns: true,
+        trees: 5,
+        ..Kind::default()
+    };
+    let mut compared = [0; 2];
+    for sample in samples(40, 15, &kind, Law::Coulomb) {
+        let (problem, _) = solved(&sample);
+        for (contact, (of, _)) in sample.contacts.iter().enumerate() {
+            let mut by = Variation::default();
+            if of.spinning_friction > 0.0 {
+                by.reset(&problem);
+                by.contacts[contact].spinning_friction = 1.0;
+                let change = |s: &mut Sample, x: f64| s.contacts[contact].0.spinning_friction += x;
+                compared[0] += usize::from(agrees("spinning", &sample, &change, &by));
+            }
+            if of.rolling_friction > 0.0 {
+                by.reset(&problem);
+                by.contacts[contact].rolling_friction = 1.0;
+                let change = |s: &mut Sample, x: f64| s.contacts[contact].0.rolling_friction += x;
+                compared[1] += usize::from(agrees("rolling", &sample, &change, &by));
+            }
+        }
+    }
+    assert!(compared.iter().all(|n| *n > 30), "{compared:?}");
+}
+
+#[test]
 fn the_adjoint_is_the_transpose() {
     // Problems whose loads do not come to rest.
     let mut without = 0;
-    for (law, seed) in [(Law::Cone, 5), (Law::Lagged, 6), (Law::Coulomb, 10)] {
-        for sample in samples(50, seed, &Kind::default(), law) {
+    let (kind, turns) = (Kind::default(), true);
+    let turning = Kind { turns, ..kind };
+    for (law, seed, kind) in [
+        (Law::Cone, 5, kind),
+        (Law::Lagged, 6, kind),
+        (Law::Coulomb, 10, kind),
+        (Law::Coulomb, 16, turning),
+    ] {
+        for sample in samples(50, seed, &kind, law) {
             let mut draw = SplitMix64(seed);
             let problem = sample.build();
             let mut solver = solver();
@@ -284,6 +337,11 @@ fn the_adjoint_is_the_transpose() {
                 (contact.stabilisation, contact.start) = (any(), any());
                 (contact.knee, contact.hard) = (any(), 1e-3 * any());
                 contact.velocity = [any(), any(), any()];
+                if kind.turns {
+                    (contact.spinning_friction, contact.rolling_friction) = (any(), any());
+                    contact.rotational = 1e-3 * any();
+                    contact.angular_velocity = [any(), any(), any()];
+                }
             }
             for row in &mut change.rows {
                 (row.regularisation, row.target, row.velocity) = (any(), any(), any());
@@ -297,6 +355,10 @@ fn the_adjoint_is_the_transpose() {
                 *impulse = any();
             }
             weights.row_impulses.iter_mut().for_each(|x| *x = any());
+            assert_eq!(weights.moments.is_empty(), !kind.turns);
+            for moment in weights.moments.as_flattened_mut() {
+                *moment = any();
+            }
             // A tree without terms keeps v = v*, whatever its momentum.
             let touched = sample.contacts.iter().map(|(_, blocks)| blocks);
             let touched: Vec<usize> = touched
@@ -325,6 +387,7 @@ fn the_adjoint_is_the_transpose() {
                     weights.impulses.as_flattened(),
                     found.impulses.as_flattened(),
                 )
+                + product(weights.moments.as_flattened(), found.moments.as_flattened())
                 + product(&weights.row_impulses, &found.row_impulses);
             let backward = by_data.dot(&change);
             let size = 1.0

@@ -16,6 +16,7 @@ mod lagged_steps;
 #[path = "../common/listed.rs"]
 mod listed;
 mod metrics;
+mod moments_refused;
 mod numbers_of_the_guide;
 mod patches;
 mod problems;
@@ -30,6 +31,7 @@ mod refused_at_the_start;
 mod restitution;
 mod restitution_of_scenes;
 mod rolling;
+mod rolling_friction;
 mod sensitivities;
 mod slip_in_stiction;
 mod spring_cylinder;

@@ -79,6 +79,9 @@ fn both_forms_of_the_law_agree_around_the_reference_problems() {
                 normal: law.normal,
                 tangential: law.tangential,
                 v_hat: law.stabilisation,
+                turns: nalgebra::DMatrix::zeros(3, 3),
+                rotational: 1.0,
+                lengths: [0.0; 2],
             };
             for _ in 0..300 {
                 // from creep to slips of metres in a second

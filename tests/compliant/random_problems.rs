@@ -37,6 +37,8 @@ pub(crate) struct Kind {
     pub(crate) stiffness: (f64, f64),
     pub(crate) near_rigid: f64,
     pub(crate) stiction: f64,
+    /// Contacts have spinning and rolling friction, of Coulomb's law.
+    pub(crate) turns: bool,
 }
 
 impl Default for Kind {
@@ -49,6 +51,7 @@ impl Default for Kind {
             stiffness: (2.0, 7.0),
             near_rigid: 1.0,
             stiction: 1e-3,
+            turns: false,
         }
     }
 }
@@ -89,7 +92,15 @@ impl Sample {
             parameters.dissipation_time = draw.between(0.0, 0.03);
             parameters.friction =
                 [0.0, draw.between(0.1, 1.0), draw.between(1.0, 4.0)][below(draw, 3)];
-            let blocks = sample.blocks(draw, 3);
+            let mut height = 3;
+            if kind.turns {
+                let mut length = || [0.0, draw.between(0.01, 0.5)][below(draw, 2)];
+                (parameters.spinning_friction, parameters.rolling_friction) = (length(), length());
+                if parameters.spinning_friction + parameters.rolling_friction > 0.0 {
+                    height = 6;
+                }
+            }
+            let blocks = sample.blocks(draw, height);
             sample.contacts.push((parameters, blocks));
         }
         for _ in 0..kind.rows {
@@ -181,8 +192,10 @@ impl Sample {
         };
         let inverse = a.clone().cholesky().expect("positive definite").inverse();
         let contacts = self.contacts.iter().map(|(parameters, blocks)| {
-            let j = rows(blocks, 3);
+            let all = rows(blocks, 6);
+            let (j, turns) = (all.rows(0, 3).into_owned(), all.rows(3, 3).into_owned());
             let w = (&j * &inverse * j.transpose()).norm() / 3.0;
+            let of_turns = (&turns * &inverse * turns.transpose()).norm() / 3.0;
             let softness = self.softness;
             let time = self.dt + parameters.dissipation_time;
             let floor = (softness.near_rigid / (2.0 * std::f64::consts::PI)).powi(2) * w;
@@ -192,6 +205,9 @@ impl Sample {
                 normal: floor.max(1.0 / (self.dt * parameters.stiffness * time)),
                 tangential: softness.stiction * w,
                 v_hat: -parameters.gap / time,
+                turns,
+                rotational: softness.stiction * of_turns,
+                lengths: [parameters.spinning_friction, parameters.rolling_friction],
             }
         });
         Dense {
@@ -219,6 +235,11 @@ pub(crate) struct Cone {
     pub(crate) normal: f64,
     pub(crate) tangential: f64,
     pub(crate) v_hat: f64,
+    /// Rows of the angular velocity; zeros without moments.
+    pub(crate) turns: DMatrix<f64>,
+    pub(crate) rotational: f64,
+    /// Coefficients of spinning and rolling friction.
+    pub(crate) lengths: [f64; 2],
 }
 
 /// The problem in dense form.

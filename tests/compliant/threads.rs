@@ -16,9 +16,12 @@ fn threads_change_no_bit() {
                 0.01 * f64::from(k * i),
                 0.06 + 0.13 * f64::from(k),
             ];
+            let body = Body::new(cube.clone())
+                .spinning_friction(2e-3 * f64::from(k))
+                .rolling_friction(1e-3 * f64::from(i));
             let turned = [1.0, 0.05 * f64::from(i), 0.02, 0.1];
             scene
-                .add(Body::new(cube.clone()).position(at).orientation(turned))
+                .add(body.position(at).orientation(turned))
                 .expect("body");
         }
     }

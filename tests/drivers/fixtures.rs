@@ -89,7 +89,9 @@ fn scene() -> Scene {
     let thrown = Body::new(side)
         .position([0.0, 0.0, 0.12])
         .orientation(turned)
-        .velocity([0.3, 0.0, -0.5]);
+        .velocity([0.3, 0.0, -0.5])
+        .spinning_friction(1e-3)
+        .rolling_friction(2e-3);
     let table = Body::fixed(Shape::plane());
     for body in [table, thrown] {
         scene.add(body).expect("a body");

@@ -112,10 +112,11 @@ fn contacts(draw: &mut Draw, trial: &mut Trial, body: &Body, (q, v): (&[f64], &[
         let rows = draw.whole(0, 8);
         let rows = draw.numbers(rows);
         trial.result("block", contacts.push_block(0, from..to, &rows));
-        trial.result(
-            "contact",
-            contacts.push(ContactParameters::new(0, draw.number())),
-        );
+        let mut parameters = ContactParameters::new(0, draw.number());
+        if draw.chance(0.2) {
+            parameters.rolling_friction = draw.number();
+        }
+        trial.result("contact", contacts.push(parameters));
     }
     let problem = ImpactProblem::from_contacts(&contacts, &mass, &velocity);
     trial.result("problem", problem.map(|problem| problem.contacts()));

@@ -129,10 +129,15 @@ fn fill(draw: &mut Draw, problem: &mut Problem, trial: &mut Trial, dt: f64) -> b
     }
     let most = if draw.chance(0.05) { 60 } else { 10 };
     for _ in 0..draw.below(most) {
-        let height = draw.whole(1, 3);
+        let parameters = parameters(draw);
+        let turns = parameters.spinning_friction > 0.0 || parameters.rolling_friction > 0.0;
+        let height = if turns && draw.chance(0.95) {
+            6
+        } else {
+            draw.whole(1, 3)
+        };
         let blocks = blocks(draw, &widths, height);
         let rows: Vec<(usize, &[f64])> = blocks.iter().map(|(t, j)| (*t, &j[..])).collect();
-        let parameters = parameters(draw);
         let added = problem.add_contact(&parameters, &rows);
         if trial.door("contact", added).is_some() && draw.chance(0.1) {
             // again, and a little beside
@@ -197,6 +202,14 @@ fn parameters(draw: &mut Draw) -> ContactParameters {
         parameters.stiffness = draw.number();
         parameters.friction = draw.number();
         parameters.dissipation_time = draw.number();
+    }
+    if draw.chance(0.2) {
+        parameters.spinning_friction = *draw.pick(&[0.0, 1e-3, 0.3]);
+        parameters.rolling_friction = draw.decades(-4.0, 0.0);
+    }
+    if draw.chance(0.02) {
+        parameters.spinning_friction = draw.number();
+        parameters.rolling_friction = draw.number();
     }
     if draw.chance(0.1) {
         parameters.near_rigid = Some(draw.part());
@@ -309,6 +322,9 @@ fn solve(draw: &mut Draw, trial: &mut Trial, problem: &Problem) {
             gap: draw.number(),
             friction: draw.number(),
             velocity: [draw.number(), 0.0, 1.0],
+            spinning_friction: draw.number(),
+            rolling_friction: draw.number(),
+            angular_velocity: [0.0, draw.number(), 1.0],
             ..ContactVariation::default()
         };
     }
@@ -330,6 +346,7 @@ fn solve(draw: &mut Draw, trial: &mut Trial, problem: &Problem) {
         let mut weights = SolutionVariation::default();
         weights.reset(problem);
         weights.v.iter_mut().for_each(|x| *x = draw.number());
+        weights.moments.iter_mut().for_each(|x| x[0] = draw.number());
         let mut by_data = Variation::default();
         if trial
             .door("adjoint", solver.adjoint(problem, &weights, &mut by_data))
@@ -347,6 +364,7 @@ fn look_at(trial: &mut Trial, solution: &StepSolution, rtol: f64) {
     trial.note("v", solution.v());
     trial.finite("v", solution.v());
     trial.note("impulses", solution.impulses());
+    trial.note("moments", solution.moments());
     trial.note("rows", solution.row_impulses());
     trial.note("regions", solution.regions());
     trial.note("cost", &(solution.cost(), solution.complementarity_error()));
@@ -378,6 +396,7 @@ fn look_at(trial: &mut Trial, solution: &StepSolution, rtol: f64) {
     if solution.is_converged() && rtol.is_finite() {
         trial.finite("impulses", solution.impulses().as_flattened());
         trial.finite("rows", solution.row_impulses());
+        trial.finite("moments", solution.moments().as_flattened());
         trial.finite("momentum error", &[solution.momentum_error()]);
     }
 }

@@ -166,6 +166,11 @@ fn body(draw: &mut Draw, trial: &mut Trial) -> Option<Body> {
         body = body.restitution(draw.part().abs());
     }
     if draw.chance(0.3) {
+        body = body
+            .spinning_friction(draw.part().abs())
+            .rolling_friction(draw.part().abs());
+    }
+    if draw.chance(0.3) {
         let groups = |draw: &mut Draw| 1 << draw.below(3) | 1 << draw.below(3);
         body = body.groups(groups(draw)).touching(groups(draw));
     }
@@ -199,8 +204,12 @@ fn free_contact(draw: &mut Draw, trial: &mut Trial) {
     } else {
         normal
     };
+    let mut parameters = ContactParameters::new(draw.size(9), draw.number());
+    if draw.chance(0.3) {
+        parameters.spinning_friction = draw.part();
+    }
     let contact = FreeContact {
-        parameters: ContactParameters::new(draw.size(9), draw.number()),
+        parameters,
         point,
         normal,
         a: (draw.size(3), one),

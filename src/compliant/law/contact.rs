@@ -3,6 +3,7 @@
 
 use super::coulomb::Bounded;
 use super::lagged::Lag;
+use super::moments::Moments;
 use super::values::{
     ContactLaw, ContactPoint, Curvature, Friction, Hardening, ImpulseRates, Normal, Region, dot,
 };
@@ -25,15 +26,19 @@ impl ContactLaw {
         self.normal + self.friction * self.friction * self.tangential
     }
 
-    /// True for Coulomb's law with friction, whose load the solver has to find.
+    /// True for Coulomb's law with friction, and for moments, whose load the solver has to find.
     pub(in crate::compliant) fn has_load(&self) -> bool {
-        matches!(self.model, Friction::Coulomb { .. }) && self.friction > 0.0
+        match self.model {
+            Friction::Coulomb { .. } => self.friction > 0.0,
+            Friction::Moments { .. } => true,
+            Friction::Cone | Friction::Lagged { .. } => false,
+        }
     }
 
     /// The normal part of Coulomb's law at the velocity `v`; of others, that of a contact without
     /// friction.
     #[inline]
-    fn normal_at(&self, v: &[f64; 3]) -> Normal {
+    pub(in crate::compliant) fn normal_at(&self, v: &[f64; 3]) -> Normal {
         self.hardening()
             .normal(self.normal, self.stabilisation - v[0])
     }
@@ -75,6 +80,7 @@ impl ContactLaw {
     pub(in crate::compliant) fn held(&self, load: f64) -> Self {
         let model = match self.model {
             Friction::Coulomb { hard, .. } => Friction::Coulomb { load, hard },
+            Friction::Moments { spinning, .. } => Friction::Moments { load, spinning },
             other => other,
         };
         Self { model, ..*self }
@@ -82,13 +88,16 @@ impl ContactLaw {
 
     /// The part that a load which follows the velocity adds to `G = −∂γ/∂v_c` at the velocity `v`, the
     /// product `a wᵀ`: a contact that slides has `γ_t = −μ γ_n t` and `∂γ_n = −γ_n′ ∂v_n`. None in stiction,
-    /// and where nothing presses.
-    pub(in crate::compliant) fn coupling(&self, v: &[f64; 3]) -> Option<[[f64; 3]; 2]> {
-        let Normal {
-            impulse: load,
-            slope,
-            ..
-        } = self.normal_at(v);
+    /// and where nothing presses. `w` is in the rows of the contact whose normal part is `normal`.
+    pub(in crate::compliant) fn coupling(
+        &self,
+        v: &[f64; 3],
+        normal: &Normal,
+    ) -> Option<[[f64; 3]; 2]> {
+        if let Friction::Moments { spinning, .. } = self.model {
+            return Moments::new(self, normal.impulse, spinning).coupling(v, normal);
+        }
+        let (load, slope) = (normal.impulse, normal.slope);
         let slip = (v[1] * v[1] + v[2] * v[2]).sqrt();
         let slides = slip > self.tangential * self.friction * load;
         (self.has_load() && load > 0.0 && slides).then(|| {
@@ -106,7 +115,7 @@ impl ContactLaw {
         is_transposed: bool,
     ) -> [f64; 3] {
         let mut product = self.held(self.load(v)).curvature(v).times(w);
-        if let Some([mut left, mut right]) = self.coupling(v) {
+        if let Some([mut left, mut right]) = self.coupling(v, &self.normal_at(v)) {
             if is_transposed {
                 std::mem::swap(&mut left, &mut right);
             }
@@ -130,6 +139,9 @@ impl ContactLaw {
         match self.model {
             Friction::Cone => {}
             Friction::Coulomb { load, hard } => return Bounded::new(self, load, hard).evaluate(v),
+            Friction::Moments { load, spinning } => {
+                return Moments::new(self, load, spinning).evaluate(v);
+            }
             Friction::Lagged { start, slip } => {
                 return Lag::new(self, start, slip).evaluate(self, v);
             }
@@ -173,6 +185,9 @@ impl ContactLaw {
         match self.model {
             Friction::Cone => {}
             Friction::Coulomb { load, hard } => return Bounded::new(self, load, hard).along(v, w),
+            Friction::Moments { load, spinning } => {
+                return Moments::new(self, load, spinning).along(v, w);
+            }
             Friction::Lagged { .. } => {
                 let force = dot(&self.evaluate_held(v).impulse, w);
                 return (force, self.curvature(v).along(w));
@@ -207,6 +222,9 @@ impl ContactLaw {
         match self.model {
             Friction::Cone => {}
             Friction::Coulomb { load, hard } => return Bounded::new(self, load, hard).curvature(v),
+            Friction::Moments { load, spinning } => {
+                return Moments::new(self, load, spinning).curvature(v);
+            }
             Friction::Lagged { start, slip } => {
                 return Lag::new(self, start, slip).curvature(self, v);
             }

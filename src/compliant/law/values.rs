@@ -24,6 +24,10 @@ pub(crate) enum Friction {
     /// (m/s) at the start of the step; proportional to slips far below the greater of `slip` (m/s)
     /// and `R_t μ γ_n0`. Normal and tangential impulses decouple; sliding bodies do not glide.
     Lagged { start: f64, slip: f64 },
+    /// No contact, but its moments, `[n, t₁, t₂]` in the relative angular velocity: `friction` is the
+    /// coefficient `r` of rolling friction (m), `tangential` the regularisation of both (1/(kg m²)), and
+    /// the load that of the contact.
+    Moments { load: f64, spinning: f64 },
 }
 
 /// The stiffness of a near-rigid contact under great loads: from an approach `s₁` on (m/s) its
@@ -36,13 +40,13 @@ pub(crate) struct Hardening {
 
 /// The normal part of Coulomb's law at an approach.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Normal {
+pub(in crate::compliant) struct Normal {
     /// `γ_n`.
-    pub(super) impulse: f64,
+    pub(in crate::compliant) impulse: f64,
     /// `∂γ_n/∂s`.
-    pub(super) slope: f64,
+    pub(in crate::compliant) slope: f64,
     /// Its part of the cost (J).
-    pub(super) cost: f64,
+    pub(in crate::compliant) cost: f64,
 }
 
 /// The numbers of a contact in one step. Velocities and impulses are `[n, t₁, t₂]`: the normal
@@ -129,4 +133,16 @@ pub(crate) struct ImpulseRates {
     /// By `s₁` and by `ln R_h` of a contact that hardens.
     pub(crate) knee: [f64; 3],
     pub(crate) hard: [f64; 3],
+}
+
+/// The derivatives of the moments of a contact at fixed angular velocities.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct MomentRates {
+    /// By the coefficients `s` and `r`.
+    pub(crate) spinning: [f64; 3],
+    pub(crate) rolling: [f64; 3],
+    /// By the regularisation.
+    pub(crate) rotational: [f64; 3],
+    /// By the load `γ_n`.
+    pub(crate) load: [f64; 3],
 }

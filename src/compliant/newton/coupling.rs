@@ -13,15 +13,17 @@ use crate::linalg::dot;
 /// is.
 const MOST: usize = 30;
 
-/// The part of a load in the Hessian, `J_iᵀ left rightᵀ J_i`.
+/// The part of a load in the Hessian, `J_iᵀ left rightᵀ J_k`: of contact `k` in its own friction, `i = k`, or
+/// in its moments.
 #[derive(Clone, Copy, Debug)]
 struct Coupling {
     contact: usize,
+    load_of: usize,
     left: [f64; 3],
     right: [f64; 3],
 }
 
-/// The matrix `H + Σ J_iᵀ a wᵀ J_i` at an iterate, and memory to solve with it: the generalised
+/// The matrix `H + Σ J_iᵀ a wᵀ J_k` at an iterate, and memory to solve with it: the generalised
 /// minimal residual method (Saad and Schultz 1986), with the factor of `H` as its preconditioner on
 /// the right. It ends after as many directions as contacts slide, but for rounding.
 #[derive(Clone, Debug, Default)]
@@ -49,11 +51,14 @@ impl Coupled {
     /// Collects the couplings at an iterate; false where there are none.
     pub(in crate::compliant) fn collect(&mut self, island: &Island, iterate: &Iterate) -> bool {
         self.couplings.clear();
-        let velocities = iterate.contact_velocities.iter();
+        let velocities = &iterate.contact_velocities;
         for (i, (contact, v)) in island.contacts.iter().zip(velocities).enumerate() {
-            if let Some([left, right]) = contact.law.coupling(v) {
+            let load_of = contact.load_of;
+            let normal = island.contacts[load_of].law.normal_at(&velocities[load_of]);
+            if let Some([left, right]) = contact.law.coupling(v, &normal) {
                 self.couplings.push(Coupling {
                     contact: i,
+                    load_of,
                     left,
                     right,
                 });
@@ -67,17 +72,18 @@ impl Coupled {
         !self.couplings.is_empty()
     }
 
-    /// `out += Σ J_iᵀ a wᵀ J_i x`.
+    /// `out += Σ J_iᵀ a wᵀ J_k x`.
     fn add_product(&self, island: &Island, side: Side, x: &[f64], out: &mut [f64]) {
         for coupling in &self.couplings {
-            let contact = &island.contacts[coupling.contact];
+            let slides = (&island.contacts[coupling.contact], &coupling.left);
+            let presses = (&island.contacts[coupling.load_of], &coupling.right);
             let (to, from) = match side {
-                Side::Plain => (&coupling.left, &coupling.right),
-                Side::Transposed => (&coupling.right, &coupling.left),
+                Side::Plain => (slides, presses),
+                Side::Transposed => (presses, slides),
             };
-            let velocity = island.velocity_of(contact, x);
-            let rate = from[0] * velocity[0] + from[1] * velocity[1] + from[2] * velocity[2];
-            island.add_impulse(contact, &to.map(|u| u * rate), out);
+            let (velocity, w) = (island.velocity_of(from.0, x), from.1);
+            let rate = w[0] * velocity[0] + w[1] * velocity[1] + w[2] * velocity[2];
+            island.add_impulse(to.0, &to.1.map(|u| u * rate), out);
         }
     }
 

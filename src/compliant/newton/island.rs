@@ -15,6 +15,8 @@ pub(in crate::compliant) struct Contact {
     pub(in crate::compliant) edge: usize,
     /// Its number in the problem.
     pub(in crate::compliant) number: usize,
+    /// The contact of the island whose normal impulse is the load: itself, or that of these moments.
+    pub(in crate::compliant) load_of: usize,
 }
 
 /// A further term of an island.
@@ -36,7 +38,9 @@ pub(in crate::compliant) struct Island {
     /// Factors of the blocks of `A`.
     pub(in crate::compliant) factors: Vec<f64>,
     pub(in crate::compliant) free: Vec<f64>,
+    /// The contacts, and behind these `points` the moments of some of them: terms of the same kind.
     pub(in crate::compliant) contacts: Vec<Contact>,
+    pub(in crate::compliant) points: usize,
     pub(in crate::compliant) rows: Vec<Row>,
     pub(in crate::compliant) jacobian: Vec<f64>,
     /// Pairs `i < j` of trees that share a term.
@@ -121,12 +125,14 @@ impl Island {
                 links,
                 edge: 0,
                 number,
+                load_of: 0,
             });
         }
         let patch = |links: &Links| (links.first.tree, links.second.map_or(0, |link| link.tree));
-        self.has_loads = self.contacts.iter().any(|contact| contact.law.has_load());
         self.contacts
             .sort_unstable_by_key(|contact| (patch(&contact.links), contact.number));
+        self.gather_moments(problem, islands);
+        self.has_loads = self.contacts.iter().any(|contact| contact.law.has_load());
         self.rows.clear();
         self.rows
             .extend(islands.rows(number).iter().map(|&number| Row {
@@ -135,6 +141,26 @@ impl Island {
                 edge: 0,
                 number,
             }));
+    }
+
+    /// Puts the moments of contacts behind the contacts, in their order.
+    fn gather_moments(&mut self, problem: &Problem, islands: &Islands) {
+        self.points = self.contacts.len();
+        for i in 0..self.points {
+            let contact = &mut self.contacts[i];
+            contact.load_of = i;
+            let (number, term) = (contact.number, &problem.contacts[contact.number]);
+            if let Some(law) = term.moments() {
+                let links = problem.of_moments(&term.links);
+                self.contacts.push(Contact {
+                    law,
+                    links: localised(&links, islands),
+                    edge: 0,
+                    number,
+                    load_of: i,
+                });
+            }
+        }
     }
 
     /// Pairs of trees that share a term, and which of them each term belongs to.

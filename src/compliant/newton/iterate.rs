@@ -81,9 +81,9 @@ impl Iterate {
 
     /// Takes the loads of the velocities that are there, and all that follows.
     pub(in crate::compliant) fn take_loads(&mut self, island: &Island) {
-        let places = self.loads.iter_mut().zip(&self.contact_velocities);
-        for (contact, (load, v)) in island.contacts.iter().zip(places) {
-            *load = contact.law.load(v);
+        for (contact, load) in island.contacts.iter().zip(&mut self.loads) {
+            let of = contact.load_of;
+            *load = island.contacts[of].law.load(&self.contact_velocities[of]);
         }
         self.evaluate_terms(island);
         self.evaluate_gradient(island);

@@ -52,7 +52,7 @@ impl IslandSolver {
         self.free_momentum.clear();
         self.free_momentum.resize(island.dof(), 0.0);
         island.inertia_times(&island.free, &mut self.free_momentum);
-        let sizes = (island.contacts.len(), island.rows.len());
+        let sizes = (island.points, island.rows.len());
         self.report.restart(island.trees.len(), sizes.0, sizes.1);
         self.is_fixed = false;
         self.choose_guess(settings.guess, v0);

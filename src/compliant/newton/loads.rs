@@ -70,9 +70,9 @@ impl IslandSolver {
         let (iterate, island) = (&mut self.iterate, &self.island);
         let interrupt = &settings.interrupt;
         self.report.sweeps += self.sweeps.run(island, iterate, until, interrupt)?;
-        let found = self.sweeps.impulses().iter();
-        for (load, impulse) in iterate.loads.iter_mut().zip(found) {
-            *load = impulse[0];
+        let found = self.sweeps.impulses();
+        for (contact, load) in island.contacts.iter().zip(&mut iterate.loads) {
+            *load = found[contact.load_of][0];
         }
         // Stiff terms make great impulses of what is left in the velocities of sweeps; those that are
         // there may be the better ones with these loads.

@@ -71,7 +71,9 @@ impl IslandSolver {
     /// The complementarity error of the island: `Σ |g · γ|`, `g = J v − v̂ + R γ` (33).
     pub(in crate::compliant) fn complementarity(&self) -> f64 {
         let (velocities, impulses) = (&self.iterate.contact_velocities, &self.iterate.impulses);
-        let terms = self.island.contacts.iter().zip(velocities).zip(impulses);
+        // Moments have no gap to be complementary to.
+        let contacts = &self.island.contacts[..self.island.points];
+        let terms = contacts.iter().zip(velocities).zip(impulses);
         let terms = terms.map(|((contact, v), gamma)| contact.law.complementarity(v, gamma).abs());
         terms.sum()
     }

@@ -58,7 +58,11 @@ impl Sweeps {
             let (mut change, mut total) = (0.0, 0.0);
             for i in 0..island.contacts.len() {
                 let before = self.impulses[i];
-                let after = self.relax_contact(island, i);
+                let after = if i < island.points {
+                    self.relax_contact(island, i)
+                } else {
+                    self.relax_moments(island, i)
+                };
                 for (a, b) in after.iter().zip(&before) {
                     change += (a - b).abs();
                     total += a.abs();
@@ -93,6 +97,30 @@ impl Sweeps {
             let response = own[1][1].max(own[2][2]);
             [after[1], after[2]] = friction(law, normal, before, velocity, response);
         }
+        self.take(island, i, after)
+    }
+
+    /// Brings moments to their law, within the load of their contact: the spin, then the roll.
+    fn relax_moments(&mut self, island: &Island, i: usize) -> [f64; 3] {
+        let moments = &island.contacts[i];
+        let (law, own, before) = (&moments.law, &self.own[i], self.impulses[i]);
+        let load = self.impulses[moments.load_of][0];
+        let mut velocity = island.velocity_of(moments, &self.v);
+        let excess = velocity[0] + law.tangential * before[0];
+        let spin = before[0] - excess / (own[0][0] + law.tangential);
+        let most = law.spinning() * load;
+        let spin = spin.max(-most).min(most);
+        for (u, response) in velocity.iter_mut().zip(&own[0]) {
+            *u += (spin - before[0]) * response;
+        }
+        let response = own[1][1].max(own[2][2]);
+        let [first, second] = friction(law, load, before, velocity, response);
+        self.take(island, i, [spin, first, second])
+    }
+
+    /// Takes the impulses of a contact.
+    fn take(&mut self, island: &Island, i: usize, after: [f64; 3]) -> [f64; 3] {
+        let before = self.impulses[i];
         let change = [0, 1, 2].map(|k| after[k] - before[k]);
         if change.iter().any(|change| *change != 0.0) {
             self.push(island, i, change);

@@ -91,6 +91,10 @@ pub(super) enum Known {
     End,
 }
 
+/// What ignores restitution and moments of contacts.
+const OTHER_FRICTION: &str =
+    "the compliant driver with another friction than StepFriction::Coulomb";
+
 impl Settings {
     /// True for Coulomb's law, under which a contact presses where it would close within the step.
     pub(super) fn closes_within_steps(&self) -> bool {
@@ -101,7 +105,7 @@ impl Settings {
     fn ignores_restitution(&self) -> Option<&'static str> {
         if !self.closes_within_steps() {
             // A contact that presses from a distance has no approach to give back.
-            return Some("the compliant driver with another friction than StepFriction::Coulomb");
+            return Some(OTHER_FRICTION);
         }
         let moves_on = self.scheme.velocity_weight() < 1.0;
         moves_on.then_some("the compliant driver with Scheme::ExplicitEuler or Scheme::Midpoint")
@@ -127,6 +131,9 @@ impl Settings {
         for parameters in contacts.all_parameters() {
             let contact = parameters.contact;
             check_restitution(contact, parameters.restitution, ignored_by)?;
+            if !self.closes_within_steps() && parameters.has_moments() {
+                return Err(parameters.moments_ignored(OTHER_FRICTION, contact));
+            }
             if parameters.friction != 0.0 && contacts.tangents() == 0 {
                 return Err(InputError::Tangents {
                     contact,

@@ -83,6 +83,11 @@ pub struct ContactParameters {
     pub gap: f64,
     /// Coefficient of friction.
     pub friction: f64,
+    /// Coefficient of spinning friction `s` (m): the contact transmits a moment about its normal of at
+    /// most `s` times its normal force. Of the compliant driver; others refuse it.
+    pub spinning_friction: f64,
+    /// Coefficient of rolling friction `r` (m): the same of moments in the tangent plane.
+    pub rolling_friction: f64,
     /// Coefficient of restitution.
     pub restitution: f64,
     /// Stiffness (N/m).
@@ -105,6 +110,8 @@ impl ContactParameters {
             contact,
             gap,
             friction: 0.0,
+            spinning_friction: 0.0,
+            rolling_friction: 0.0,
             restitution: 0.0,
             stiffness: f64::INFINITY,
             dissipation_time: 0.0,
@@ -119,9 +126,26 @@ impl ContactParameters {
     pub(crate) fn validate(&self) -> Result<(), InputError> {
         validate::finite("gap", &[self.gap])?;
         validate::not_negative("coefficient of friction", &[self.friction])?;
+        validate::not_negative("spinning friction", &[self.spinning_friction])?;
+        validate::not_negative("rolling friction", &[self.rolling_friction])?;
         let (stiffness, rule) = (self.stiffness, "must be > 0");
         validate::unless(stiffness > 0.0, "stiffness", stiffness, rule)?;
         validate::not_negative("dissipation time", &[self.dissipation_time])
+    }
+
+    /// True for spinning or rolling friction: the contact then has rows of angular velocities.
+    pub(crate) fn has_moments(&self) -> bool {
+        self.spinning_friction > 0.0 || self.rolling_friction > 0.0
+    }
+
+    /// The refusal of what would ignore them.
+    pub(crate) fn moments_ignored(&self, law: &'static str, contact: usize) -> InputError {
+        InputError::MomentsIgnored {
+            law,
+            contact,
+            spinning: self.spinning_friction,
+            rolling: self.rolling_friction,
+        }
     }
 }
 
@@ -134,7 +158,8 @@ pub struct RowBlock<'a> {
     pub start: usize,
     /// Its number of velocities.
     pub width: usize,
-    /// The entries of the normal row, then those of each tangent row.
+    /// The entries of the normal row, then those of each tangent row; and, of a contact with spinning or
+    /// rolling friction, those of the relative angular velocity about each of these three directions.
     pub rows: &'a [f64],
 }
 
@@ -166,6 +191,8 @@ struct Place {
 ///   ([`tangent_rows`](crate::mechanics::UnilateralConstraints::tangent_rows)).
 /// * An impulse (N s) acts on velocities as `M⁻¹ Jᵀ p`: a positive normal impulse pushes the bodies
 ///   apart, and friction is opposite to the slip.
+/// * A contact with spinning or rolling friction (lengths ≥ 0) has three rows more, of the angular velocity of
+///   body A relative to B about normal and tangents (rad/s), in space alone.
 /// * Friction is a number ≥ 0, restitution lies in [0, 1], stiffness is in N/m (`INFINITY`: rigid),
 ///   the dissipation time in s.
 ///
@@ -228,34 +255,50 @@ impl Contacts {
     ///
     /// # Errors
     /// [`InputError::NotFinite`] (`gap`), [`InputError::BadSetting`] for another number that makes
-    /// no sense; the entry is the number of the contact. Restitution is checked where it is used:
-    /// some laws and drivers take any.
+    /// no sense; the entry is the number of the contact. [`InputError::Tangents`] for spinning or rolling
+    /// friction without two tangents. Restitution is checked where it is used: some laws and drivers
+    /// take any.
     pub fn push(&mut self, parameters: ContactParameters) -> Result<(), InputError> {
         let of_contact = validate::counted_from(parameters.contact);
         parameters.validate().map_err(of_contact)?;
+        if parameters.has_moments() && self.tangents < 2 {
+            return Err(InputError::Tangents {
+                contact: parameters.contact,
+                expected: 2,
+                found: self.tangents,
+            });
+        }
         self.parameters.push(parameters);
         self.ends.push(self.places.len());
         Ok(())
     }
 
     /// Adds a block of rows to the contact added last: the entries of the normal row in the
-    /// velocities of `tree`, then those of each tangent row.
+    /// velocities of `tree`, then those of each tangent row, then, where it has spinning or rolling friction,
+    /// those of the relative angular velocity about normal and tangents.
     ///
     /// # Errors
     /// [`InputError::NoContacts`] before the first contact; [`InputError::WrongLength`] for
-    /// velocities beyond those of [`reset`](Self::reset) and for another number of entries.
+    /// velocities beyond those of [`reset`](Self::reset) and for another number of entries;
+    /// [`InputError::MomentsIgnored`] for spinning or rolling friction without the rows that it acts on.
     pub fn push_block(
         &mut self,
         tree: usize,
         velocities: Range<usize>,
         rows: &[f64],
     ) -> Result<(), InputError> {
-        let Some(end) = self.ends.last_mut() else {
+        let (Some(end), Some(of)) = (self.ends.last_mut(), self.parameters.last()) else {
             return Err(InputError::NoContacts);
         };
         let (start, width) = (velocities.start, velocities.len());
         validate::length("velocities", self.dof.max(velocities.end), self.dof)?;
-        validate::length("rows of a block", (1 + self.tangents) * width, rows.len())?;
+        let without = (1 + self.tangents) * width;
+        if of.has_moments() && rows.len() == without {
+            let law = "a contact without rows of angular velocity";
+            return Err(of.moments_ignored(law, of.contact));
+        }
+        let height = row_count(self.tangents, of);
+        validate::length("rows of a block", height * width, rows.len())?;
         *end += 1;
         self.places.push(Place {
             tree,
@@ -287,6 +330,12 @@ impl Contacts {
         self.tangents
     }
 
+    /// Refuses spinning and rolling friction, which `law` ignores.
+    pub(crate) fn refuse_moments(&self, law: &'static str) -> Result<(), InputError> {
+        let found = self.parameters.iter().find(|of| of.has_moments());
+        found.map_or(Ok(()), |of| Err(of.moments_ignored(law, of.contact)))
+    }
+
     /// Number of rows, normals and tangents.
     pub(crate) fn rows(&self) -> usize {
         self.len() * (1 + self.tangents)
@@ -310,11 +359,13 @@ impl Contacts {
         } else {
             self.ends[i - 1]
         };
-        self.places[start..end].iter().map(|place| RowBlock {
+        let parameters = self.parameters.get(i);
+        let height = parameters.map_or(0, |of| row_count(self.tangents, of));
+        self.places[start..end].iter().map(move |place| RowBlock {
             tree: place.tree,
             start: place.start,
             width: place.width,
-            rows: &self.values[place.first..][..(1 + self.tangents) * place.width],
+            rows: &self.values[place.first..][..height * place.width],
         })
     }
 
@@ -387,7 +438,7 @@ impl Contacts {
         let (n, k, d) = (self.len(), self.tangents, self.dof);
         for i in 0..n {
             for block in self.blocks(i).filter(|block| block.width > 0) {
-                for (r, entries) in block.rows.chunks_exact(block.width).enumerate() {
+                for (r, entries) in block.rows.chunks_exact(block.width).take(1 + k).enumerate() {
                     // Order of rows in contact space: all normals, then the tangents contact by contact.
                     let row = if r == 0 { i } else { n + i * k + r - 1 };
                     let row = &mut rows[row * d + block.start..][..block.width];
@@ -398,4 +449,9 @@ impl Contacts {
             }
         }
     }
+}
+
+/// The number of rows of a contact: its normal, the tangents, and those of angular velocities.
+fn row_count(tangents: usize, of: &ContactParameters) -> usize {
+    1 + tangents + if of.has_moments() { 3 } else { 0 }
 }

@@ -137,6 +137,7 @@ pub(crate) fn fill_impact(
     momentum: f64,
     response: &mut [f64],
 ) -> Result<(), ImpactFailure> {
+    contacts.refuse_moments("an impact")?;
     let (d, n, m) = (contacts.dof(), contacts.len(), contacts.rows());
     let parameters = contacts.all_parameters();
     with_zeros(m * d, |rows| {
@@ -191,7 +192,8 @@ impl ImpactProblem {
     ///
     /// # Errors
     /// [`InputError::EmptySystem`], [`InputError::BadMatrix`] (`mass`),
-    /// [`InputError::WrongLength`], [`InputError::NotFinite`], and those of [`new`](Self::new) but [`InputError::InconsistentSpeeds`].
+    /// [`InputError::WrongLength`], [`InputError::NotFinite`], [`InputError::MomentsIgnored`] for spinning or
+    /// rolling friction, and those of [`new`](Self::new) but [`InputError::InconsistentSpeeds`].
     pub fn from_contacts(
         contacts: &Contacts,
         mass: &DMatrix<f64>,

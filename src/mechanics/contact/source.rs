@@ -66,7 +66,8 @@ impl<'a> Reach<'a> {
 /// The quantities evaluated beside gaps and normal rows; by default none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
-    /// Tangent rows and coefficients of friction. Without, contacts are frictionless.
+    /// Tangent rows and coefficients of friction, those of spinning and rolling friction with their rows
+    /// included. Without, contacts are frictionless.
     pub friction: bool,
     /// Laws of friction ([`friction_at`](UnilateralConstraints::friction_at)), as of slips with this
     /// velocity: kinetic friction of an impact that begins with it. Without, the coefficients alone.
