@@ -16,8 +16,8 @@
 //!   the [axes](JointAxis) that a joint leaves free. [`Frozen`] keeps a body in a plane, or still;
 //!   [`Kinematic`] moves one along a path in time.
 //!
-//! Bodies touch by [groups](Body::groups), [bounce](Body::restitution), and come and go
-//! ([`Compliant::add_body`](crate::Compliant::add_body)).
+//! Bodies touch by [groups](Body::groups), [bounce](Body::restitution), [roll out](Body::rolling_friction),
+//! and come and go ([`Compliant::add_body`](crate::Compliant::add_body)).
 //!
 //! ```
 //! use saltation::bodies::{Body, Scene, Shape};

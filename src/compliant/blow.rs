@@ -281,6 +281,25 @@ impl Blow {
     }
 }
 
+impl Problem {
+    /// Takes over contact `i` of another problem of the same contacts.
+    pub(super) fn copy_contact(&mut self, i: usize, other: &Self) {
+        self.contacts[i] = other.contacts[i];
+    }
+
+    /// Takes over another problem, in the memory of this one.
+    pub(super) fn copy(&mut self, other: &Self) {
+        (self.dt, self.softness) = (other.dt, other.softness);
+        self.trees.clone_from(&other.trees);
+        self.inertia.clone_from(&other.inertia);
+        self.factors.clone_from(&other.factors);
+        self.free.clone_from(&other.free);
+        self.contacts.clone_from(&other.contacts);
+        self.rows.clone_from(&other.rows);
+        self.jacobian.clone_from(&other.jacobian);
+    }
+}
+
 /// The first solution of a step, as its blow sees it.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {

@@ -250,7 +250,7 @@ impl Gradient {
         found: &mut SolutionVariation,
     ) -> bool {
         self.resize(solver);
-        let (island, iterate) = (&solver.island, &solver.iterate);
+        let island = &solver.island;
         for tree in &island.trees {
             let own = tree.start..tree.start + tree.width;
             let free = &change.free[tree.origin..][..tree.width];
@@ -263,6 +263,28 @@ impl Gradient {
                 *sum += change;
             }
         }
+        self.change_impulses(solver, problem, change);
+        let island = &solver.island;
+        island.generalised_impulse(&self.contacts, &self.rows, &mut self.work);
+        for (sum, impulse) in self.rhs.iter_mut().zip(&self.work) {
+            *sum += impulse;
+        }
+        let is_solved = solver.solve_at_solution(Side::Plain, &mut self.rhs);
+        let island = &solver.island;
+        for tree in &island.trees {
+            let dv = &self.rhs[tree.start..tree.start + tree.width];
+            found.v[tree.origin..][..tree.width].copy_from_slice(dv);
+        }
+        // The velocities of the terms take the place of weights.
+        island.contact_velocities(&self.rhs, &mut self.weighted);
+        island.row_velocities(&self.rhs, &mut self.weighted_rows);
+        self.collect_impulses(solver, found);
+        is_solved
+    }
+
+    /// The changes of impulses at fixed velocities of the bodies.
+    fn change_impulses(&mut self, solver: &IslandSolver, problem: &Problem, change: &Variation) {
+        let (island, iterate) = (&solver.island, &solver.iterate);
         let points = island.contacts[..island.points].iter();
         let terms = points.zip(&iterate.contact_velocities);
         for ((contact, v), direct) in terms.zip(&mut self.contacts) {
@@ -283,19 +305,11 @@ impl Gradient {
             *direct = dot(&rates, &[d.regularisation, d.target, d.low, d.high])
                 - row.law.curvature(v) * d.velocity;
         }
-        island.generalised_impulse(&self.contacts, &self.rows, &mut self.work);
-        for (sum, impulse) in self.rhs.iter_mut().zip(&self.work) {
-            *sum += impulse;
-        }
-        let is_solved = solver.solve_at_solution(Side::Plain, &mut self.rhs);
+    }
+
+    /// Writes the changes of impulses: those at fixed velocities, less what the velocities stop.
+    fn collect_impulses(&self, solver: &IslandSolver, found: &mut SolutionVariation) {
         let (island, iterate) = (&solver.island, &solver.iterate);
-        for tree in &island.trees {
-            let dv = &self.rhs[tree.start..tree.start + tree.width];
-            found.v[tree.origin..][..tree.width].copy_from_slice(dv);
-        }
-        // The velocities of the terms take the place of weights.
-        island.contact_velocities(&self.rhs, &mut self.weighted);
-        island.row_velocities(&self.rhs, &mut self.weighted_rows);
         let points = island.contacts[..island.points].iter();
         let terms = points.zip(&iterate.contact_velocities);
         let parts = self.contacts.iter().zip(&self.weighted);
@@ -317,7 +331,6 @@ impl Gradient {
         for ((row, &v), (direct, dv)) in terms.zip(parts) {
             found.row_impulses[row.number] = direct - row.law.curvature(v) * dv;
         }
-        is_solved
     }
 
     /// The transpose; false where its equations were not solved.
@@ -329,6 +342,33 @@ impl Gradient {
         found: &mut Variation,
     ) -> bool {
         self.resize(solver);
+        self.weigh(solver, weights);
+        let island = &solver.island;
+        island.generalised_impulse(&self.weighted, &self.weighted_rows, &mut self.work);
+        for tree in &island.trees {
+            let weights = &weights.v[tree.origin..][..tree.width];
+            let own = tree.start..tree.start + tree.width;
+            let parts = weights.iter().zip(&self.work[own.clone()]);
+            for (entry, (weight, impulse)) in self.rhs[own].iter_mut().zip(parts) {
+                *entry = weight - impulse;
+            }
+        }
+        let is_solved = solver.solve_at_solution(Side::Transposed, &mut self.rhs);
+        let island = &solver.island;
+        island.inertia_times(&self.rhs, &mut self.work);
+        for tree in &island.trees {
+            let (own, n) = (tree.start..tree.start + tree.width, tree.width);
+            found.free[tree.origin..][..n].copy_from_slice(&self.work[own.clone()]);
+            found.momentum[tree.origin..][..n].copy_from_slice(&self.rhs[own]);
+        }
+        island.contact_velocities(&self.rhs, &mut self.contacts);
+        island.row_velocities(&self.rhs, &mut self.rows);
+        self.collect_by_data(solver, problem, weights, found);
+        is_solved
+    }
+
+    /// `Gᵀ` times the weights of impulses.
+    fn weigh(&mut self, solver: &IslandSolver, weights: &SolutionVariation) {
         let (island, iterate) = (&solver.island, &solver.iterate);
         let points = island.contacts[..island.points].iter();
         let terms = points.zip(&iterate.contact_velocities);
@@ -347,25 +387,17 @@ impl Gradient {
         for ((row, &v), weighted) in terms.zip(&mut self.weighted_rows) {
             *weighted = row.law.curvature(v) * weights.row_impulses[row.number];
         }
-        island.generalised_impulse(&self.weighted, &self.weighted_rows, &mut self.work);
-        for tree in &island.trees {
-            let weights = &weights.v[tree.origin..][..tree.width];
-            let own = tree.start..tree.start + tree.width;
-            let parts = weights.iter().zip(&self.work[own.clone()]);
-            for (entry, (weight, impulse)) in self.rhs[own].iter_mut().zip(parts) {
-                *entry = weight - impulse;
-            }
-        }
-        let is_solved = solver.solve_at_solution(Side::Transposed, &mut self.rhs);
+    }
+
+    /// Writes the derivatives by the data of terms, from the multipliers in their velocities.
+    fn collect_by_data(
+        &mut self,
+        solver: &IslandSolver,
+        problem: &Problem,
+        weights: &SolutionVariation,
+        found: &mut Variation,
+    ) {
         let (island, iterate) = (&solver.island, &solver.iterate);
-        island.inertia_times(&self.rhs, &mut self.work);
-        for tree in &island.trees {
-            let (own, n) = (tree.start..tree.start + tree.width, tree.width);
-            found.free[tree.origin..][..n].copy_from_slice(&self.work[own.clone()]);
-            found.momentum[tree.origin..][..n].copy_from_slice(&self.rhs[own]);
-        }
-        island.contact_velocities(&self.rhs, &mut self.contacts);
-        island.row_velocities(&self.rhs, &mut self.rows);
         for i in island.points..island.contacts.len() {
             let (number, turning) = (island.contacts[i].number, Turning::new(island, iterate, i));
             let (multiplier, own) = (&self.contacts[i], &weights.moments[number]);
@@ -404,6 +436,5 @@ impl Gradient {
                 velocity: -row.law.curvature(v) * total,
             };
         }
-        is_solved
     }
 }

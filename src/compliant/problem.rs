@@ -282,18 +282,6 @@ impl Problem {
         Ok(())
     }
 
-    /// The rows of the moments of a contact, behind its own.
-    pub(super) fn of_moments(&self, links: &Links) -> Links {
-        let behind = |link: Link| Link {
-            place: link.place + 3 * self.trees[link.tree].width,
-            ..link
-        };
-        Links {
-            first: behind(links.first),
-            second: links.second.map(behind),
-        }
-    }
-
     /// Adds a term of one velocity, `v_c = J v`, with its row in one or two trees, and returns its
     /// number.
     ///
@@ -337,23 +325,6 @@ impl Problem {
         let response = links.and_then(|links| self.response(&links, 1));
         self.jacobian.truncate(kept);
         Ok(response?[0][0])
-    }
-
-    /// Takes over contact `i` of another problem of the same contacts.
-    pub(super) fn copy_contact(&mut self, i: usize, other: &Self) {
-        self.contacts[i] = other.contacts[i];
-    }
-
-    /// Takes over another problem, in the memory of this one.
-    pub(super) fn copy(&mut self, other: &Self) {
-        (self.dt, self.softness) = (other.dt, other.softness);
-        self.trees.clone_from(&other.trees);
-        self.inertia.clone_from(&other.inertia);
-        self.factors.clone_from(&other.factors);
-        self.free.clone_from(&other.free);
-        self.contacts.clone_from(&other.contacts);
-        self.rows.clone_from(&other.rows);
-        self.jacobian.clone_from(&other.jacobian);
     }
 
     /// Copies rows into the flat storage, padded to `height` rows a tree.

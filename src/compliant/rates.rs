@@ -1,6 +1,6 @@
-//! Velocities of terms, and products with `A`: a contact problem read at given velocities.
+//! Velocities of terms, of their moments too, and products with `A`: a contact problem read at given velocities.
 
-use super::problem::{Links, Problem};
+use super::problem::{Link, Links, Problem};
 use crate::linalg::dot;
 
 impl Problem {
@@ -18,6 +18,18 @@ impl Problem {
             rate += dot(row, &v[tree.start..tree.start + tree.width]);
         }
         rate
+    }
+
+    /// The rows of the moments of a contact, behind its own.
+    pub(super) fn of_moments(&self, links: &Links) -> Links {
+        let behind = |link: Link| Link {
+            place: link.place + 3 * self.trees[link.tree].width,
+            ..link
+        };
+        Links {
+            first: behind(links.first),
+            second: links.second.map(behind),
+        }
     }
 
     /// The relative angular velocity of contact `i` about its normal and its tangents, at the velocities

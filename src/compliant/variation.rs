@@ -191,20 +191,7 @@ impl Variation {
             self.rows_difference(between, &b.links, impulse, v, &mut velocity);
             self.contacts[i].velocity = velocity;
             if let Some(moment) = solution.moments.get(i).filter(|_| b.rotational > 0.0) {
-                let mut velocity = [0.0; 3];
-                self.rows_difference(
-                    between,
-                    &high.of_moments(&b.links),
-                    moment,
-                    v,
-                    &mut velocity,
-                );
-                let change = &mut self.contacts[i];
-                change.angular_velocity = velocity;
-                change.rotational = factor * (b.rotational - a.rotational);
-                let [a, b] = [a, b].map(|of| &of.parameters);
-                change.spinning_friction = factor * (b.spinning_friction - a.spinning_friction);
-                change.rolling_friction = factor * (b.rolling_friction - a.rolling_friction);
+                self.moments_difference(between, i, moment, v);
             }
         }
         for (i, (a, b)) in low.rows.iter().zip(&high.rows).enumerate() {
@@ -228,6 +215,27 @@ impl Variation {
             };
         }
         Ok(())
+    }
+
+    /// The change of the moments of a contact.
+    fn moments_difference(
+        &mut self,
+        between: Difference<'_>,
+        contact: usize,
+        moment: &[f64; 3],
+        v: &[f64],
+    ) {
+        let Difference { low, high, factor } = between;
+        let (a, b) = (&low.contacts[contact], &high.contacts[contact]);
+        let mut velocity = [0.0; 3];
+        let links = high.of_moments(&b.links);
+        self.rows_difference(between, &links, moment, v, &mut velocity);
+        let change = &mut self.contacts[contact];
+        change.angular_velocity = velocity;
+        change.rotational = factor * (b.rotational - a.rotational);
+        let (a, b) = (&a.parameters, &b.parameters);
+        change.spinning_friction = factor * (b.spinning_friction - a.spinning_friction);
+        change.rolling_friction = factor * (b.rolling_friction - a.rolling_friction);
     }
 
     /// Adds `dA (v* − v)` to the momentum.

@@ -150,7 +150,7 @@ impl Moments {
         [spins.then_some(sign), rolls(v[1]), rolls(v[2])]
     }
 
-    /// What a load that follows the velocities adds to the curvature, `a wᵀ`: `a` in the rows of the
+    /// The part that a load which follows the velocities adds to the curvature, `a wᵀ`: `a` in the rows of the
     /// moments, `w` in those of their contact.
     pub(super) fn coupling(&self, v: &[f64; 3], normal: &Normal) -> Option<[[f64; 3]; 2]> {
         if normal.impulse <= 0.0 {

@@ -130,7 +130,7 @@ where
         self
     }
 
-    /// Says that coefficients of friction do not matter.
+    /// Says that coefficients of friction do not matter, those of spinning and rolling friction included.
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.core.settings.friction = false;

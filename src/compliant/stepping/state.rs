@@ -91,7 +91,7 @@ pub(super) enum Known {
     End,
 }
 
-/// What ignores restitution and moments of contacts.
+/// The friction under which restitution and moments of contacts are ignored.
 const OTHER_FRICTION: &str =
     "the compliant driver with another friction than StepFriction::Coulomb";
 
