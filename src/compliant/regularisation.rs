@@ -96,13 +96,12 @@ impl Softness {
     }
 
     /// The regularisation of the moments of a contact, whose response has the root mean square `w`
-    /// (1/(kg m²)).
+    /// (1/(kg m²)); zero where they move nothing, so that there are none.
     pub(crate) fn rotational(&self, w: f64) -> Result<f64, InputError> {
         let found = self.stiction * w;
         let rule = "must be finite: rows of angular velocity are too large";
         validate::unless(found.is_finite(), "regularisation of moments", found, rule)?;
-        // Moments that move nothing have any.
-        Ok(if found > 0.0 { found } else { 1.0 })
+        Ok(found)
     }
 
     /// How a contact of Coulomb's law hardens whose own bodies change their velocity by `change` (m/s)

@@ -195,6 +195,9 @@ fn campaign_of_moments(count: usize, seed: u64, longest: f64) -> usize {
         }
         let off = violation(&sample, solution);
         assert!(off < 1e-5, "{seed} {k}: {off:e}");
+        assert!(solution.complementarity_error() < 1e-9, "{seed} {k}");
+        let contacts = solution.islands().iter().map(|island| island.contacts);
+        assert_eq!(contacts.sum::<usize>(), kind.contacts);
         let found = moments_that_slide(&sample, solution);
         for (sums, found) in counts
             .as_flattened_mut()
@@ -216,6 +219,29 @@ fn moments_of_random_problems_are_their_law() {
         let left = campaign_of_moments(300, seed, longest);
         assert!(left <= most, "{seed}: {left}");
     }
+}
+
+/// Loads by sweeps alone: with few iterations they are not to follow, and those of sweeps stay.
+#[test]
+fn sweeps_bring_moments_to_their_law() {
+    let (mut draw, turns, mut left) = (SplitMix64(17), true, 0);
+    let kind = Kind {
+        turns,
+        ..Kind::default()
+    };
+    for _ in 0..100 {
+        let mut sample = Sample::draw(&mut draw, &kind);
+        sample.coulomb = true;
+        for (parameters, _) in &mut sample.contacts {
+            parameters.friction *= 0.25;
+        }
+        let problem = sample.build();
+        let mut solver = Solver::new().max_iterations(3);
+        let solution = solver.solve(&problem, &sample.guess).expect("solved");
+        assert!(solution.islands().iter().any(|island| island.sweeps > 0));
+        left += usize::from(solution.friction_error() > 1e-4);
+    }
+    assert!(left < 8, "{left}");
 }
 
 #[test]

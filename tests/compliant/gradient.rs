@@ -76,18 +76,19 @@ fn agrees(name: &str, sample: &Sample, change: &dyn Fn(&mut Sample, f64), by: &V
     let at = |x: f64| {
         let mut other = sample.clone();
         change(&mut other, x);
-        solved(&other).1
+        let (_, found) = solved(&other);
+        // Moments have an edge of their own.
+        let slide = moments_that_slide(&other, &found);
+        (found, slide)
     };
-    let (low, high) = (at(-h), at(h));
-    // Moments have an edge of their own.
-    let slide = |solution: &StepSolution| moments_that_slide(sample, solution);
+    let ((low, slide_low), (high, slide_high)) = (at(-h), at(h));
     // Loads that do not come to rest have no derivative.
     let errors = [&low, &high, &solution].map(StepSolution::friction_error);
     if errors.iter().any(|error| *error > 1e-9)
         || low.regions() != high.regions()
         || low.regions() != solution.regions()
-        || slide(&low) != slide(&high)
-        || slide(&low) != slide(&solution)
+        || slide_low != slide_high
+        || slide_low != moments_that_slide(sample, &solution)
     {
         return false;
     }
@@ -285,8 +286,21 @@ fn derivatives_by_spinning_and_rolling_friction_agree_with_differences_of_soluti
     };
     let mut compared = [0; 2];
     for sample in samples(40, 15, &kind, Law::Coulomb) {
-        let (problem, _) = solved(&sample);
+        let (problem, solution) = solved(&sample);
         for (contact, (of, _)) in sample.contacts.iter().enumerate() {
+            let both = |s: &mut Sample, x: f64| {
+                let of = &mut s.contacts[contact].0;
+                of.spinning_friction += x * f64::from(u8::from(of.spinning_friction > 0.0));
+                of.rolling_friction += 2.0 * x * f64::from(u8::from(of.rolling_friction > 0.0));
+            };
+            let by = by_difference(&sample, &both, &solution).contacts[contact];
+            for (length, rate, found) in [
+                (of.spinning_friction, 1.0, by.spinning_friction),
+                (of.rolling_friction, 2.0, by.rolling_friction),
+            ] {
+                let expected = if length > 0.0 { rate } else { 0.0 };
+                assert!((found - expected).abs() < 1e-9, "{contact}: {found}");
+            }
             let mut by = Variation::default();
             if of.spinning_friction > 0.0 {
                 by.reset(&problem);
@@ -472,6 +486,25 @@ fn a_difference_of_problems_with_other_terms_is_refused() {
     other.contacts[0].1.truncate(1);
     other.contacts.truncate(4);
     let refused = by.set_difference(&problem, &other.build(), 1.0, &solution);
+    assert!(matches!(
+        refused,
+        Err(CompliantFailure::NoDerivative { .. })
+    ));
+    // A solution without moments, of as many contacts.
+    let turning = Kind {
+        turns: true,
+        ..Kind::default()
+    };
+    let with = samples(1, 8, &turning, Law::Coulomb).remove(0);
+    let mut without = with.clone();
+    for (parameters, blocks) in &mut without.contacts {
+        (parameters.spinning_friction, parameters.rolling_friction) = (0.0, 0.0);
+        for (tree, rows) in blocks {
+            rows.truncate(3 * with.trees[*tree].1.len());
+        }
+    }
+    let (with, (_, without)) = (with.build(), solved(&without));
+    let refused = by.set_difference(&with, &with, 1.0, &without);
     assert!(matches!(
         refused,
         Err(CompliantFailure::NoDerivative { .. })

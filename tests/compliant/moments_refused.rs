@@ -123,7 +123,16 @@ fn problems_refuse_them_with_other_laws_and_without_rows() {
     problem.reset(0.01, Softness::default()).unwrap();
     solver.solve(&problem, &[]).unwrap();
     assert!(solver.solution().moments().is_empty());
-    // Numbers that overflow.
+    // Numbers that overflow: of the solution, and of the problem.
+    let mut heavy = Problem::new(0.01).unwrap();
+    heavy
+        .add_tree(&mass.map(|x| 1e150 * x), &[1e100; 6])
+        .unwrap();
+    heavy.add_contact(&turning(0), &[(0, &rows)]).unwrap();
+    heavy.coulomb(&[0.0; 6]).unwrap();
+    let overflown = solver.solve(&heavy, &[0.0; 6]).cloned();
+    assert!(matches!(overflown, Err(CompliantFailure::Input(_))));
+    assert!(solver.solution().moments().is_empty());
     let tree = problem.add_tree(&mass, &[0.0; 6]).unwrap();
     rows[20] = 1e200;
     let refused = problem

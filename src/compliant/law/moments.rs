@@ -40,9 +40,6 @@ impl ContactLaw {
     /// The derivatives of the moments at fixed angular velocities, with the load there.
     pub(in crate::compliant) fn moment_rates(&self, v: &[f64; 3], load: f64) -> MomentRates {
         let mut rates = MomentRates::default();
-        if load <= 0.0 {
-            return rates;
-        }
         let moments = Moments::new(self, load, self.spinning());
         let impulse = moments.evaluate(v).impulse;
         let directions = moments.sliding(v);

@@ -217,3 +217,82 @@ fn rows_are_linear_between_their_bounds() {
         }
     }
 }
+
+/// Laws of moments with their loads held, and angular velocities that stick and slide.
+fn moments() -> Vec<(ContactLaw, [f64; 3])> {
+    let mut draws = (0..).map(|i| symmetric(word(11, i)));
+    let mut any = || draws.next().unwrap_or_default();
+    let mut cases = Vec::new();
+    for (spinning, rolling) in [(0.3, 0.1), (0.0, 0.2), (0.2, 0.0)] {
+        for load in [0.0, 0.5, 20.0] {
+            let law = ContactLaw::of_moments(spinning, rolling, 0.01).held(load);
+            // At their bounds moments turn by R s γ_n and R r γ_n: some of the velocities are below.
+            let creep = 0.01 * load * 0.05;
+            for size in [creep, creep, 1.0, 1.0, 1.0] {
+                cases.push((law, [size * any(), size * any(), size * any()]));
+            }
+        }
+    }
+    cases
+}
+
+#[test]
+fn moments_are_slopes_of_their_cost_and_their_rates_are_differences() {
+    let (mut slid, mut stuck) = (0, 0);
+    for (law, v) in moments() {
+        let Friction::Moments { load, spinning } = law.model else {
+            panic!("{law:?}");
+        };
+        let (point, curvature) = (law.evaluate_held(&v), law.curvature(&v));
+        let h = 1e-7 * size(&v).max(1e-3);
+        let pieces = |law: &ContactLaw, v: &[f64; 3]| law.curvature(v).count;
+        let w = [0.3, -0.5, 0.4];
+        let moved = |x: f64| [0, 1, 2].map(|k| v[k] + x * w[k]);
+        let (low, high) = (moved(-h), moved(h));
+        let is_smooth = pieces(&law, &low) == pieces(&law, &high);
+        let (below, above) = (law.evaluate_held(&low), law.evaluate_held(&high));
+        let (force, stiffness) = law.along(&v, &w);
+        let scale = size(&point.impulse).max(1e-9);
+        assert!((force - dot(&point.impulse, &w)).abs() < 1e-13 * scale);
+        assert!((stiffness - curvature.along(&w)).abs() <= 1e-12 * stiffness.abs());
+        let slope = (above.cost - below.cost) / (2.0 * h);
+        assert!((slope + force).abs() < 1e-5 * scale, "{law:?} {v:?}");
+        if is_smooth {
+            let column = curvature.times(&w);
+            for k in 0..3 {
+                let by = (above.impulse[k] - below.impulse[k]) / (2.0 * h);
+                let off = (by + column[k]).abs();
+                assert!(off < 1e-5 * (size(&column) + scale), "{law:?} {v:?} {k}");
+            }
+        }
+        // By each number of the law, and by the load.
+        let rates = law.moment_rates(&v, load);
+        let with = |numbers: [f64; 4]| {
+            let [spinning, rolling, rotational, load] = numbers;
+            let law = ContactLaw::of_moments(spinning, rolling, rotational);
+            law.held(load).evaluate_held(&v).impulse
+        };
+        let numbers = [spinning, law.friction, law.tangential, load];
+        let all = [rates.spinning, rates.rolling, rates.rotational, rates.load];
+        for (which, rate) in all.iter().enumerate() {
+            let h = 1e-6 * numbers[which];
+            if h == 0.0 {
+                continue;
+            }
+            let (mut low, mut high) = (numbers, numbers);
+            (low[which], high[which]) = (low[which] - h, high[which] + h);
+            let (low, high) = (with(low), with(high));
+            for k in 0..3 {
+                let by = (high[k] - low[k]) / (2.0 * h);
+                let most = 1e-5 * (rate[k].abs() + scale / numbers[which]);
+                assert!(
+                    (by - rate[k]).abs() < most,
+                    "{which} {law:?} {v:?}: {by} {rate:?}"
+                );
+            }
+        }
+        slid += usize::from(load > 0.0 && curvature.count < 3);
+        stuck += usize::from(curvature.count == 3);
+    }
+    assert!(slid > 10 && stuck > 3, "{slid} {stuck}");
+}
