@@ -2,7 +2,9 @@
 
 use nalgebra::{DMatrix, DVector};
 use saltation::bodies::{Body, FreeContact, Scene, Shape};
-use saltation::compliant::{CompliantFailure, Problem, Softness, Solver, StepFriction};
+use saltation::compliant::{
+    CompliantFailure, Problem, Softness, SolutionVariation, Solver, StepFriction, Variation,
+};
 use saltation::impact::ImpactProblem;
 use saltation::mechanics::{ContactParameters, ContactSource, Contacts, MechanicalSystem, Wanted};
 use saltation::{Compliant, InputError, Start};
@@ -120,6 +122,14 @@ fn problems_refuse_them_with_other_laws_and_without_rows() {
         (2, [0.0; 3])
     );
     assert!(solution.moments()[1][0] < 0.0);
+    let (mut weights, mut by_data) = (SolutionVariation::default(), Variation::default());
+    weights.reset(&problem);
+    weights.moments[1][0] = f64::NAN;
+    let refused = solver.adjoint(&problem, &weights, &mut by_data);
+    assert!(matches!(refused, Err(CompliantFailure::Input(_))));
+    weights.moments.clear();
+    let refused = solver.adjoint(&problem, &weights, &mut by_data);
+    assert!(matches!(refused, Err(CompliantFailure::Input(_))));
     problem.reset(0.01, Softness::default()).unwrap();
     solver.solve(&problem, &[]).unwrap();
     assert!(solver.solution().moments().is_empty());
