@@ -21,7 +21,8 @@ use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 ///
 /// Contacts are numbered from 0, pair by pair in rising order, vertices in the order of their
 /// features. Restitution and friction are those of the bodies; a driver without friction refuses
-/// one that is not zero, and a body with spinning or rolling friction has no such list. The variational driver refuses bodies with quaternions.
+/// one that is not zero, and a body with spinning or rolling friction has no such list. The variational
+/// driver refuses bodies with quaternions.
 ///
 /// ```
 /// use saltation::Start;

@@ -282,6 +282,18 @@ impl Problem {
         Ok(())
     }
 
+    /// The rows of the moments of a contact, behind its own.
+    pub(super) fn of_moments(&self, links: &Links) -> Links {
+        let behind = |link: Link| Link {
+            place: link.place + 3 * self.trees[link.tree].width,
+            ..link
+        };
+        Links {
+            first: behind(links.first),
+            second: links.second.map(behind),
+        }
+    }
+
     /// Adds a term of one velocity, `v_c = J v`, with its row in one or two trees, and returns its
     /// number.
     ///
@@ -443,13 +455,6 @@ impl Problem {
     /// Number of contacts.
     pub fn contacts(&self) -> usize {
         self.contacts.len()
-    }
-
-    /// Number of moments that a solution has: one for each contact; none where no contact has spinning or
-    /// rolling friction.
-    pub(super) fn moments(&self) -> usize {
-        let some = self.contacts.iter().any(|term| term.rotational > 0.0);
-        if some { self.contacts.len() } else { 0 }
     }
 
     /// Number of rows that are not of contacts.

@@ -1,6 +1,6 @@
 //! Velocities of terms, of their moments too, and products with `A`: a contact problem read at given velocities.
 
-use super::problem::{Link, Links, Problem};
+use super::problem::{Links, Problem};
 use crate::linalg::dot;
 
 impl Problem {
@@ -20,16 +20,11 @@ impl Problem {
         rate
     }
 
-    /// The rows of the moments of a contact, behind its own.
-    pub(super) fn of_moments(&self, links: &Links) -> Links {
-        let behind = |link: Link| Link {
-            place: link.place + 3 * self.trees[link.tree].width,
-            ..link
-        };
-        Links {
-            first: behind(links.first),
-            second: links.second.map(behind),
-        }
+    /// Number of moments that a solution has: one for each contact; none where no contact has spinning or
+    /// rolling friction.
+    pub(super) fn moments(&self) -> usize {
+        let some = self.contacts.iter().any(|term| term.rotational > 0.0);
+        if some { self.contacts.len() } else { 0 }
     }
 
     /// The relative angular velocity of contact `i` about its normal and its tangents, at the velocities

@@ -112,7 +112,8 @@ impl Solver {
     ///
     /// # Errors
     /// [`CompliantFailure::Input`] for another length, a guess that is not finite, settings that make no
-    /// sense, spinning or rolling friction with another law than [`Problem::coulomb`], or a problem with numbers so large that its velocities, impulses or cost overflow;
+    /// sense, spinning or rolling friction with another law than [`Problem::coulomb`], or a problem
+    /// with numbers so large that its velocities, impulses or cost overflow;
     /// [`CompliantFailure::Interrupted`]. That an island did not converge is no error here: look at
     /// [`StepSolution::is_converged`].
     pub fn solve(
