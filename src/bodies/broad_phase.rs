@@ -44,10 +44,11 @@ const FEW: usize = 64;
 const NONE: usize = usize::MAX;
 
 /// Appends the pairs `(i, j)`, `i < j`, of balls that meet and may touch to `pairs`, in rising order,
-/// as `i · count + j`. `work` is scratch space.
+/// as `i · count + j`, but for pairs of balls that both sleep. `work` is scratch space.
 pub(super) fn candidates(
     count: usize,
     ball: impl Fn(usize) -> Ball,
+    sleeps: impl Fn(usize) -> bool,
     may_touch: impl Fn(usize, usize) -> bool,
     work: &mut Vec<usize>,
     pairs: &mut Vec<usize>,
@@ -55,7 +56,8 @@ pub(super) fn candidates(
     let start = pairs.len();
     let mut add = |i: usize, j: usize| {
         let (i, j) = (i.min(j), i.max(j));
-        if ball(i).meets(&ball(j)) && may_touch(i, j) {
+        let is_looked_for = !(sleeps(i) && sleeps(j));
+        if is_looked_for && ball(i).meets(&ball(j)) && may_touch(i, j) {
             pairs.push(i * count + j);
         }
     };
@@ -78,7 +80,10 @@ pub(super) fn candidates(
     work.resize(buckets + count, NONE);
     let (heads, next) = work.split_at_mut(buckets);
     let bucket = |cell: [i64; 3]| hash(cell) & (buckets - 1);
-    for i in 0..count {
+    // Those that sleep are entered first, and look for none.
+    let asleep = (0..count).filter(|i| sleeps(*i));
+    let awake = (0..count).filter(|i| !sleeps(*i));
+    for i in asleep.chain(awake) {
         if ball(i).radius > limit {
             (0..count)
                 .filter(|&j| j != i && (ball(j).radius <= limit || j > i))
@@ -87,7 +92,8 @@ pub(super) fn candidates(
         }
         let own: [i64; 3] = cell(i).into();
         // Balls entered before this one: in the own cell and in all around it.
-        for [x, y, z] in AROUND {
+        let around = if sleeps(i) { &[][..] } else { &AROUND[..] };
+        for [x, y, z] in around {
             let mut j = heads[bucket([own[0] + x, own[1] + y, own[2] + z])];
             while j != NONE {
                 add(i, j);
@@ -170,12 +176,18 @@ mod tests {
                 })
                 .collect();
             let (mut work, mut pairs) = (Vec::new(), Vec::new());
-            candidates(count, |i| balls[i], |_, _| true, &mut work, &mut pairs);
+            let none = |_: usize| false;
+            candidates(count, |i| balls[i], none, |_, _| true, &mut work, &mut pairs);
             prop_assert_eq!(&pairs, &all_pairs(&balls));
             let may_touch = |i: usize, j: usize| i < j && !(i + j).is_multiple_of(3);
             let mut fewer = Vec::new();
-            candidates(count, |i| balls[i], may_touch, &mut work, &mut fewer);
+            candidates(count, |i| balls[i], none, may_touch, &mut work, &mut fewer);
             pairs.retain(|pair| may_touch(pair / count, pair % count));
+            prop_assert_eq!(&fewer, &pairs);
+            let sleeps = |i: usize| draw(5 * i + 1) < 0.6;
+            fewer.clear();
+            candidates(count, |i| balls[i], sleeps, may_touch, &mut work, &mut fewer);
+            pairs.retain(|pair| !(sleeps(pair / count) && sleeps(pair % count)));
             prop_assert_eq!(fewer, pairs);
         }
     }
@@ -187,10 +199,10 @@ mod tests {
             radius: 0.4,
         };
         let (mut work, mut pairs) = (Vec::new(), Vec::new());
-        candidates(200, ball, |_, _| true, &mut work, &mut pairs);
+        candidates(200, ball, |_| false, |_, _| true, &mut work, &mut pairs);
         let (sizes, first) = ((work.capacity(), pairs.capacity()), pairs.clone());
         pairs.clear();
-        candidates(200, ball, |_, _| true, &mut work, &mut pairs);
+        candidates(200, ball, |_| false, |_, _| true, &mut work, &mut pairs);
         assert_eq!((work.capacity(), pairs.capacity()), sizes);
         assert_eq!(pairs, first);
     }

@@ -203,11 +203,13 @@ impl Scene {
 
     /// Appends the pairs of bodies that may have contacts, the lower number first, as
     /// `i · len + j`, in rising order. Each tree has the ball `(centre, reach)`, four numbers.
-    /// Balls that are no further apart than `margin` meet.
+    /// Balls that are no further apart than `margin` meet. Of trees that sleep only pairs with those that are
+    /// awake are looked for; no ball is needed where all sleep.
     fn find_pairs(
         &self,
         balls: &[f64],
         margin: f64,
+        asleep: &[bool],
         work: &mut Vec<usize>,
         pairs: &mut Vec<usize>,
     ) {
@@ -219,13 +221,22 @@ impl Scene {
             }
         };
         let (n, trees) = (self.len(), self.trees());
+        let sleeps = |tree: usize| asleep.get(tree).copied().unwrap_or(false);
+        if (0..trees).all(sleeps) {
+            return;
+        }
         let may_touch = |i: usize, j: usize| self.may_touch(self.moving[i], self.moving[j]);
-        candidates(trees, ball, may_touch, work, pairs);
+        candidates(trees, ball, sleeps, may_touch, work, pairs);
         for pair in pairs.iter_mut() {
             *pair = self.moving[*pair / trees] * n + self.moving[*pair % trees];
         }
         for &still in &self.still {
-            for (tree, &body) in self.moving.iter().enumerate() {
+            let awake = self
+                .moving
+                .iter()
+                .enumerate()
+                .filter(|(tree, _)| !sleeps(*tree));
+            for (tree, &body) in awake {
                 let (i, j) = (still.min(body), still.max(body));
                 if self.may_touch(i, j) && self.is_near(still, margin, &ball(tree)) {
                     pairs.push(i * n + j);
@@ -257,6 +268,7 @@ impl Scene {
         &self,
         q: &[f64],
         margin: f64,
+        asleep: &[bool],
         extra: impl Fn(usize) -> f64,
         contacts: &mut Contacts,
         mut add: impl FnMut(PairPoint<'_>, &mut Contacts) -> Result<(), InputError>,
@@ -270,7 +282,7 @@ impl Scene {
             balls.push(self.bodies[body].radius + extra(tree));
         }
         pairs.clear();
-        self.find_pairs(&balls, margin.max(0.0), &mut work, &mut pairs);
+        self.find_pairs(&balls, margin.max(0.0), asleep, &mut work, &mut pairs);
         let (n, mut manifold) = (self.len(), Manifold::new());
         let mut last: Option<(usize, Pose)> = None;
         let of_body = |body: usize| self.bodies[body].tree.map_or(0.0, &extra);
@@ -378,6 +390,7 @@ impl ContactSource for Scene {
                 self.add_near(
                     q,
                     margin,
+                    &[],
                     |_| 0.0,
                     contacts,
                     |of, contacts| self.add_contact(of, q, wanted, contacts),
@@ -386,11 +399,18 @@ impl ContactSource for Scene {
             ContactSet::Reachable(step) => {
                 step.check(self.dof())?;
                 let extra = self.reach(&step);
-                self.add_near(q, step.least, extra, contacts, |of, contacts| {
-                    self.add_contact(of, q, wanted, contacts)?;
-                    contacts.keep_last_if_reachable(&step);
-                    Ok(())
-                })
+                self.add_near(
+                    q,
+                    step.least,
+                    step.asleep,
+                    extra,
+                    contacts,
+                    |of, contacts| {
+                        self.add_contact(of, q, wanted, contacts)?;
+                        contacts.keep_last_if_reachable(&step);
+                        Ok(())
+                    },
+                )
             }
         }
     }

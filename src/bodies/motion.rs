@@ -140,6 +140,16 @@ impl MechanicalSystem for Scene {
         }
     }
 
+    /// The speed of the fastest point of a body, or more: `|v| + |ω| r` with the bounding radius, or the radius of
+    /// gyration where that is larger. So the kinetic energy is at most `½ m` times its square.
+    fn tree_speed(&self, i: usize, _q: &[f64], v: &[f64]) -> f64 {
+        let placed = &self.bodies[self.moving[i]];
+        let [x, y, z] = placed.moments;
+        let gyration = (x.max(y).max(z) / placed.mass).sqrt();
+        let (spin, speed) = halves(v, 0);
+        speed.norm() + spin.norm() * placed.radius.max(gyration)
+    }
+
     fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
         self.gyroscopic(q, v, force);
         true

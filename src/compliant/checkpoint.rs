@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::stepping::Sleeping;
 use crate::{InputError, validate};
 
 /// Numbers of steps from here on are no floats.
@@ -56,6 +57,9 @@ pub struct Checkpoint {
     pub(super) pressing: Vec<usize>,
     /// A contact that lies too deep has been reported.
     pub(super) is_sunk: bool,
+    /// Who sleeps; none where nothing may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sleep: Option<Sleeping>,
 }
 
 impl Checkpoint {
@@ -71,6 +75,7 @@ impl Checkpoint {
             v: Vec::new(),
             pressing: Vec::new(),
             is_sunk: false,
+            sleep: None,
         }
     }
 

@@ -68,6 +68,8 @@ impl ContactTerm {
 pub(super) struct RowTerm {
     pub(super) law: RowLaw,
     pub(super) links: Links,
+    /// Its trees sleep: it joins no island, and is not solved.
+    pub(super) is_asleep: bool,
 }
 
 /// The convex problem of one implicit step:
@@ -321,7 +323,11 @@ impl Problem {
                 return Err(error);
             }
         }
-        self.rows.push(RowTerm { law, links });
+        self.rows.push(RowTerm {
+            law,
+            links,
+            is_asleep: false,
+        });
         Ok(number)
     }
 

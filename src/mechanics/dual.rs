@@ -11,6 +11,7 @@ use super::forward::{constraint_methods, mechanical_methods};
 use super::{Friction, MechanicalSystem, State, UnilateralConstraints};
 use crate::Dual;
 use crate::derivative::on_scratch;
+use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 
 /// Masses and forces, written once for any real scalar; [`Dual`] makes a [`MechanicalSystem`] of
@@ -99,6 +100,12 @@ pub trait SmoothMechanics {
     fn tree(&self, i: usize) -> Range<usize> {
         let _ = i;
         0..self.dof()
+    }
+
+    /// As [`MechanicalSystem::tree_speed`].
+    fn tree_speed(&self, i: usize, q: &[f64], v: &[f64]) -> f64 {
+        let _ = (i, q);
+        dot(v, v).sqrt()
     }
 
     /// As [`MechanicalSystem::driven`].

@@ -25,6 +25,7 @@ macro_rules! mechanical_methods {
         mass(q: &[f64], mass: &mut [f64]);
         springs_and_dampers(at: $crate::mechanics::State<'_>, stiffness: &mut [f64], damping: &mut [f64]) -> bool;
         contact_effort(at: $crate::mechanics::State<'_>, closed: &[usize], effort: &mut [f64]) -> bool;
+        tree_speed(i: usize, q: &[f64], v: &[f64]) -> f64;
         constant_mass() -> bool;
         time_scale() -> Option<f64>;
         potential(q: &[f64]) -> Option<f64>;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::State;
+use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::validate;
 
@@ -184,6 +185,14 @@ pub trait MechanicalSystem {
                 }
             }
         });
+    }
+
+    /// A speed of tree `i` at its own velocities `v`, below which nothing of it moves faster (m/s): by it the compliant
+    /// driver decides what [sleeps](crate::compliant::Sleep). Zero for `v = 0` alone. Provided: the length of `v`, with
+    /// rad/s as m/s; write it where coordinates are angles of long arms.
+    fn tree_speed(&self, i: usize, q: &[f64], v: &[f64]) -> f64 {
+        let _ = (i, q);
+        dot(v, v).sqrt()
     }
 
     /// Adds to `effort` what depends on which contacts are `closed` (in rising order), and returns

@@ -33,6 +33,7 @@ mod restitution_of_scenes;
 mod rolling;
 mod rolling_friction;
 mod sensitivities;
+mod sleep;
 mod slip_in_stiction;
 mod spring_cylinder;
 mod stacked_cubes;

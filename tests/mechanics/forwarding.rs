@@ -108,6 +108,10 @@ impl MechanicalSystem for Own {
         asked("tree_mass");
         mass[0] = 10.0 + i as f64;
     }
+    fn tree_speed(&self, i: usize, _q: &[f64], v: &[f64]) -> f64 {
+        asked("tree_speed");
+        v[0] + i as f64
+    }
     fn constant_mass(&self) -> bool {
         asked("constant_mass");
         true
@@ -201,6 +205,7 @@ fn answers<S: MechanicalSystem + UnilateralConstraints>(s: &S) -> Vec<f64> {
     said.push(damping[0]);
     s.tree_mass(3, q, &mut out);
     said.extend([out[0], s.trees() as f64, s.tree(2).end as f64]);
+    said.push(s.tree_speed(2, q, v));
     let mut rate = [3.0, 4.0];
     said.push(s.coordinates() as f64 + flag(s.project_configuration(&mut rate)));
     said.push(flag(s.configuration_rate(&rate, v, &mut out)) + rate[0] + out[0]);

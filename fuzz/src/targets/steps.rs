@@ -1,7 +1,7 @@
 //! The compliant driver: steps and runs of any bodies, every setting, derivatives of runs.
 
 use saltation::compliant::StepFriction;
-use saltation::compliant::{CompliantFailure, Scheme, Softness, Solver, StepStatistics, StepTimes};
+use saltation::compliant::{CompliantFailure, Scheme, Sleep, Softness, Solver, StepStatistics, StepTimes};
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
 use saltation::{Compliant, Interrupt, Start};
@@ -59,6 +59,13 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             .slowest_rebound(draw.positive())
             .least_margin(margin)
             .max_memory(draw.size(10_000));
+    }
+    if draw.chance(0.4) {
+        // In a few steps, of what is slow at last.
+        stepper = stepper.sleep(Sleep {
+            speed: draw.decades(-4.0, 4.0),
+            time: dt * draw.number(),
+        });
     }
     if draw.chance(0.02) {
         let interrupt = Interrupt::new();
@@ -140,6 +147,7 @@ fn single(
         trial.note("q", stepper.q());
         trial.finite("q", stepper.q());
         trial.finite("v", stepper.v());
+        asleep(draw, trial, stepper);
         trial.note("contacts", &stepper.contacts().len());
         trial.note("problem", &stepper.problem().contacts());
         trial.note("converged", &stepper.solution().is_converged());
@@ -151,4 +159,26 @@ fn single(
     trial.expect(parts.iter().all(|part| part.as_secs() < 100), || {
         format!("{times:?}")
     });
+}
+
+/// What sleeps has no velocity, and wakes when it is told to.
+fn asleep(draw: &mut Draw, trial: &mut Trial, stepper: &mut Compliant<Body>) {
+    let asleep = stepper.asleep().to_vec();
+    trial.note("asleep", &asleep);
+    let body = stepper.system();
+    for tree in (0..asleep.len()).filter(|tree| asleep[*tree]) {
+        let v = &stepper.v()[body.tree(tree)];
+        let speed = body.tree_speed(tree, stepper.q(), v);
+        trial.expect(speed == 0.0, || format!("{tree} sleeps with {speed}"));
+    }
+    if draw.chance(0.2) {
+        let tree = draw.below(4);
+        let slept = asleep.get(tree).copied().unwrap_or(false);
+        let woke = stepper.wake(tree);
+        trial.expect(woke == slept, || format!("{tree} woke: {woke}"));
+    }
+    if draw.chance(0.1) {
+        stepper.wake_all();
+        trial.expect(stepper.asleep().is_empty(), || "asleep".to_owned());
+    }
 }

@@ -68,7 +68,8 @@ impl Islands {
         self.of_tree.resize(count, ALONE);
         let links = || {
             let contacts = problem.contacts.iter().map(|term| term.links);
-            contacts.chain(problem.rows.iter().map(|term| term.links))
+            let rows = problem.rows.iter().filter(|term| !term.is_asleep);
+            contacts.chain(rows.map(|term| term.links))
         };
         let mut first = None;
         for Links {

@@ -7,6 +7,7 @@ use nalgebra::DMatrix;
 
 use super::model::StepTerm;
 use super::scheme::Scheme;
+use super::sleep::Sleep;
 use super::state::Core;
 use super::statistics::{StepStatistics, StepTimes};
 use crate::compliant::failure::CompliantFailure;
@@ -167,6 +168,14 @@ where
         self
     }
 
+    /// Lets islands that are at rest sleep until something wakes them; by default none does. When they fall asleep, what
+    /// wakes them, and what is wrong with it is said in [`Sleep`].
+    #[must_use]
+    pub fn sleep(mut self, sleep: Sleep) -> Self {
+        self.core.settings.sleep = Some(sleep);
+        self
+    }
+
     /// Says that coefficients of restitution do not matter: contacts dissipate by their
     /// dissipation time alone.
     #[must_use]
@@ -216,8 +225,10 @@ where
     }
 
     /// The system, to be changed between steps: a goal of a motor, a load. The number of velocities
-    /// and of coordinates must stay; see [`exchange`](Self::exchange).
+    /// and of coordinates must stay; see [`exchange`](Self::exchange). All that [sleeps](Self::sleep) wakes: the driver
+    /// cannot know what changes. Efforts are given by [`step_with`](Self::step_with) without that.
     pub fn system_mut(&mut self) -> &mut S {
+        self.wake_all();
         &mut self.system
     }
 
@@ -376,6 +387,33 @@ where
         Ok(StepsDerivative::new(run, Ok(columns)))
     }
 
+    /// For each tree whether it [sleeps](Self::sleep); empty where none does.
+    ///
+    /// ```
+    /// # use saltation::{Compliant, models::SlidingBlock};
+    /// let stepper = Compliant::new(SlidingBlock::default())?;
+    /// let asleep = stepper.asleep().iter().filter(|asleep| **asleep).count();
+    /// assert_eq!(asleep, 0);
+    /// # Ok::<(), saltation::Error>(())
+    /// ```
+    pub fn asleep(&self) -> &[bool] {
+        self.core.sleepers.asleep()
+    }
+
+    /// Wakes the island of a tree, and says whether it slept. It may fall asleep again after the time of
+    /// [`Sleep`].
+    pub fn wake(&mut self, tree: usize) -> bool {
+        let woke = self.core.sleepers.wake(tree);
+        self.core.sleepers.forget_awake();
+        woke
+    }
+
+    /// Wakes all that sleeps.
+    pub fn wake_all(&mut self) {
+        self.core.sleepers.wake_all();
+        self.core.sleepers.forget_awake();
+    }
+
     /// Time (s); NaN before [`start`](Self::start).
     pub fn t(&self) -> f64 {
         self.core.t
@@ -393,7 +431,7 @@ where
 
     /// The contacts of the last step at its start, with their gaps there. Impulses and regions of
     /// [`solution`](Self::solution) have the same order. Listed are also contacts that the step
-    /// might have reached and did not.
+    /// might have reached and did not; not those of trees that [sleep](Self::sleep).
     pub fn contacts(&self) -> &Contacts {
         &self.core.contacts
     }

@@ -5,6 +5,7 @@
 //! * `state`: the driver without the type of its system; `step`: one step; `driver`: [`Compliant`] and its
 //!   settings; `runs`: its runs; `model`: what it asks of a system, and [`StepTerm`]: joints, limits and
 //!   motors.
+//! * `sleep`: islands that sleep and wake.
 //! * `division`: how a run is divided into steps; `told`: its reports, `statistics`: its counts; `sensitivities`:
 //!   derivatives of steps and runs, `columns` their memory.
 
@@ -17,6 +18,7 @@ mod model;
 mod runs;
 mod scheme;
 mod sensitivities;
+mod sleep;
 mod state;
 mod statistics;
 mod step;
@@ -25,4 +27,7 @@ mod told;
 pub use driver::Compliant;
 pub use model::{StepState, StepTerm};
 pub use scheme::Scheme;
+pub use sleep::Sleep;
+#[cfg(feature = "serde")]
+pub(super) use sleep::Sleeping;
 pub use statistics::{StepStatistics, StepTimes};

@@ -192,6 +192,7 @@ impl Core {
         let mut of = Checkpoint::at(self.t, self.settings.dt);
         (of.q, of.v) = (self.q.clone(), self.v.clone());
         (of.pressing, of.is_sunk) = (self.pressing.clone(), self.is_sunk);
+        of.sleep = self.sleepers.document();
         of
     }
 }
@@ -225,6 +226,10 @@ where
         let core = &mut self.core;
         core.pressing.clone_from(&from.pressing);
         core.is_sunk = from.is_sunk;
+        if let Err(reason) = core.take_sleepers(&self.system, from.sleep.as_ref()) {
+            core.t = f64::NAN;
+            return Err(reason);
+        }
         let mut told = core.told();
         let mut start = from.t;
         if from.dt.to_bits() == core.settings.dt.to_bits() {

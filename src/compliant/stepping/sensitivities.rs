@@ -42,7 +42,7 @@ impl Core {
             applied,
         };
         let made = self.solve_along(step, columns, efforts);
-        self.is_stepping = false;
+        self.end_step(&made);
         made
     }
 
@@ -52,18 +52,30 @@ impl Core {
         columns: &mut DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
     ) -> Result<(), CompliantFailure> {
+        if self.sleepers.count() > 0 {
+            return Err(asleep());
+        }
         self.solve(step)?;
         let mut work = match self.columns.take() {
             Some(work) => work,
             None => Box::new(Columns::new(step.dt)?),
         };
         let carried = self.carry(step, &mut work, columns, efforts);
-        if carried.is_ok() {
+        let made = carried.and_then(|()| self.advance(step)).and_then(|()| {
+            self.drowse(step);
+            if self.sleepers.falls() {
+                Err(asleep())
+            } else {
+                Ok(())
+            }
+        });
+        if made.is_ok() {
             std::mem::swap(columns, &mut work.next);
         }
         self.columns = Some(work);
-        carried?;
-        self.finish(step)
+        made?;
+        self.take_over(step);
+        Ok(())
     }
 
     fn carry(
@@ -263,6 +275,12 @@ impl Core {
             end.resize(self.q.len(), 0.0);
             work.motion.advance(step.system, &start, &work.end_v, end);
         }
+    }
+}
+
+fn asleep() -> CompliantFailure {
+    CompliantFailure::NoDerivative {
+        why: "bodies sleep, or fall asleep at the end of the step",
     }
 }
 

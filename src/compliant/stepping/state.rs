@@ -6,6 +6,7 @@ use super::columns::Columns;
 use super::free_motion::FreeMotion;
 use super::model::{StepState, StepTerm, SteppedSystem};
 use super::scheme::Scheme;
+use super::sleep::{Sleep, Sleepers};
 use super::statistics::{StepStatistics, StepTimes};
 
 use crate::compliant::blow::{Blow, check_restitution};
@@ -33,6 +34,8 @@ pub(super) struct Settings {
     pub(super) inelastic: bool,
     /// Contacts that approach no faster give nothing back (m/s).
     pub(super) slowest_rebound: f64,
+    /// None: nothing sleeps.
+    pub(super) sleep: Option<Sleep>,
     pub(super) limits: Limits,
     /// The interrupt of the limits is to be looked at, not that of the solver.
     pub(super) is_interruptible: bool,
@@ -59,6 +62,9 @@ pub(super) struct Core {
     pub(super) blow: Blow,
     /// Contacts that pressed in the last step, in rising order, each once.
     pub(super) pressing: Vec<usize>,
+    /// Those that press in the step that is being made.
+    pub(super) next_pressing: Vec<usize>,
+    pub(super) sleepers: Box<Sleepers>,
     /// The number of contacts that the system numbered at the start; 0 where it numbers none.
     pub(super) numbered: usize,
     pub(super) next_q: Vec<f64>,
@@ -186,6 +192,7 @@ impl Core {
             friction: true,
             inelastic: false,
             slowest_rebound: 0.0,
+            sleep: None,
             limits: Limits::default(),
             is_interruptible: false,
             terms: Vec::new(),
@@ -204,6 +211,8 @@ impl Core {
             contacts: Contacts::new(),
             listed: Contacts::new(),
             pressing: Vec::new(),
+            next_pressing: Vec::new(),
+            sleepers: Box::default(),
             numbered: 0,
             next_q: Vec::new(),
             next_v: Vec::new(),
@@ -220,6 +229,9 @@ impl Core {
         validate::not_negative("least_margin", &[settings.least_margin])?;
         validate::not_negative("slowest_rebound", &[settings.slowest_rebound])?;
         settings.softness.validate()?;
+        if let Some(sleep) = &settings.sleep {
+            sleep.validate()?;
+        }
         if let StepFriction::Lagged { slip } = settings.friction_law {
             check_slip(slip)?;
         }
@@ -253,6 +265,7 @@ impl Core {
         self.next_q.extend_from_slice(q);
         self.statistics = StepStatistics::default();
         self.is_sunk = false;
+        self.sleepers.wake_anew(0);
         self.blow.clear();
         // Contacts and impulses of before do not belong together.
         self.solver.forget();
@@ -269,7 +282,7 @@ impl Core {
             .filter(|c| c.gap <= 0.0);
         self.pressing.clear();
         self.pressing.extend(touching.map(|c| c.contact));
-        self.sort_pressing();
+        sort_pressing(&mut self.pressing);
         self.t = t;
         Ok(())
     }
@@ -336,9 +349,12 @@ impl Core {
         let mut reach = Reach::new(&velocities[..known], dt, self.settings.least_margin);
         // The other laws press from a distance.
         reach.cushions = !self.settings.closes_within_steps();
+        reach.asleep = self.sleepers.asleep();
         let set = ContactSet::Reachable(reach);
         self.settings
-            .fill(system, &self.q, &self.v, set, &mut self.contacts)
+            .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
+        self.leave_out_sleepers();
+        Ok(())
     }
 
     /// Refuses a step before the start, and a system that has other sizes since. During the step it
@@ -361,12 +377,6 @@ impl Core {
         }
         validate::length("effort", self.v.len(), effort.len())?;
         validate::finite("effort", effort)
-    }
-
-    /// A contact may press at several points.
-    pub(super) fn sort_pressing(&mut self) {
-        self.pressing.sort_unstable();
-        self.pressing.dedup();
     }
 
     /// The solution that the step ends with: that of its blow, where it has one.
@@ -393,6 +403,7 @@ impl Core {
     pub(super) fn count(&mut self) {
         let mut counts = self.statistics;
         counts.steps += 1;
+        counts.sleeping += self.sleepers.count();
         counts.contacts += self.contacts.len();
         counts.islands += self.solver.solution().islands().len();
         for solution in self.solutions() {
@@ -438,4 +449,10 @@ impl Core {
             reason,
         }
     }
+}
+
+/// A contact may press at several points.
+pub(super) fn sort_pressing(pressing: &mut Vec<usize>) {
+    pressing.sort_unstable();
+    pressing.dedup();
 }

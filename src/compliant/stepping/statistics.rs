@@ -8,6 +8,8 @@ use std::time::Duration;
 pub struct StepStatistics {
     /// Steps, with the last one where its contact problem did not converge.
     pub steps: usize,
+    /// Trees that slept, summed over steps ([`Compliant::sleep`](crate::Compliant::sleep)).
+    pub sleeping: usize,
     /// Contacts listed, summed over steps.
     pub contacts: usize,
     /// Islands, summed over steps.

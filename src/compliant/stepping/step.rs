@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::free_motion::StepStart;
 use super::model::{StepState, SteppedSystem};
-use super::state::{Core, Known, Ordered};
+use super::state::{Core, Known, Ordered, sort_pressing};
 use crate::compliant::blow::Parts;
 use crate::compliant::failure::CompliantFailure;
 use crate::mechanics::Contacts;
@@ -36,9 +36,12 @@ impl Core {
             dt,
             applied,
         };
-        let made = self.solve(ordered);
-        let made = made.and_then(|()| self.finish(ordered));
-        self.is_stepping = false;
+        let made = self.solve(ordered).and_then(|()| self.advance(ordered));
+        if made.is_ok() {
+            self.drowse(ordered);
+            self.take_over(ordered);
+        }
+        self.end_step(&made);
         made
     }
 
@@ -47,6 +50,18 @@ impl Core {
         self.blow.clear();
         if std::mem::replace(&mut self.is_stepping, true) {
             self.motion.prepare(system, &self.q);
+            self.sleepers.take_back();
+        }
+        let may_sleep = self.settings.sleep.is_some();
+        self.sleepers.fit(may_sleep, system.trees());
+        self.sleepers.begin();
+    }
+
+    /// Ends a step; where it was not made, who slept before sleeps.
+    pub(super) fn end_step(&mut self, made: &Result<(), CompliantFailure>) {
+        self.is_stepping = false;
+        if made.is_err() {
+            self.sleepers.take_back();
         }
     }
 
@@ -83,6 +98,7 @@ impl Core {
             });
         }
         checked.map_err(|reason| self.model_failure(reason))?;
+        self.wake_by_forces(system, dt);
         self.times.motion += began.elapsed();
         if let Err(failure) = self.find_velocities(system, dt) {
             // What was solved before belongs to other contacts.
@@ -91,13 +107,14 @@ impl Core {
         }
         let began = Instant::now();
         self.rebound()?;
+        self.keep_impulses();
         self.times.solve += began.elapsed();
         self.count();
         self.check_convergence()
     }
 
-    /// Stage 3: takes over the solution.
-    pub(super) fn finish(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
+    /// Stage 3: the coordinates at the end of the step, and which contacts press.
+    pub(super) fn advance(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
         let Ordered {
             system,
             dt,
@@ -118,19 +135,31 @@ impl Core {
             .advance(system, &start, solution.v(), &mut self.next_q);
         let finite = validate::finite("coordinates", &self.next_q);
         finite.map_err(|reason| self.model_failure(reason))?;
-        std::mem::swap(&mut self.q, &mut self.next_q);
         let solution = self.blow.last_of(&self.solver);
-        self.v.copy_from_slice(solution.v());
-        self.pressing.clear();
+        self.next_pressing.clear();
         let contacts = self.contacts.all_parameters().iter();
         let pressing = contacts
             .zip(solution.impulses())
             .filter(|(_, p)| p[0] > 0.0);
-        self.pressing.extend(pressing.map(|(c, _)| c.contact));
-        self.sort_pressing();
-        self.t += dt;
+        self.next_pressing.extend(
+            pressing
+                .map(|(c, _)| c.contact)
+                .chain(self.sleepers.pressing()),
+        );
+        sort_pressing(&mut self.next_pressing);
         self.times.motion += began.elapsed();
         Ok(())
+    }
+
+    /// Takes over the state at the end of the step.
+    pub(super) fn take_over(&mut self, step: Ordered<'_>) {
+        std::mem::swap(&mut self.q, &mut self.next_q);
+        let solution = self.blow.last_of(&self.solver);
+        self.v.copy_from_slice(solution.v());
+        std::mem::swap(&mut self.pressing, &mut self.next_pressing);
+        self.sleepers.end();
+        self.lay_to_sleep(step.system, step.dt);
+        self.t += step.dt;
     }
 
     /// Stage 2: the velocities with contacts.
@@ -154,7 +183,9 @@ impl Core {
             std::mem::swap(&mut self.contacts, &mut self.listed);
             self.list_contacts(system, dt, Known::End)
                 .map_err(|reason| self.model_failure(reason))?;
-            if self.pressing_at_end(&self.contacts, dt) == self.pressing_at_end(&self.listed, dt) {
+            if self.pressing_at_end(&self.contacts, dt) == self.pressing_at_end(&self.listed, dt)
+                && !self.closes_on_sleepers(dt)
+            {
                 std::mem::swap(&mut self.contacts, &mut self.listed);
                 self.times.geometry += began.elapsed();
                 break;
@@ -172,17 +203,12 @@ impl Core {
         is_first: bool,
     ) -> Result<(), CompliantFailure> {
         let began = Instant::now();
-        let state = StepState {
-            t: self.t,
-            dt,
-            q: &self.q,
-            v: &self.v,
-        };
-        let (motion, contacts, problem) = (&self.motion, &self.contacts, &mut self.problem);
-        let built = self
-            .settings
-            .build(system, motion, contacts, &state, problem);
-        built.map_err(|reason| self.model_failure(reason))?;
+        let known = if is_first { Known::Free } else { Known::End };
+        // Each round wakes an island.
+        while self.wake_by_contacts(system) || self.build(system, dt)? {
+            self.list_contacts(system, dt, known)
+                .map_err(|reason| self.model_failure(reason))?;
+        }
         let built = Instant::now();
         if !is_first {
             self.next_v.clear();
@@ -198,6 +224,22 @@ impl Core {
         self.times.build += built - began;
         self.times.solve += built.elapsed();
         Ok(())
+    }
+
+    /// The problem of the contacts that are listed; true where an island woke.
+    fn build(&mut self, system: &dyn SteppedSystem, dt: f64) -> Result<bool, CompliantFailure> {
+        let state = StepState {
+            t: self.t,
+            dt,
+            q: &self.q,
+            v: &self.v,
+        };
+        let (motion, contacts, problem) = (&self.motion, &self.contacts, &mut self.problem);
+        let built = self
+            .settings
+            .build(system, motion, contacts, &state, problem);
+        built.map_err(|reason| self.model_failure(reason))?;
+        Ok(self.wake_by_rows(system))
     }
 
     /// Makes the blow of the step that was solved, where it has one.

@@ -421,6 +421,41 @@ impl Contacts {
         }
     }
 
+    /// Removes the contacts all of whose trees sleep; none where `asleep` is empty.
+    pub(crate) fn remove_within(&mut self, asleep: &[bool]) {
+        let sleeps = |tree: usize| asleep.get(tree).copied().unwrap_or(false);
+        let (mut contacts, mut places, mut values) = (0, 0, 0);
+        let mut start = 0;
+        if asleep.is_empty() {
+            return;
+        }
+        for i in 0..self.len() {
+            let own = start..self.ends[i];
+            start = own.end;
+            // What has no rows is refused where it is used.
+            let mut trees = self.places[own.clone()].iter();
+            if !own.is_empty() && trees.all(|place| place.width == 0 || sleeps(place.tree)) {
+                continue;
+            }
+            for place in own {
+                let mut of = self.places[place];
+                let size = (1 + self.tangents) * of.width;
+                self.values.copy_within(of.first..of.first + size, values);
+                of.first = values;
+                values += size;
+                self.places[places] = of;
+                places += 1;
+            }
+            self.parameters[contacts] = self.parameters[i];
+            self.ends[contacts] = places;
+            contacts += 1;
+        }
+        self.parameters.truncate(contacts);
+        self.ends.truncate(contacts);
+        self.places.truncate(places);
+        self.values.truncate(values);
+    }
+
     /// Removes the contact added last.
     fn pop(&mut self) {
         self.parameters.pop();

@@ -34,6 +34,9 @@ pub struct Reach<'a> {
     /// Contacts press before they close: with a gap up to `1.5 (dt + τ) (μ |v_t| + max(0, −v_n))`, as under the
     /// convex cone of friction. Without those contacts a body that slides hops.
     pub cushions: bool,
+    /// For each tree whether it sleeps: it stays where it is in the step. Empty: none does. Contacts all of whose
+    /// trees sleep do not belong to the step; a source may list them, and they are left out.
+    pub asleep: &'a [bool],
 }
 
 impl<'a> Reach<'a> {
@@ -44,6 +47,7 @@ impl<'a> Reach<'a> {
             dt,
             least,
             cushions: false,
+            asleep: &[],
         }
     }
 

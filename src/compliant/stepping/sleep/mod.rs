@@ -1,0 +1,21 @@
+//! Islands of trees that are at rest and are not solved again until something wakes them.
+//!
+//! * `rule`: [`Sleep`], when an island falls asleep and what wakes it; `sleepers`: who sleeps, and what
+//!   is known of them.
+//! * `at_rest`: what acts on trees that do not move: their velocities without contacts, and the laws of
+//!   the rows that hold them.
+//! * `falling`: the islands that fall asleep at the end of a step; `waking`: those that wake in one.
+//! * `document`: the sleepers as plain data, for a checkpoint.
+
+mod at_rest;
+#[cfg(feature = "serde")]
+mod document;
+mod falling;
+mod rule;
+mod sleepers;
+mod waking;
+
+#[cfg(feature = "serde")]
+pub(in crate::compliant) use document::Sleeping;
+pub use rule::Sleep;
+pub(super) use sleepers::Sleepers;
