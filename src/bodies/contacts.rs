@@ -204,7 +204,7 @@ impl Scene {
     /// Appends the pairs of bodies that may have contacts, the lower number first, as
     /// `i · len + j`, in rising order. Each tree has the ball `(centre, reach)`, four numbers.
     /// Balls that are no further apart than `margin` meet. Of trees that sleep only pairs with those that are
-    /// awake are looked for; no ball is needed where all sleep.
+    /// awake are looked for.
     fn find_pairs(
         &self,
         balls: &[f64],
@@ -222,9 +222,6 @@ impl Scene {
         };
         let (n, trees) = (self.len(), self.trees());
         let sleeps = |tree: usize| asleep.get(tree).copied().unwrap_or(false);
-        if (0..trees).all(sleeps) {
-            return;
-        }
         let may_touch = |i: usize, j: usize| self.may_touch(self.moving[i], self.moving[j]);
         candidates(trees, ball, sleeps, may_touch, work, pairs);
         for pair in pairs.iter_mut() {
@@ -398,6 +395,17 @@ impl ContactSource for Scene {
             }
             ContactSet::Reachable(step) => {
                 step.check(self.dof())?;
+                let trees = self.trees();
+                if step
+                    .asleep
+                    .iter()
+                    .take(trees)
+                    .filter(|asleep| **asleep)
+                    .count()
+                    == trees
+                {
+                    return Ok(());
+                }
                 let extra = self.reach(&step);
                 self.add_near(
                     q,

@@ -54,9 +54,12 @@ impl Scene {
     fn gyroscopic(&self, q: &[f64], v: &[f64], force: &mut [f64]) {
         for (tree, force) in force.chunks_exact_mut(6).enumerate() {
             let (spin, _) = halves(v, tree);
+            force.fill(0.0);
+            if spin.iter().all(|w| w.to_bits() == 0) {
+                continue;
+            }
             let torque = (self.inertia(tree, q) * spin).cross(&spin);
             force[..3].copy_from_slice(torque.as_slice());
-            force[3..].fill(0.0);
         }
     }
 }

@@ -366,6 +366,10 @@ mod dual {
             (stiffness[0], damping[0]) = (11.0, 13.0);
             true
         }
+        fn tree_speed(&self, i: usize, _q: &[f64], v: &[f64]) -> f64 {
+            asked("tree_speed");
+            v[0] + i as f64
+        }
         fn constant_mass(&self) -> bool {
             asked("constant_mass");
             true
@@ -439,6 +443,7 @@ mod dual {
         let (mut one, mut two) = ([0.0], [0.0; 2]);
         let mut found = vec![dual.dof() as f64, dual.coordinates() as f64];
         found.extend([dual.trees() as f64, dual.tree(2).end as f64]);
+        found.push(dual.tree_speed(2, &q, &v));
         assert!(dual.configuration_rate(&q, &v, &mut two));
         found.extend(two);
         assert!(dual.coriolis(&q, &v, &mut one));
@@ -484,7 +489,7 @@ mod dual {
         // d/ds of 2 q₀ q₁² − q₀³.
         let bent = (2.0 * 64.0 - 4.0 * 36.0 - 3.0 * 36.0) * 49.0;
         let expected = [
-            1.0, 2.0, 4.0, 7.0, 28.0, -21.0, 56.0, 9.0, 23.5, 11.0, 13.0, 588.0, slope, bent,
+            1.0, 2.0, 4.0, 7.0, 9.0, 28.0, -21.0, 56.0, 9.0, 23.5, 11.0, 13.0, 588.0, slope, bent,
             0.375, 7.0, 36.0, 0.375, 0.5, 1002.0, 3.5, 2.0, 2.0, 2.0, 3.5, 2.0, 9.0,
         ];
         for (found, expected) in found.iter().zip(expected) {

@@ -28,6 +28,24 @@ pub(super) struct StepStart<'a> {
     pub(super) closed: &'a [usize],
     /// A generalised effort beside that of the model; empty: none.
     pub(super) applied: &'a [f64],
+    /// For each tree whether it sleeps, at the velocity zero and where it lay in the step before; empty: none.
+    pub(super) asleep: &'a [bool],
+}
+
+impl StepStart<'_> {
+    fn sleeps(&self, tree: usize) -> bool {
+        self.asleep.get(tree).copied().unwrap_or(false)
+    }
+}
+
+/// What explicit steps know of trees that sleep.
+#[derive(Clone, Debug, Default)]
+struct Rested {
+    /// For each tree whether it is known; its block of `A` is then that of the step before.
+    is_known: Vec<bool>,
+    efforts: Vec<f64>,
+    /// `v*` by these efforts.
+    v: Vec<f64>,
 }
 
 /// Memory of the stages, and the results of stage 1.
@@ -56,6 +74,7 @@ pub(super) struct FreeMotion {
     damping: Vec<f64>,
     /// Widths of the trees.
     widths: Vec<usize>,
+    rested: Rested,
     newton: FreeNewton,
 }
 
@@ -80,6 +99,8 @@ impl FreeMotion {
         self.widths
             .extend((0..system.trees()).map(|i| system.tree(i).len()));
         self.newton.prepare(system);
+        self.rested.is_known.clear();
+        self.rested.is_known.resize(system.trees(), false);
         for values in [
             &mut self.v,
             &mut self.mid_v,
@@ -87,6 +108,8 @@ impl FreeMotion {
             &mut self.force,
             &mut self.held,
             &mut self.repeated,
+            &mut self.rested.efforts,
+            &mut self.rested.v,
         ] {
             zeros(values, d);
         }
@@ -102,7 +125,7 @@ impl FreeMotion {
     ) -> Result<(), NotFound> {
         self.v.copy_from_slice(start.v);
         if start.scheme.effort_weight() == 0.0 {
-            self.masses(system, start.q);
+            self.masses_of_awake(system, start);
             return self.explicit(system, start);
         }
         self.iterate(system, start)?;
@@ -183,17 +206,39 @@ impl FreeMotion {
         for (i, &place) in self.places.iter().enumerate() {
             let tree = system.tree(i);
             let n = tree.len();
+            let (rested, effort) = (&mut self.rested, &mut self.effort[tree.clone()]);
+            let before = &mut rested.efforts[tree.clone()];
+            if rested.is_known[i] && before == effort {
+                self.v[tree.clone()].copy_from_slice(&rested.v[tree]);
+                continue;
+            }
+            before.copy_from_slice(effort);
             self.matrix.clear();
             self.matrix
                 .extend_from_slice(&self.inertia[place..place + n * n]);
-            let effort = &mut self.effort[tree.clone()];
             if cholesky::factor(&mut self.matrix, n).is_some() {
                 cholesky::solve(&self.matrix, n, effort);
             } else {
                 effort.fill(f64::NAN);
             }
-            for (k, v) in self.v[tree].iter_mut().enumerate() {
+            for (k, v) in self.v[tree.clone()].iter_mut().enumerate() {
                 *v += start.dt * effort[k];
+            }
+            if start.sleeps(i) {
+                rested.v[tree.clone()].copy_from_slice(&self.v[tree]);
+                rested.is_known[i] = true;
+            }
+        }
+    }
+
+    /// Writes the masses of the trees at the start, but for those that sleep and are known.
+    fn masses_of_awake(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>) {
+        for (i, &place) in self.places.iter().enumerate() {
+            let is_known = &mut self.rested.is_known[i];
+            *is_known &= start.sleeps(i);
+            if !*is_known {
+                let n = system.tree(i).len();
+                system.tree_mass(i, start.q, &mut self.inertia[place..place + n * n]);
             }
         }
     }

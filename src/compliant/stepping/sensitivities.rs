@@ -209,6 +209,7 @@ impl Core {
             scheme: self.settings.scheme,
             closed: &self.pressing,
             applied,
+            asleep: &[],
         }
     }
 

@@ -82,6 +82,7 @@ impl Core {
             scheme: self.settings.scheme,
             closed: &self.pressing,
             applied,
+            asleep: self.sleepers.asleep_for(dt),
         };
         let found = self.motion.solve(system, &start);
         let checked = self.motion.check();
@@ -130,6 +131,7 @@ impl Core {
             scheme: self.settings.scheme,
             closed: &[],
             applied,
+            asleep: &[],
         };
         self.motion
             .advance(system, &start, solution.v(), &mut self.next_q);

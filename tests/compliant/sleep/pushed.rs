@@ -2,7 +2,7 @@
 
 use saltation::bodies::{Anchor, DistanceJoint, Frozen, Joint, JointAxis, Scene};
 use saltation::compliant::{Motor, MotorGoal, Problem, RowLaw, StepState, StepTerm};
-use saltation::{Compliant, InputError};
+use saltation::{Compliant, InputError, Start};
 
 use super::{
     DT, STEPS, ball, bits, cube, ground, rule, sleeping, sleepy, stack, start, steps, until_asleep,
@@ -21,7 +21,14 @@ fn a_force_wakes_where_it_acts() {
         let mut effort = [0.0; 18];
         effort[3] = push;
         let q = stepper.q()[0];
+        steps(&mut stepper, 2);
+        let mut other = start(stepper.system().clone(), |s| s);
+        let at = Start::at(stepper.t()).q(stepper.q()).v(stepper.v());
+        other.start(&at).expect("start");
         stepper.step_with(&effort).expect("a step");
+        other.step_with(&effort).expect("a step");
+        // As from this state without sleep, bit by bit.
+        assert_eq!(bits(&stepper.v()[..6]), bits(&other.v()[..6]));
         assert_eq!(sleeping(&stepper), [1, 2], "{push}");
         // Friction of 0.5 holds 39 N.
         let slides = push > 40.0;

@@ -217,6 +217,15 @@ fn steps_of_another_length_wake() {
     let run = stepper.integrate(&start, 1.0 + 0.7 * DT).expect("input");
     run.completed().expect("completed");
     assert!(sleeping(&stepper).is_empty());
+    // The step is that from this state without sleep, bit by bit.
+    let mut stepper = sleepy(stepper.system().clone());
+    until_asleep(&mut stepper, 2);
+    steps(&mut stepper, 1);
+    let mut other = anew(stepper.system(), stepper.t(), stepper.q(), stepper.v());
+    (stepper, other) = (stepper.time_step(0.7 * DT), other.time_step(0.7 * DT));
+    steps(&mut stepper, 1);
+    steps(&mut other, 1);
+    assert_eq!(bits(stepper.v()), bits(other.v()));
 }
 
 /// What a user says wakes: an island, all, another system, another start.

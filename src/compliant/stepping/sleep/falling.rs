@@ -184,6 +184,7 @@ impl Core {
             scheme: self.settings.scheme,
             closed: &self.next_pressing,
             applied,
+            asleep: &[],
         };
         let moved = self.motion.solve(system, &start).is_ok() && self.motion.check().is_ok();
         acting.free.clone_from(&self.motion.v);

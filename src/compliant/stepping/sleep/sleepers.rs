@@ -94,6 +94,12 @@ impl Sleepers {
         if self.count == 0 { &[] } else { &self.asleep }
     }
 
+    /// For each tree whether it sleeps, at the start of a step of the length of those before.
+    pub(in crate::compliant::stepping) fn asleep_for(&self, dt: f64) -> &[bool] {
+        let is_same = dt.to_bits() == self.dt.to_bits();
+        if is_same { self.asleep() } else { &[] }
+    }
+
     /// Number of trees that sleep.
     pub(in crate::compliant::stepping) fn count(&self) -> usize {
         self.count
