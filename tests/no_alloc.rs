@@ -11,8 +11,8 @@ mod contacts;
 mod feet;
 
 use allocations::{allocations, most_held};
-use saltation::bodies::{Anchor, Body, Joint, JointAxis, Scene, Shape};
-use saltation::compliant::{JointCoupling, JointFriction, JointLimit, Motor, MotorGoal};
+use saltation::bodies::{Anchor, Body, Frozen, Joint, JointAxis, Scene, Shape};
+use saltation::compliant::{JointCoupling, JointFriction, JointLimit, Motor, MotorGoal, Sleep};
 use saltation::lcp::{Attempt, LcpSolver};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{
@@ -780,6 +780,46 @@ fn shake_a_pile(length: f64) {
     let mut after = 0;
     let found = allocations(|| after = shake(200..300));
     assert!(after > before + 100, "{before} {after}");
+    assert_eq!(found, 0);
+}
+
+/// Towers that fall asleep, sleep, and wake by a push, again and again.
+#[test]
+fn steps_with_sleepers_allocate_nothing_once_sizes_have_settled() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    let cube = Shape::cuboid([0.05; 3]).unwrap();
+    for i in 0..3 {
+        for k in 0..2 {
+            let at = [0.5 * f64::from(i), 0.0, 0.05 + 0.1 * f64::from(k)];
+            scene.add(Body::new(cube.clone()).position(at)).unwrap();
+        }
+    }
+    let (q, v) = scene.start();
+    let held = Frozen::of(&scene, 1, &[JointAxis::AboutZ]).unwrap();
+    let sleep = Sleep {
+        speed: 0.01,
+        time: 0.1,
+    };
+    let mut stepper = Compliant::new(scene)
+        .unwrap()
+        .time_step(0.01)
+        .sleep(sleep)
+        .term(held);
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+    let mut effort = vec![0.0; v.len()];
+    let mut push = |steps: std::ops::Range<usize>| {
+        for k in steps {
+            effort[12 * (k / 50 % 3) + 3] = if k % 50 < 3 { 1.0 } else { 0.0 };
+            stepper.step_with(&effort).unwrap();
+        }
+        stepper.statistics().sleeping
+    };
+    let before = push(0..300);
+    let mut after = 0;
+    let found = allocations(|| after = push(300..600));
+    let slept = after - before;
+    assert!(slept > 900 && slept < 1700, "{slept}");
     assert_eq!(found, 0);
 }
 

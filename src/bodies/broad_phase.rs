@@ -80,7 +80,7 @@ pub(super) fn candidates(
     work.resize(buckets + count, NONE);
     let (heads, next) = work.split_at_mut(buckets);
     let bucket = |cell: [i64; 3]| hash(cell) & (buckets - 1);
-    // Those that sleep are entered first, and look for none.
+    // Balls that sleep are entered first, and look for none.
     let asleep = (0..count).filter(|i| sleeps(*i));
     let awake = (0..count).filter(|i| !sleeps(*i));
     for i in asleep.chain(awake) {

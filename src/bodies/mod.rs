@@ -17,7 +17,8 @@
 //!   [`Kinematic`] moves one along a path in time.
 //!
 //! Bodies touch by [groups](Body::groups), [bounce](Body::restitution), [roll out](Body::rolling_friction),
-//! and come and go ([`Compliant::add_body`](crate::Compliant::add_body)).
+//! and come and go ([`Compliant::add_body`](crate::Compliant::add_body)); those at rest
+//! [sleep](crate::Compliant::sleep).
 //!
 //! ```
 //! use saltation::bodies::{Body, Scene, Shape};

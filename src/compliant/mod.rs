@@ -36,10 +36,10 @@ pub use law::{ContactLaw, ContactPoint, Region, RowLaw};
 pub use metrics::Gliding;
 pub use problem::Problem;
 pub use regularisation::Softness;
-pub use settings::{Guess, LineSearch, StepFriction};
+pub use settings::{Guess, LineSearch, Sleep, StepFriction};
 pub use solution::{Convergence, IslandReport, StepSolution};
 pub use solver::Solver;
-pub use stepping::{Compliant, Scheme, Sleep, StepState, StepStatistics, StepTerm, StepTimes};
+pub use stepping::{Compliant, Scheme, StepState, StepStatistics, StepTerm, StepTimes};
 pub use terms::{
     Axis, AxisState, Compliance, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
 };

@@ -187,9 +187,10 @@ pub trait MechanicalSystem {
         });
     }
 
-    /// A speed of tree `i` at its own velocities `v`, below which nothing of it moves faster (m/s): by it the compliant
-    /// driver decides what [sleeps](crate::compliant::Sleep). Zero for `v = 0` alone. Provided: the length of `v`, with
-    /// rad/s as m/s; write it where coordinates are angles of long arms.
+    /// A speed of tree `i` at its own velocities `v`, below which nothing of it moves faster (m/s):
+    /// by it the compliant driver decides what [sleeps](crate::compliant::Sleep). Zero for `v = 0`
+    /// alone. Provided: the length of `v`, with rad/s as m/s; write it where coordinates are angles
+    /// of long arms.
     fn tree_speed(&self, i: usize, q: &[f64], v: &[f64]) -> f64 {
         let _ = (i, q);
         dot(v, v).sqrt()

@@ -7,11 +7,10 @@ use nalgebra::DMatrix;
 
 use super::model::StepTerm;
 use super::scheme::Scheme;
-use super::sleep::Sleep;
 use super::state::Core;
 use super::statistics::{StepStatistics, StepTimes};
 use crate::compliant::failure::CompliantFailure;
-use crate::compliant::{Problem, Softness, Solver, StepFriction, StepSolution};
+use crate::compliant::{Problem, Sleep, Softness, Solver, StepFriction, StepSolution};
 #[cfg(doc)]
 use crate::derivative::RunDerivative;
 use crate::derivative::StepsDerivative;
@@ -168,8 +167,8 @@ where
         self
     }
 
-    /// Lets islands that are at rest sleep until something wakes them; by default none does. When they fall asleep, what
-    /// wakes them, and what is wrong with it is said in [`Sleep`].
+    /// Lets islands that are at rest sleep until something wakes them; by default none does. When
+    /// they fall asleep, what wakes them, and what is wrong with it is said in [`Sleep`].
     #[must_use]
     pub fn sleep(mut self, sleep: Sleep) -> Self {
         self.core.settings.sleep = Some(sleep);
@@ -225,8 +224,9 @@ where
     }
 
     /// The system, to be changed between steps: a goal of a motor, a load. The number of velocities
-    /// and of coordinates must stay; see [`exchange`](Self::exchange). All that [sleeps](Self::sleep) wakes: the driver
-    /// cannot know what changes. Efforts are given by [`step_with`](Self::step_with) without that.
+    /// and of coordinates must stay; see [`exchange`](Self::exchange). All that
+    /// [sleeps](Self::sleep) wakes: the driver cannot know what changes. Efforts are given by
+    /// [`step_with`](Self::step_with) without that.
     pub fn system_mut(&mut self) -> &mut S {
         self.wake_all();
         &mut self.system
@@ -234,7 +234,7 @@ where
 
     /// Goes on with another system from these coordinates and velocities, at the same time, and
     /// returns the one before: where bodies came or went. Their numbers may be others. Settings, terms
-    /// and counts stay; the next step is that of a run that starts here. For bodies of a scene see
+    /// and counts stay; the next step is that of a run that starts here, and all are awake. For bodies of a scene see
     /// [`add_body`](Self::add_body).
     ///
     /// # Errors

@@ -38,7 +38,7 @@ impl StepStart<'_> {
     }
 }
 
-/// What explicit steps know of trees that sleep.
+/// Efforts on trees that sleep, and what explicit steps made of them.
 #[derive(Clone, Debug, Default)]
 struct Rested {
     /// For each tree whether it is known; its block of `A` is then that of the step before.

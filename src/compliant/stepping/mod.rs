@@ -27,7 +27,6 @@ mod told;
 pub use driver::Compliant;
 pub use model::{StepState, StepTerm};
 pub use scheme::Scheme;
-pub use sleep::Sleep;
 #[cfg(feature = "serde")]
 pub(super) use sleep::Sleeping;
 pub use statistics::{StepStatistics, StepTimes};

@@ -63,7 +63,8 @@ pub trait StepTerm: Any {
         None
     }
 
-    /// Adds the rows of this term ([`Problem::add_row`]) for the step that starts at `state`. The
+    /// Adds the rows of this term ([`Problem::add_row`]) for the step that starts at `state`. It is asked
+    /// in every step, also for trees that [sleep](crate::Compliant::sleep): other rows than before wake them. The
     /// trees of the system are in the problem, with the same numbers.
     ///
     /// # Errors

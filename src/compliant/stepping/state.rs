@@ -6,14 +6,14 @@ use super::columns::Columns;
 use super::free_motion::FreeMotion;
 use super::model::{StepState, StepTerm, SteppedSystem};
 use super::scheme::Scheme;
-use super::sleep::{Sleep, Sleepers};
+use super::sleep::Sleepers;
 use super::statistics::{StepStatistics, StepTimes};
 
 use crate::compliant::blow::{Blow, check_restitution};
 use crate::compliant::failure::CompliantFailure;
 use crate::compliant::laws_of_step::check_slip;
 use crate::compliant::welds::Welds;
-use crate::compliant::{Problem, Softness, Solver, StepFriction, StepSolution};
+use crate::compliant::{Problem, Sleep, Softness, Solver, StepFriction, StepSolution};
 use crate::mechanics::configuration::{check_configuration, check_input};
 use crate::mechanics::contact::frames::check_start_frames;
 use crate::mechanics::measured::Sizes;
@@ -62,7 +62,7 @@ pub(super) struct Core {
     pub(super) blow: Blow,
     /// Contacts that pressed in the last step, in rising order, each once.
     pub(super) pressing: Vec<usize>,
-    /// Those that press in the step that is being made.
+    /// Contacts that press in the step that is being made.
     pub(super) next_pressing: Vec<usize>,
     pub(super) sleepers: Box<Sleepers>,
     /// The number of contacts that the system numbered at the start; 0 where it numbers none.
@@ -353,7 +353,8 @@ impl Core {
         let set = ContactSet::Reachable(reach);
         self.settings
             .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
-        self.leave_out_sleepers();
+        // Sources may leave out contacts of which all trees sleep, and need not.
+        self.contacts.remove_within(self.sleepers.asleep());
         Ok(())
     }
 

@@ -159,7 +159,7 @@ impl Core {
         let solution = self.blow.last_of(&self.solver);
         self.v.copy_from_slice(solution.v());
         std::mem::swap(&mut self.pressing, &mut self.next_pressing);
-        self.sleepers.end();
+        self.sleepers.end(step.applied);
         self.lay_to_sleep(step.system, step.dt);
         self.t += step.dt;
     }

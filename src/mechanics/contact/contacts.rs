@@ -432,14 +432,14 @@ impl Contacts {
         for i in 0..self.len() {
             let own = start..self.ends[i];
             start = own.end;
-            // What has no rows is refused where it is used.
+            // A contact without rows is refused where it is used.
             let mut trees = self.places[own.clone()].iter();
             if !own.is_empty() && trees.all(|place| place.width == 0 || sleeps(place.tree)) {
                 continue;
             }
             for place in own {
                 let mut of = self.places[place];
-                let size = (1 + self.tangents) * of.width;
+                let size = row_count(self.tangents, &self.parameters[i]) * of.width;
                 self.values.copy_within(of.first..of.first + size, values);
                 of.first = values;
                 values += size;

@@ -43,9 +43,9 @@ struct Since {
     way: f64,
 }
 
-/// Until the first island falls asleep both runs are one, bit by bit. What has slept since differs from the run without by
-/// the way that it goes there, no more: it stays where it fell asleep. What is awake and has never touched one
-/// that slept is that of the run without, bit by bit.
+/// Until the first island falls asleep both runs are one, bit by bit. What has slept since differs
+/// from the run without by the way that it goes there, no more: it stays where it fell asleep. What
+/// is awake and has never touched one that slept is that of the run without, bit by bit.
 fn heap_with_and_without(count: usize, seed: u64, most: usize) {
     let mut draw = SplitMix64(seed);
     let scene = heap(count, &mut draw);

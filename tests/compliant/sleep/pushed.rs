@@ -8,8 +8,8 @@ use super::{
     DT, STEPS, ball, bits, cube, ground, rule, sleeping, sleepy, stack, start, steps, until_asleep,
 };
 
-/// A control that switches on wakes what it acts on in its step, and no other; one that friction holds lets it sleep again, with that force;
-/// one that ends wakes it too.
+/// A control that switches on wakes what it acts on in its step, and no other; one that friction
+/// holds lets it sleep again, with that force; one that ends wakes it too.
 #[test]
 fn a_force_wakes_where_it_acts() {
     for push in [1e-6, 5.0, 60.0] {
@@ -109,9 +109,7 @@ fn a_motor_wakes_with_its_goal() {
     assert!((torque.abs() - 8.0 * 9.81 * 0.5).abs() < 0.05, "{torque}");
 
     let mut stepper = start(scene, |s| s.sleep(rule()).term(hinge).term(motor.clone()));
-    while stepper.asleep().is_empty() {
-        steps(&mut stepper, 1);
-    }
+    until_asleep(&mut stepper, 1);
     let goal = MotorGoal {
         position: 0.3,
         ..MotorGoal::default()
@@ -126,6 +124,25 @@ fn a_motor_wakes_with_its_goal() {
         "{}",
         stepper.q()[2]
     );
+}
+
+/// A term that holds another axis than it did, by the same law.
+#[test]
+fn a_row_along_another_axis_wakes() {
+    let mut scene = ground();
+    stack(&mut scene, 0.0, 1);
+    let held = |axis| Frozen::of(&scene, 1, &[axis]).expect("a body");
+    let mut stepper = start(scene.clone(), |s| {
+        s.sleep(rule()).term(held(JointAxis::AlongX))
+    });
+    until_asleep(&mut stepper, 1);
+    let term = stepper.term_mut::<Frozen>(0).expect("a term");
+    *term = held(JointAxis::AlongX);
+    steps(&mut stepper, 1);
+    assert_eq!(sleeping(&stepper), [0]);
+    *stepper.term_mut::<Frozen>(0).expect("a term") = held(JointAxis::AlongY);
+    steps(&mut stepper, 1);
+    assert!(sleeping(&stepper).is_empty());
 }
 
 /// A term that is added, and one that has more rows than before.

@@ -62,8 +62,9 @@ fn a_stack_that_is_hit_wakes_and_moves_as_if_it_had_never_slept() {
                 assert_eq!(bits(stepper.q()), bits(other.q()));
                 assert_eq!(bits(stepper.v()), bits(other.v()));
             }
-            // The run that never slept differs at this time by `distance`, by which the stack crept. A step makes of a difference of
-            // gaps one of velocities of at most δ/dt, and a second blow of that once more.
+            // The run that never slept differs at this time by `distance`, by which the stack crept.
+            // A step makes of a difference of gaps one of velocities of at most δ/dt, and a second
+            // blow of that once more.
             let passed = 1.0 + PASSED as f64;
             assert!(distance < 1e-5, "{distance:e}");
             steps(&mut without, 1);
@@ -82,8 +83,8 @@ fn a_stack_that_is_hit_wakes_and_moves_as_if_it_had_never_slept() {
     assert!((76..=78).contains(&woke), "{woke}");
 }
 
-/// A body that comes to rest upon a stack that sleeps wakes it once, and both sleep as one; the stack does not wake and
-/// sleep in turns.
+/// A body that comes to rest upon a stack that sleeps wakes it once, and both sleep as one; the
+/// stack does not wake and sleep in turns.
 #[test]
 fn what_is_laid_down_gently_joins() {
     let mut scene = ground();

@@ -1,5 +1,6 @@
-//! What acts on trees that do not move. A tree sleeps as long as that stays the same.
+//! Efforts and rows that act on trees at rest. A tree sleeps as long as they stay the same.
 
+use crate::compliant::problem::Links;
 use crate::compliant::{Problem, RowLaw};
 
 /// Relative change of a velocity or of the law of a row that rounding explains, and the part of the speed of
@@ -15,6 +16,8 @@ pub(super) struct RestRow {
     /// Its trees.
     pub(super) first: usize,
     pub(super) second: Option<usize>,
+    /// A checksum of its entries, which are the same where nothing moves.
+    pub(super) checksum: u64,
     /// Its impulse in the last step in which it was solved.
     pub(super) impulse: f64,
 }
@@ -29,6 +32,7 @@ impl RestRow {
         let (a, b) = (&self.law, &other.law);
         let same = |a: f64, b: f64| is_close(a, b, a.abs());
         self.has_trees_of(other)
+            && self.checksum == other.checksum
             && same(a.regularisation, b.regularisation)
             && is_close(a.target, b.target, a.target.abs().max(speed))
             && same(a.low, b.low)
@@ -71,6 +75,7 @@ pub(super) fn collect_rows(
                 law: of.law,
                 first: of.links.first.tree,
                 second: of.links.second.map(|link| link.tree),
+                checksum: checksum(problem, &of.links),
                 impulse: impulses.get(number).copied().unwrap_or(0.0),
             };
             if row.trees().all(&is_still) {
@@ -78,6 +83,18 @@ pub(super) fn collect_rows(
             }
         }
     }
+}
+
+/// A checksum of the entries of a row.
+fn checksum(problem: &Problem, links: &Links) -> u64 {
+    let entries = links.iter().flat_map(|link| {
+        let width = problem.trees[link.tree].width;
+        &problem.jacobian[link.place..link.place + width]
+    });
+    entries.fold(0, |sum: u64, entry| {
+        // An odd constant from the golden ratio.
+        (sum.rotate_left(23) ^ entry.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    })
 }
 
 /// Calls `differs` for the trees of rows in which two lists, term by term, do not agree. Of a term
@@ -123,6 +140,7 @@ mod tests {
             law,
             first,
             second: None,
+            checksum: 5,
             impulse: 0.0,
         }
     }
@@ -145,6 +163,8 @@ mod tests {
         other[1].law.target = 1.0 + 1e-10;
         other[2].law.high = 5.0;
         assert_eq!(differing(&kept, &other), [3]);
+        other[0].checksum = 6;
+        assert_eq!(differing(&kept, &other), [1, 3]);
         // Of a term that lost a row, those behind it; other terms are as they were.
         assert_eq!(differing(&kept, &kept[1..]), [1, 2]);
         assert_eq!(differing(&kept[..2], &kept), [3]);

@@ -1,4 +1,4 @@
-//! Those that sleep as plain data, for a checkpoint.
+//! Trees that sleep as plain data, for a checkpoint.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::compliant::stepping::state::Core;
 use crate::mechanics::MechanicalSystem;
 use crate::{InputError, validate};
 
-/// Those that sleep, and since when others are at rest.
+/// Trees that sleep, and since when others are at rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::compliant) struct Sleeping {
@@ -24,6 +24,8 @@ pub(in crate::compliant) struct Sleeping {
     free: Vec<f64>,
     rows: Vec<RowDocument>,
     contacts: Vec<ContactDocument>,
+    /// The effort that was applied in the step before; empty: none.
+    applied: Vec<f64>,
 }
 
 /// A row that acts on trees that sleep.
@@ -33,6 +35,7 @@ struct RowDocument {
     term: usize,
     first: usize,
     second: Option<usize>,
+    checksum: u64,
     regularisation: f64,
     target: f64,
     /// None: not bounded.
@@ -56,6 +59,7 @@ impl RowDocument {
             term: row.term,
             first: row.first,
             second: row.second,
+            checksum: row.checksum,
             regularisation: row.law.regularisation,
             target: row.law.target,
             low: bound(row.law.low),
@@ -78,6 +82,7 @@ impl RowDocument {
             law,
             first: self.first,
             second: self.second,
+            checksum: self.checksum,
             impulse: self.impulse,
         })
     }
@@ -108,6 +113,7 @@ impl Sleepers {
             },
             rows: self.kept.rows.iter().map(RowDocument::of).collect(),
             contacts: contacts.collect(),
+            applied: self.applied.clone(),
         })
     }
 
@@ -117,6 +123,11 @@ impl Sleepers {
         self.wake_anew(trees);
         validate::length("islands of trees", trees, from.islands.len())?;
         validate::not_negative("time at rest", &from.quiet)?;
+        if !from.applied.is_empty() {
+            validate::length("effort", dof, from.applied.len())?;
+            validate::finite("effort", &from.applied)?;
+            self.applied.clone_from(&from.applied);
+        }
         for (tree, island) in from.islands.iter().enumerate() {
             let Some(island) = *island else {
                 continue;

@@ -1,8 +1,8 @@
 //! The islands that fall asleep at the end of a step.
 
 use super::at_rest::{collect_rows, compare_rows, same_velocities};
-use super::rule::Sleep;
 use super::sleepers::{Acting, RestContact};
+use crate::compliant::Sleep;
 use crate::compliant::newton::graph::ALONE;
 use crate::compliant::stepping::free_motion::StepStart;
 use crate::compliant::stepping::model::{StepState, SteppedSystem};
@@ -62,6 +62,7 @@ impl Core {
                 continue;
             }
             let own = step.system.tree(tree);
+            let applied = [step.applied, &sleepers.applied].map(|of| of.get(own.clone()));
             let (start, free) = (&self.v[own.clone()], &self.motion.v[own.clone()]);
             let end = &end[own];
             let speed = |v: &[f64]| step.system.tree_speed(tree, &self.next_q, v);
@@ -71,7 +72,11 @@ impl Core {
                 change.extend(to.iter().zip(start).map(|(to, from)| to - from));
                 speed(change)
             };
-            let is_still = speed(end) < rule.speed
+            // None is zero.
+            let zero = |of: Option<&[f64]>| of.is_none_or(|of| of.iter().all(|f| *f == 0.0));
+            let is_steady = applied[0] == applied[1] || applied.into_iter().all(zero);
+            let is_still = is_steady
+                && speed(end) < rule.speed
                 && changed(end) <= (HELD * changed(free)).max(JITTER * rule.speed);
             sleepers.next_quiet.push(if is_still {
                 sleepers.quiet[tree] + step.dt

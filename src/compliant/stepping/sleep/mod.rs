@@ -1,7 +1,7 @@
 //! Islands of trees that are at rest and are not solved again until something wakes them.
 //!
-//! * `rule`: [`Sleep`], when an island falls asleep and what wakes it; `sleepers`: who sleeps, and what
-//!   is known of them.
+//! * `sleepers`: who sleeps, and what is known of them. By which rules is in
+//!   [`Sleep`](crate::compliant::Sleep).
 //! * `at_rest`: what acts on trees that do not move: their velocities without contacts, and the laws of
 //!   the rows that hold them.
 //! * `falling`: the islands that fall asleep at the end of a step; `waking`: those that wake in one.
@@ -11,11 +11,9 @@ mod at_rest;
 #[cfg(feature = "serde")]
 mod document;
 mod falling;
-mod rule;
 mod sleepers;
 mod waking;
 
 #[cfg(feature = "serde")]
 pub(in crate::compliant) use document::Sleeping;
-pub use rule::Sleep;
 pub(super) use sleepers::Sleepers;

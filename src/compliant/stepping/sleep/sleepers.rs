@@ -14,7 +14,7 @@ pub(super) struct RestContact {
     pub(super) tree: usize,
 }
 
-/// What acts on trees at rest in a step.
+/// Velocities and rows that trees at rest have in a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acting {
     /// Velocities without contacts.
@@ -35,13 +35,15 @@ pub(in crate::compliant::stepping) struct Sleepers {
     pub(super) quiet: Vec<f64>,
     /// Length of the steps that were made since the first fell asleep (s).
     pub(super) dt: f64,
-    /// What acts on those that sleep.
+    /// Of trees that sleep, as they fell asleep.
     pub(super) kept: Acting,
     pub(super) contacts: Vec<RestContact>,
     /// Who slept at the start of the step.
     before: Vec<bool>,
     /// Velocities without contacts of all trees in the step.
     pub(super) free: Vec<f64>,
+    /// The effort that was applied in the step before; empty: none.
+    pub(super) applied: Vec<f64>,
     /// The time at rest after the step, and who falls asleep at its end.
     pub(super) next_quiet: Vec<f64>,
     pub(super) falling: Vec<bool>,
@@ -54,7 +56,7 @@ pub(super) struct Finding {
     pub(super) islands: Islands,
     /// The rows of trees at rest in the problem of the step.
     pub(super) rows: Vec<RestRow>,
-    /// What acts at the start of the step and at its end.
+    /// Of a step from the start of this one, and from its end.
     pub(super) start: Acting,
     pub(super) end: Acting,
     /// Velocities, zero for those at rest.
@@ -84,6 +86,7 @@ impl Sleepers {
         self.quiet.clear();
         self.quiet.resize(trees, 0.0);
         self.falling.clear();
+        self.applied.clear();
         self.count = 0;
         self.kept.rows.clear();
         self.contacts.clear();
@@ -162,8 +165,8 @@ impl Sleepers {
         kept.map(|of| of.number)
     }
 
-    /// Takes over what became of the step.
-    pub(in crate::compliant::stepping) fn end(&mut self) {
+    /// Takes over what became of the step, in which this effort was applied.
+    pub(in crate::compliant::stepping) fn end(&mut self, applied: &[f64]) {
         if self.asleep.is_empty() {
             return;
         }
@@ -171,5 +174,7 @@ impl Sleepers {
             self.forget_awake();
         }
         std::mem::swap(&mut self.quiet, &mut self.next_quiet);
+        self.applied.clear();
+        self.applied.extend_from_slice(applied);
     }
 }

@@ -48,11 +48,6 @@ impl Core {
         }
     }
 
-    /// Removes contacts of which all trees sleep from the list: sources may leave them out, and need not.
-    pub(in crate::compliant::stepping) fn leave_out_sleepers(&mut self) {
-        self.contacts.remove_within(self.sleepers.asleep());
-    }
-
     /// Wakes islands with a listed contact with a tree that is awake; true where one was.
     pub(in crate::compliant::stepping) fn wake_by_contacts(
         &mut self,
