@@ -5,7 +5,7 @@ use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::Sleep;
 use saltation::mechanics::Contacts;
 
-use super::{STEPS, ball, bits, ground, rule, sleeping, start, steps};
+use super::{DT, STEPS, ball, bits, ground, rule, sleeping, start, steps};
 use crate::random::SplitMix64;
 
 /// Boxes and balls above the ground.
@@ -34,6 +34,9 @@ fn heap(count: usize, draw: &mut SplitMix64) -> Scene {
     scene
 }
 
+/// Ways in a step at 10 m/s, to the relative tolerance of the solver.
+const TOLERANCE: f64 = 1e-6 * 10.0 * DT;
+
 /// A tree that sleeps, and the way that it went since in the run without.
 #[derive(Clone, Copy, Debug)]
 struct Since {
@@ -43,9 +46,10 @@ struct Since {
     way: f64,
 }
 
-/// Until the first island falls asleep both runs are one, bit by bit. What has slept since differs
-/// from the run without by the way that it goes there, no more: it stays where it fell asleep. What
-/// is awake and has never touched one that slept is that of the run without, bit by bit.
+/// Until the first island falls asleep both runs are one, bit by bit. What has slept since differs from
+/// the run without by the way that it goes there, no more: it stays where it fell asleep. What is awake
+/// and has never touched one that slept is that of the run without: bit by bit, unless a step is solved
+/// again in one of the runs, which depends on all bodies. Then it may differ by the tolerance of the solver.
 fn heap_with_and_without(count: usize, seed: u64, most: usize) {
     let mut draw = SplitMix64(seed);
     let scene = heap(count, &mut draw);
@@ -81,15 +85,21 @@ fn heap_with_and_without(count: usize, seed: u64, most: usize) {
             // What woke touches others from here on, and no bound holds.
             break;
         }
+        let mut is_solved_again = false;
         for (tree, since) in trees.iter().enumerate() {
             let own = 7 * tree..7 * tree + 3;
             let apart = distance(&with.q()[own.clone()], &without.q()[own]);
             let most = if since.is_asleep {
                 since.way + 1e-12
             } else {
-                0.0
+                is_solved_again |= apart > 0.0;
+                if slept > 0 { TOLERANCE } else { 0.0 }
             };
             assert!(apart <= most, "{seed} {step} {tree}: {apart:e} {since:?}");
+        }
+        if is_solved_again {
+            // Heaps that still fall magnify it.
+            break;
         }
     }
     assert!(slept > 0, "{seed}");
@@ -163,7 +173,7 @@ fn heaps_with_sleep_are_those_without() {
 
 /// `cargo test --release --test compliant -- --ignored heaps_of_many_sizes_with_sleep`.
 #[test]
-#[ignore = "minutes in release: `.ci/full`"]
+#[ignore = "half a minute in release: `.ci/full`"]
 fn heaps_of_many_sizes_with_sleep() {
     for seed in 100..400 {
         let count = 4 + usize::try_from(seed % 40).expect("small");
