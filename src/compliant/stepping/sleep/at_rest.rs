@@ -46,7 +46,8 @@ impl RestRow {
 
 /// Equal up to rounding of numbers of this size; infinite ones to the last bit.
 fn is_close(a: f64, b: f64, size: f64) -> bool {
-    a.to_bits() == b.to_bits() || (a - b).abs() <= ROUNDING * size
+    let apart = (a - b).abs();
+    a.to_bits() == b.to_bits() || (apart.is_finite() && apart <= ROUNDING * size)
 }
 
 /// True where the velocities that a tree has without contacts, from rest, are the same.
