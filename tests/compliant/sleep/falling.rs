@@ -295,7 +295,9 @@ fn what_a_force_in_time_acts_on_does_not_sleep() {
 fn sources_need_not_know_of_sleep() {
     let mut scene = ground();
     stack(&mut scene, 0.0, 2);
-    stack(&mut scene, 1.0, 1);
+    // With rows of moments.
+    let rolls = cube().rolling_friction(1e-3).position([1.0, 0.0, 0.1]);
+    scene.add(rolls).expect("a cube");
     let (q, v) = scene.start();
     let all = |scene: &Scene,
                q: &[f64],
