@@ -346,7 +346,10 @@ fn solve(draw: &mut Draw, trial: &mut Trial, problem: &Problem) {
         let mut weights = SolutionVariation::default();
         weights.reset(problem);
         weights.v.iter_mut().for_each(|x| *x = draw.number());
-        weights.moments.iter_mut().for_each(|x| x[0] = draw.number());
+        weights
+            .moments
+            .iter_mut()
+            .for_each(|x| x[0] = draw.number());
         let mut by_data = Variation::default();
         if trial
             .door("adjoint", solver.adjoint(problem, &weights, &mut by_data))

@@ -1,7 +1,9 @@
 //! The compliant driver: steps and runs of any bodies, every setting, derivatives of runs.
 
 use saltation::compliant::StepFriction;
-use saltation::compliant::{CompliantFailure, Scheme, Sleep, Softness, Solver, StepStatistics, StepTimes};
+use saltation::compliant::{
+    CompliantFailure, Scheme, Sleep, Softness, Solver, StepStatistics, StepTimes,
+};
 use saltation::mechanics::MechanicalSystem;
 use saltation::nalgebra::DMatrix;
 use saltation::{Compliant, Interrupt, Start};
