@@ -1,8 +1,7 @@
 #![doc = include_str!("guide.md")]
 
 // Inside: `law` (impulses as functions of velocities), `regularisation` (softness of a contact in a
-// step), `problem` (trees, contacts and further terms), `laws_of_step` (friction in its contacts), `rates`
-// (their velocities), `solver`, `newton` (one island), `solution`,
+// step), `problem` (trees, contacts and further terms), `solver`, `newton` (one island), `solution`,
 // `blow` (restitution), `checkpoint` (the state of a run as plain data),
 // `metrics` (errors of the contact model), `settings`, `failure`; `implicit`, `gradient`, `variation`
 // (the derivative of the solution and its transpose); `stepping` (the driver), `terms` (limits,
@@ -15,11 +14,9 @@ mod failure;
 mod gradient;
 mod implicit;
 mod law;
-mod laws_of_step;
 mod metrics;
 mod newton;
 mod problem;
-mod rates;
 mod regularisation;
 mod settings;
 mod solution;

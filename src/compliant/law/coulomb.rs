@@ -68,6 +68,9 @@ impl Disc {
     /// `γ · w` and `wᵀ G w`.
     #[inline]
     pub(super) fn along(&self, v: &[f64; 3], w: &[f64; 3]) -> (f64, f64) {
+        if self.bound <= 0.0 {
+            return (0.0, 0.0);
+        }
         let (slip, sticks) = self.slip(v);
         let along = v[1] * w[1] + v[2] * w[2];
         if sticks {
@@ -78,16 +81,24 @@ impl Disc {
         (-factor * along, factor * across * across)
     }
 
+    /// The curvature beside that of the first component, `slope`.
     #[inline]
-    pub(super) fn push_curvature(&self, v: &[f64; 3], terms: &mut Curvature) {
-        let (slip, sticks) = self.slip(v);
-        if sticks {
-            terms.push(1.0 / self.regularisation, [0.0, 1.0, 0.0]);
-            terms.push(1.0 / self.regularisation, [0.0, 0.0, 1.0]);
-        } else {
-            let across = [0.0, -v[2] / slip, v[1] / slip];
-            terms.push(self.bound / slip, across);
+    pub(super) fn curvature(&self, v: &[f64; 3], slope: f64) -> Curvature {
+        let mut terms = Curvature::default();
+        if slope > 0.0 {
+            terms.push(slope, [1.0, 0.0, 0.0]);
         }
+        if self.bound > 0.0 {
+            let (slip, sticks) = self.slip(v);
+            if sticks {
+                terms.push(1.0 / self.regularisation, [0.0, 1.0, 0.0]);
+                terms.push(1.0 / self.regularisation, [0.0, 0.0, 1.0]);
+            } else {
+                let across = [0.0, -v[2] / slip, v[1] / slip];
+                terms.push(self.bound / slip, across);
+            }
+        }
+        terms
     }
 }
 
@@ -143,26 +154,15 @@ impl<'a> Bounded<'a> {
     #[inline]
     pub(super) fn along(&self, v: &[f64; 3], w: &[f64; 3]) -> (f64, f64) {
         let normal = self.normal(v);
-        let mut force = normal.impulse * w[0];
-        let mut stiffness = normal.slope * w[0] * w[0];
-        if self.disc.bound > 0.0 {
-            let (along, across) = self.disc.along(v, w);
-            force += along;
-            stiffness += across;
-        }
-        (force, stiffness)
+        let (force, stiffness) = self.disc.along(v, w);
+        (
+            normal.impulse * w[0] + force,
+            normal.slope * w[0] * w[0] + stiffness,
+        )
     }
 
     #[inline]
     pub(super) fn curvature(&self, v: &[f64; 3]) -> Curvature {
-        let mut terms = Curvature::default();
-        let normal = self.normal(v);
-        if normal.slope > 0.0 {
-            terms.push(normal.slope, [1.0, 0.0, 0.0]);
-        }
-        if self.disc.bound > 0.0 {
-            self.disc.push_curvature(v, &mut terms);
-        }
-        terms
+        self.disc.curvature(v, self.normal(v).slope)
     }
 }

@@ -114,27 +114,14 @@ impl Moments {
     /// `m · w` and `wᵀ G w`.
     #[inline]
     pub(super) fn along(&self, v: &[f64; 3], w: &[f64; 3]) -> (f64, f64) {
-        let mut force = self.spin.evaluate(v[0]).0 * w[0];
-        let mut stiffness = self.spin.curvature(v[0]) * w[0] * w[0];
-        if self.roll.bound > 0.0 {
-            let (along, across) = self.roll.along(v, w);
-            force += along;
-            stiffness += across;
-        }
-        (force, stiffness)
+        let (spin, slope) = (self.spin.evaluate(v[0]).0, self.spin.curvature(v[0]));
+        let (force, stiffness) = self.roll.along(v, w);
+        (spin * w[0] + force, slope * w[0] * w[0] + stiffness)
     }
 
     #[inline]
     pub(super) fn curvature(&self, v: &[f64; 3]) -> Curvature {
-        let mut terms = Curvature::default();
-        let of_spin = self.spin.curvature(v[0]);
-        if of_spin > 0.0 {
-            terms.push(of_spin, [1.0, 0.0, 0.0]);
-        }
-        if self.roll.bound > 0.0 {
-            self.roll.push_curvature(v, &mut terms);
-        }
-        terms
+        self.roll.curvature(v, self.spin.curvature(v[0]))
     }
 
     /// The direction `d` in which each component slides, of length one for the spin and for the roll; none

@@ -11,7 +11,7 @@ use super::statistics::{StepStatistics, StepTimes};
 
 use crate::compliant::blow::{Blow, check_restitution};
 use crate::compliant::failure::CompliantFailure;
-use crate::compliant::laws_of_step::check_slip;
+use crate::compliant::problem::check_slip;
 use crate::compliant::welds::Welds;
 use crate::compliant::{Problem, Sleep, Softness, Solver, StepFriction, StepSolution};
 use crate::mechanics::configuration::{check_configuration, check_input};

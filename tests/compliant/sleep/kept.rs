@@ -29,18 +29,38 @@ fn driver(scene: &Scene) -> Compliant<Scene> {
     stepper.sleep(rule()).term(hung)
 }
 
+/// A run of 1.5 s without a cut: its end, and its driver there.
+struct Uncut {
+    state: Vec<f64>,
+    driver: Compliant<Scene>,
+}
+
+impl Uncut {
+    fn of(scene: &Scene, at: &Start<'_>) -> Self {
+        let mut driver = driver(scene);
+        let run = driver.integrate(at, 1.5).expect("input");
+        let run = run.completed().expect("completed");
+        Self {
+            state: run.state().as_slice().to_vec(),
+            driver,
+        }
+    }
+
+    /// Another driver ended with the same sleepers and the same impulses of the joint.
+    fn is_that_of(&self, other: &Compliant<Scene>) {
+        assert_eq!(other.asleep(), self.driver.asleep());
+        let impulses = [other, &self.driver].map(|of| of.term_impulses(0).map(bits));
+        assert_eq!(impulses[0], impulses[1]);
+    }
+}
+
 /// Cut where some sleep, where all are awake, and in the step in which one wakes; by a snapshot.
 #[test]
 fn a_run_that_is_cut_and_resumed_is_the_uncut_run() {
     let scene = lively(0.7);
     let (q, v) = scene.start();
     let at = Start::at(0.0).q(&q).v(&v);
-    let mut uncut = driver(&scene);
-    let run = uncut
-        .integrate(&at, 1.5)
-        .expect("input")
-        .completed()
-        .expect("completed");
+    let uncut = Uncut::of(&scene, &at);
     let mut most = 0;
     for cut in (2..150).step_by(7) {
         let mut first = driver(&scene);
@@ -52,13 +72,9 @@ fn a_run_that_is_cut_and_resumed_is_the_uncut_run() {
         let mut second = driver(&scene);
         let mut live = second.resume(&saved).expect("a snapshot");
         live.advance(1.5, &[]).expect("the rest");
-        assert_eq!(bits(live.state()), bits(run.state().as_slice()), "{cut}");
+        assert_eq!(bits(live.state()), bits(&uncut.state), "{cut}");
         drop(live);
-        assert_eq!(second.asleep(), uncut.asleep());
-        assert_eq!(
-            second.term_impulses(0).map(bits),
-            uncut.term_impulses(0).map(bits)
-        );
+        uncut.is_that_of(&second);
     }
     assert!(most >= 4, "{most}");
     // Taken up by a driver without sleep all are awake.
@@ -84,12 +100,7 @@ fn a_run_that_is_saved_and_loaded_is_the_uncut_run() {
     let scene = lively(0.7);
     let (q, v) = scene.start();
     let at = Start::at(0.0).q(&q).v(&v);
-    let mut uncut = driver(&scene);
-    let run = uncut
-        .integrate(&at, 1.5)
-        .expect("input")
-        .completed()
-        .expect("completed");
+    let uncut = Uncut::of(&scene, &at);
     for cut in (2..150).step_by(7) {
         let mut first = driver(&scene);
         let mut live = first.live(&at).expect("start");
@@ -102,13 +113,9 @@ fn a_run_that_is_saved_and_loaded_is_the_uncut_run() {
         let mut second = driver(&scene);
         let mut live = second.restore(&loaded).expect("a checkpoint");
         live.advance(1.5, &[]).expect("the rest");
-        assert_eq!(bits(live.state()), bits(run.state().as_slice()), "{cut}");
+        assert_eq!(bits(live.state()), bits(&uncut.state), "{cut}");
         drop(live);
-        assert_eq!(second.asleep(), uncut.asleep());
-        assert_eq!(
-            second.term_impulses(0).map(bits),
-            uncut.term_impulses(0).map(bits)
-        );
+        uncut.is_that_of(&second);
     }
     let mut without = start(scene, |s| s);
     steps(&mut without, 3);

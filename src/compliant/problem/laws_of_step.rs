@@ -1,7 +1,7 @@
 //! The laws of friction that a step gives all its contacts in the place of the convex cone.
 
-use super::law::Friction;
-use super::problem::Problem;
+use super::trees_and_terms::Problem;
+use crate::compliant::law::Friction;
 use crate::{InputError, validate};
 
 impl Problem {
@@ -50,7 +50,7 @@ impl Problem {
     /// The solution is no minimum of a cost any more. It is found by convex problems with the loads
     /// `γ_n` of friction held, sweeps over the contacts and Newton's method; where loads do not come
     /// to rest, those of the last sweep stay, and
-    /// [`friction_error`](super::IslandReport::friction_error) says by how much they are wrong. With large
+    /// [`friction_error`](crate::compliant::IslandReport::friction_error) says by how much they are wrong. With large
     /// `μ` bodies may jam in more ways than one; then the guess decides.
     ///
     /// # Errors
@@ -72,7 +72,10 @@ impl Problem {
     }
 
     /// Refuses spinning and rolling friction with a law that ignores them; none: with those of the problem.
-    pub(super) fn check_moments(&self, law: Option<&'static str>) -> Result<(), InputError> {
+    pub(in crate::compliant) fn check_moments(
+        &self,
+        law: Option<&'static str>,
+    ) -> Result<(), InputError> {
         for (number, term) in self.contacts.iter().enumerate() {
             let law = law.or(match term.law.model {
                 Friction::Coulomb { .. } => None,
@@ -87,7 +90,7 @@ impl Problem {
 
     /// Takes for all contacts the side of gaps and overlaps on which they are in another problem of the same
     /// contacts: between both the law has an edge.
-    pub(super) fn close_as(&mut self, other: &Self) {
+    pub(in crate::compliant) fn close_as(&mut self, other: &Self) {
         for (term, of) in self.contacts.iter_mut().zip(&other.contacts) {
             if let Friction::Coulomb { .. } = term.law.model {
                 let lag = if of.parameters.gap > 0.0 {
@@ -101,7 +104,7 @@ impl Problem {
     }
 
     /// Lets contact `i` of Coulomb's law open with this normal velocity, as a rigid one.
-    pub(super) fn rebound(&mut self, i: usize, speed: f64) {
+    pub(in crate::compliant) fn rebound(&mut self, i: usize, speed: f64) {
         let term = &mut self.contacts[i];
         let softness = self.softness.of(&term.parameters);
         let hard = softness.rebounding(&term.law);
@@ -111,7 +114,7 @@ impl Problem {
 }
 
 /// Refuses a slip of lagged friction whose square is lost in rounding, and at last underflows.
-pub(super) fn check_slip(slip: f64) -> Result<(), InputError> {
+pub(in crate::compliant) fn check_slip(slip: f64) -> Result<(), InputError> {
     let rule = "must be finite and at least 1e-12";
     validate::accepted("slip of lagged friction", &[slip], rule, |s| s >= 1e-12)
 }

@@ -1,16 +1,16 @@
 //! Velocities of terms, of their moments too, and products with `A`: a contact problem read at given velocities.
 
-use super::problem::{Links, Problem};
+use super::trees_and_terms::{Links, Problem};
 use crate::linalg::dot;
 
 impl Problem {
     /// The normal velocity of contact `i` at the velocities `v`.
-    pub(super) fn normal_rate(&self, i: usize, v: &[f64]) -> f64 {
+    pub(in crate::compliant) fn normal_rate(&self, i: usize, v: &[f64]) -> f64 {
         self.rate(&self.contacts[i].links, v)
     }
 
     /// The velocity of the first row of a term.
-    pub(super) fn rate(&self, links: &Links, v: &[f64]) -> f64 {
+    pub(in crate::compliant) fn rate(&self, links: &Links, v: &[f64]) -> f64 {
         let mut rate = 0.0;
         for link in links.iter() {
             let tree = &self.trees[link.tree];
@@ -22,14 +22,14 @@ impl Problem {
 
     /// Number of moments that a solution has: one for each contact; none where no contact has spinning or
     /// rolling friction.
-    pub(super) fn moments(&self) -> usize {
+    pub(in crate::compliant) fn moments(&self) -> usize {
         let some = self.contacts.iter().any(|term| term.rotational > 0.0);
         if some { self.contacts.len() } else { 0 }
     }
 
     /// The relative angular velocity of contact `i` about its normal and its tangents, at the velocities
     /// `v`; zero for one without moments.
-    pub(super) fn angular_velocity(&self, i: usize, v: &[f64]) -> [f64; 3] {
+    pub(in crate::compliant) fn angular_velocity(&self, i: usize, v: &[f64]) -> [f64; 3] {
         let (term, mut found) = (&self.contacts[i], [0.0; 3]);
         if term.rotational > 0.0 {
             for link in self.of_moments(&term.links).iter() {
@@ -45,7 +45,7 @@ impl Problem {
     }
 
     /// `vᵀ A w` of one tree.
-    pub(super) fn inertia_product(&self, tree: usize, v: &[f64], w: &[f64]) -> f64 {
+    pub(in crate::compliant) fn inertia_product(&self, tree: usize, v: &[f64], w: &[f64]) -> f64 {
         let tree = &self.trees[tree];
         let (n, of) = (tree.width, tree.start..tree.start + tree.width);
         let block = self.inertia[tree.place..tree.place + n * n].chunks_exact(n);
@@ -55,7 +55,7 @@ impl Problem {
 
     /// The change `|J_b (v* − v0)|` of a step in the first rows of contact `i`, the greater of its bodies. Each
     /// counts by itself: two that fall together press each other no less.
-    pub(super) fn own_change(&self, i: usize, v0: &[f64], rows: usize) -> f64 {
+    pub(in crate::compliant) fn own_change(&self, i: usize, v0: &[f64], rows: usize) -> f64 {
         let changes = self.contacts[i].links.iter().map(|link| {
             let tree = &self.trees[link.tree];
             let of = tree.start..tree.start + tree.width;
@@ -72,13 +72,13 @@ impl Problem {
     }
 
     /// True where a row acts on this tree.
-    pub(super) fn acts_on(&self, tree: usize) -> bool {
+    pub(in crate::compliant) fn acts_on(&self, tree: usize) -> bool {
         let mut links = self.rows.iter().flat_map(|term| term.links.iter());
         links.any(|link| link.tree == tree)
     }
 
     /// The island of contact `i`, with those of all trees.
-    pub(super) fn island_of(&self, i: usize, of_tree: &[usize]) -> usize {
+    pub(in crate::compliant) fn island_of(&self, i: usize, of_tree: &[usize]) -> usize {
         of_tree[self.contacts[i].links.first.tree]
     }
 }

@@ -1,10 +1,9 @@
-//! The contact problem of one step: trees, contacts and further convex terms in flat storage
-//! (Castro et al., equation 24).
+//! Trees, contacts and further convex terms in flat storage.
 
 use nalgebra::DMatrix;
 
-use super::law::{ContactLaw, RowLaw};
-use super::regularisation::{Softness, root_mean_square};
+use crate::compliant::law::{ContactLaw, RowLaw};
+use crate::compliant::regularisation::{Softness, root_mean_square};
 use crate::linalg::block_kernels as kernels;
 use crate::linalg::symmetric::{Spectrum, square_fault, unit_diagonal};
 use crate::mechanics::{ContactParameters, Contacts};
@@ -12,50 +11,50 @@ use crate::{InputError, MatrixFault, validate};
 
 /// A block of velocities that `A` couples to no other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Tree {
+pub(in crate::compliant) struct Tree {
     /// First velocity.
-    pub(super) start: usize,
+    pub(in crate::compliant) start: usize,
     /// Number of velocities.
-    pub(super) width: usize,
+    pub(in crate::compliant) width: usize,
     /// First entry of its block of `A`.
-    pub(super) place: usize,
+    pub(in crate::compliant) place: usize,
     /// The factor of its block has been computed.
     factored: bool,
 }
 
 /// The rows of a term in the velocities of one tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Link {
-    pub(super) tree: usize,
-    pub(super) place: usize,
+pub(in crate::compliant) struct Link {
+    pub(in crate::compliant) tree: usize,
+    pub(in crate::compliant) place: usize,
 }
 
 /// One or two links: a contact with the world has one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Links {
-    pub(super) first: Link,
-    pub(super) second: Option<Link>,
+pub(in crate::compliant) struct Links {
+    pub(in crate::compliant) first: Link,
+    pub(in crate::compliant) second: Option<Link>,
 }
 
 impl Links {
-    pub(super) fn iter(&self) -> impl Iterator<Item = Link> {
+    pub(in crate::compliant) fn iter(&self) -> impl Iterator<Item = Link> {
         std::iter::once(self.first).chain(self.second)
     }
 }
 
 /// A contact of the problem.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ContactTerm {
-    pub(super) parameters: ContactParameters,
-    pub(super) law: ContactLaw,
-    pub(super) links: Links,
+pub(in crate::compliant) struct ContactTerm {
+    pub(in crate::compliant) parameters: ContactParameters,
+    pub(in crate::compliant) law: ContactLaw,
+    pub(in crate::compliant) links: Links,
     /// Regularisation of its moments (1/(kg m²)), whose rows lie behind those of the contact; 0: it has none.
-    pub(super) rotational: f64,
+    pub(in crate::compliant) rotational: f64,
 }
 
 impl ContactTerm {
     /// The law of its moments, where it has some.
-    pub(super) fn moments(&self) -> Option<ContactLaw> {
+    pub(in crate::compliant) fn moments(&self) -> Option<ContactLaw> {
         let of = &self.parameters;
         let law =
             || ContactLaw::of_moments(of.spinning_friction, of.rolling_friction, self.rotational);
@@ -65,11 +64,11 @@ impl ContactTerm {
 
 /// A further term of the problem.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowTerm {
-    pub(super) law: RowLaw,
-    pub(super) links: Links,
+pub(in crate::compliant) struct RowTerm {
+    pub(in crate::compliant) law: RowLaw,
+    pub(in crate::compliant) links: Links,
     /// Its trees sleep: it joins no island, and is not solved.
-    pub(super) is_asleep: bool,
+    pub(in crate::compliant) is_asleep: bool,
 }
 
 /// The convex problem of one implicit step:
@@ -103,15 +102,15 @@ pub(super) struct RowTerm {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Problem {
-    pub(super) dt: f64,
-    pub(super) softness: Softness,
-    pub(super) trees: Vec<Tree>,
-    pub(super) inertia: Vec<f64>,
-    pub(super) factors: Vec<f64>,
-    pub(super) free: Vec<f64>,
-    pub(super) contacts: Vec<ContactTerm>,
-    pub(super) rows: Vec<RowTerm>,
-    pub(super) jacobian: Vec<f64>,
+    pub(in crate::compliant) dt: f64,
+    pub(in crate::compliant) softness: Softness,
+    pub(in crate::compliant) trees: Vec<Tree>,
+    pub(in crate::compliant) inertia: Vec<f64>,
+    pub(in crate::compliant) factors: Vec<f64>,
+    pub(in crate::compliant) free: Vec<f64>,
+    pub(in crate::compliant) contacts: Vec<ContactTerm>,
+    pub(in crate::compliant) rows: Vec<RowTerm>,
+    pub(in crate::compliant) jacobian: Vec<f64>,
     /// The number of rows up to the end of each term.
     ends: Vec<usize>,
     /// `A⁻¹ Jᵀ` of a row, and the padded rows of a contact.
@@ -285,7 +284,7 @@ impl Problem {
     }
 
     /// The rows of the moments of a contact, behind its own.
-    pub(super) fn of_moments(&self, links: &Links) -> Links {
+    pub(in crate::compliant) fn of_moments(&self, links: &Links) -> Links {
         let behind = |link: Link| Link {
             place: link.place + 3 * self.trees[link.tree].width,
             ..link
@@ -469,12 +468,12 @@ impl Problem {
     }
 
     /// Says that the rows of a term end here.
-    pub(super) fn end_term(&mut self) {
+    pub(in crate::compliant) fn end_term(&mut self) {
         self.ends.push(self.rows.len());
     }
 
     /// The rows of term `i`.
-    pub(super) fn rows_of_term(&self, i: usize) -> Option<std::ops::Range<usize>> {
+    pub(in crate::compliant) fn rows_of_term(&self, i: usize) -> Option<std::ops::Range<usize>> {
         let end = *self.ends.get(i)?;
         let before = i.checked_sub(1).and_then(|i| self.ends.get(i));
         Some(before.copied().unwrap_or(0)..end)
@@ -497,7 +496,7 @@ impl Problem {
 }
 
 /// Says of a block of `A`, `n × n`, that it is not positive definite, with its least eigenvalue.
-pub(super) fn not_positive(block: &[f64], n: usize) -> MatrixFault {
+pub(in crate::compliant) fn not_positive(block: &[f64], n: usize) -> MatrixFault {
     let (scaled, _) = unit_diagonal(&DMatrix::from_column_slice(n, n, block));
     MatrixFault::NotPositive {
         value: Spectrum::of(&scaled).map_or(f64::NAN, |found| found.least()),
