@@ -12,7 +12,7 @@ pub enum Convergence {
     Gradient,
     /// The gradient is not below its tolerance, but rounding left no direction that leads down, or a
     /// step changed neither the cost nor the velocities beyond rounding, and the momentum error is at
-    /// most 1e-2.
+    /// most 1e-2. (Also where fixed loads of friction proved right to 1e-9, and less was asked for.)
     Cost,
     /// Rounding left no direction that leads down, or steps that change the cost by no more than
     /// rounding, while momenta and impulses are not in balance. The best velocities are returned

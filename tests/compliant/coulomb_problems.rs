@@ -2,7 +2,7 @@
 //! contact alone.
 
 use nalgebra::DVector;
-use saltation::compliant::{Region, Solver, StepSolution};
+use saltation::compliant::{Convergence, Region, Solver, StepSolution};
 
 use crate::random::SplitMix64;
 use crate::random_problems::{Cone, Kind, Sample};
@@ -151,6 +151,33 @@ fn solutions_of_random_problems_are_the_law() {
         let pressing = regions[Region::Sliding as usize] + regions[Region::Stiction as usize];
         assert!(pressing > 400 && regions[Region::NoContact as usize] > 300);
     }
+}
+
+/// A tolerance below rounding, and so few iterations that loads are fixed early: the words of the end are
+/// true of the momentum error that stands beside them.
+#[test]
+fn the_words_of_an_end_are_true_of_its_error() {
+    let mut draw = SplitMix64(11);
+    let mut ends = [0; 4];
+    for k in 0..600 {
+        let mut sample = Sample::draw(&mut draw, &Kind::default());
+        sample.coulomb = true;
+        let problem = sample.build();
+        let rtol = 1e-15;
+        let solver = Solver::new().rtol(rtol).atol(0.0);
+        let mut solver = solver.max_iterations(4 + k % 40);
+        let solution = solver.solve(&problem, &sample.guess).expect("solved");
+        for report in solution.islands() {
+            let error = report.momentum_error;
+            ends[report.convergence as usize] += 1;
+            match report.convergence {
+                Convergence::Gradient => assert!(error <= 1.001 * rtol, "{k}: {report:?}"),
+                Convergence::Cost => assert!(error <= 1e-2, "{k}: {report:?}"),
+                _ => {}
+            }
+        }
+    }
+    assert!(ends[..2].iter().all(|count| *count > 20), "{ends:?}");
 }
 
 /// The moments of a solution that slide, and that stick: of the spin, and of the roll.

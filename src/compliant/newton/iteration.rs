@@ -162,7 +162,7 @@ impl IslandSolver {
                 Outcome::NotThere | Outcome::LeadsUp => self.step_convex(settings),
             };
             if length.is_none() && loads != Loads::Held {
-                self.end_at_rounding(settings);
+                self.end(settings, Convergence::Cost);
                 return Ok(());
             }
             stand.since_refresh += 1;
@@ -177,7 +177,7 @@ impl IslandSolver {
                 if settings.history {
                     self.report.costs.push(self.iterate.cost);
                 }
-                self.end_at_rounding(settings);
+                self.end(settings, Convergence::Cost);
                 return Ok(());
             }
             stand.is_settled = stays;
@@ -242,16 +242,7 @@ impl IslandSolver {
         length * norm(&self.direction.dv) <= 1e-14 * norm(&self.iterate.v)
     }
 
-    /// The end where rounding leaves nothing to do: of a solution whose momenta are in balance.
-    fn end_at_rounding(&mut self, settings: &SolverSettings) {
-        self.end(settings, Convergence::Cost);
-        if self.report.momentum_error > BALANCED.max(settings.rtol) {
-            self.report.convergence = Convergence::Stalled;
-        }
-    }
-
     fn end(&mut self, settings: &SolverSettings, convergence: Convergence) {
-        self.report.convergence = convergence;
         // The sums of steps are brought in line with the velocities that are returned, and so is
         // what is said of them.
         if self.report.iterations > 0 {
@@ -261,5 +252,18 @@ impl IslandSolver {
             self.report.state(self.iterate.cost, residual, scale);
         }
         self.report.friction_error = self.friction_error(settings);
+        let (residual, scale) = self.residual();
+        self.report.convergence = match convergence {
+            // Loads that were fixed may have proved right by less than the tolerance.
+            Convergence::Gradient if settings.accepts(residual, scale) => convergence,
+            Convergence::Gradient | Convergence::Cost
+                if self.report.momentum_error <= BALANCED.max(settings.rtol) =>
+            {
+                Convergence::Cost
+            }
+            // Rounding leaves nothing to do, but momenta are not in balance.
+            Convergence::Gradient | Convergence::Cost => Convergence::Stalled,
+            other => other,
+        };
     }
 }
