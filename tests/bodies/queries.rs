@@ -343,7 +343,7 @@ fn overlaps_in_random_scenes_are_those_of_all_pairs() {
     let mut draw = SplitMix64(72);
     let (mut memory, mut found) = (QueryMemory::new(), Vec::new());
     let mut some = 0;
-    for count in [5, 30, 80] {
+    for count in [5, 30, 50] {
         let scene = heap(count, 0.8, &mut draw);
         let (q, _) = scene.start();
         let query = scene.query(&q, &mut memory).unwrap();

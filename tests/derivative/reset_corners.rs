@@ -218,13 +218,13 @@ const SPREADS: [f64; 5] = [1e-4, 1e-6, 1e-8, 1e-10, 1e-12];
 #[test]
 fn corners_with_resets_met_within_the_tolerance_have_the_derivative_of_the_corner() {
     for spread in SPREADS {
-        met_within(spread, 0..25, 3).check(&format!("{spread:e}"));
+        met_within(spread, 0..15, 3).check(&format!("{spread:e}"));
     }
 }
 
 #[test]
 fn corners_with_resets_met_at_default_tolerances_have_no_wrong_number() {
-    met_by_default(0..25, 3).check("default");
+    met_by_default(0..15, 3).check("default");
 }
 
 // Without the feedback of errors within a step the estimate of the run's error is a tenth of it

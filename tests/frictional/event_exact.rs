@@ -138,7 +138,8 @@ fn samples_of_random_problems_are_in_the_exact_set_and_reach_its_vertices() {
     let mut random = SplitMix64(11);
     let mut worst = (0.0_f64, 0.0_f64);
     let (mut open, mut near) = (0, 0);
-    for _ in 0..50 {
+    let problems = if cfg!(debug_assertions) { 25 } else { 50 };
+    for _ in 0..problems {
         let mu = [random.between(0.0, 1.5), random.between(0.0, 1.5)];
         let problem = random_problem(&mut random, mu);
         let set = ExactPlanar::new().cap(100).resolve(&problem).unwrap();
@@ -160,5 +161,5 @@ fn samples_of_random_problems_are_in_the_exact_set_and_reach_its_vertices() {
     println!("{open} not closed, worst {worst:?}, {near} near");
     assert!(open <= 2, "{open} sets are not closed");
     assert!(worst.0 < 1e-11 && worst.1 < 0.01, "{worst:?}");
-    assert!(near >= 42, "{near}");
+    assert!(50 * near >= 42 * problems, "{near}");
 }

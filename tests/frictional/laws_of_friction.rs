@@ -527,7 +527,8 @@ fn random_scenes_with_laws_of_friction() {
         driver.integrate(&start, trial.tf.min(0.5)).unwrap()
     };
     let (mut compared, mut ended) = (0, Vec::new());
-    for seed in 0..72 {
+    let scenes = if cfg!(debug_assertions) { 36 } else { 72 };
+    for seed in 0..scenes {
         let trial = Trial::of(seed);
         let with = |over| WithLaws {
             scene: trial.scene.clone(),
@@ -559,7 +560,7 @@ fn random_scenes_with_laws_of_friction() {
         assert!(balance.contacts < 1e-8 * size, "{seed}: {balance:?}");
         assert!(balance.impacts < 1e-9 * size, "{seed}: {balance:?}");
     }
-    assert!(compared == 72 && ended.len() <= 1, "{ended:?}");
+    assert!(compared == scenes && ended.len() <= 1, "{ended:?}");
 }
 
 #[test]

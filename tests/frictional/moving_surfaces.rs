@@ -438,8 +438,8 @@ fn derivatives_go_through_landing_slipping_and_sticking_on_a_shaken_table() {
 /// with inertial forces, are the same motion.
 #[test]
 fn random_scenes_on_shaken_ground_are_those_in_its_frame() {
-    let (compared, events) = in_two_frames(0..30);
-    assert!(compared > 26 && events > 60, "{compared} {events}");
+    let (compared, events) = in_two_frames(0..14);
+    assert!(compared > 12 && events > 30, "{compared} {events}");
 }
 
 #[test]

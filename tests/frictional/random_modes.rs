@@ -324,7 +324,7 @@ fn expect(counts: &Counts, runs: usize) {
 
 #[test]
 fn random_runs_keep_their_modes() {
-    expect(&campaign(0..180, 0.6), 180);
+    expect(&campaign(0..90, 0.6), 90);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn campaign(seed: u64, count: usize, cap: usize) {
 
 #[test]
 fn samples_of_three_contacts_lie_in_the_exact_set() {
-    campaign(33, 60, 100);
+    campaign(33, 30, 100);
 }
 
 #[test]

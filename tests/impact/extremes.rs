@@ -15,7 +15,7 @@ use crate::numbers::number;
 use crate::random_bits::SplitMix64;
 
 /// Problems; a hundred times as many were run once.
-const DRAWS: u64 = if cfg!(debug_assertions) { 600 } else { 3_000 };
+const DRAWS: u64 = if cfg!(debug_assertions) { 300 } else { 3_000 };
 
 fn below(count: u64, random: &mut SplitMix64) -> usize {
     usize::try_from(random.next() % count).unwrap()
@@ -114,7 +114,7 @@ fn look_at(problem: &ImpactProblem, law: &dyn ImpactLaw, random: &mut SplitMix64
 
 #[test]
 fn no_numbers_make_an_impact_panic_lie_or_hang() {
-    let (mut made, mut resolved) = (0, 0);
+    let (mut made, mut resolved) = (0, 0_u64);
     for draw in 0..DRAWS {
         let mut random = SplitMix64(draw);
         let Ok(problem) = problem(&mut random) else {
@@ -149,7 +149,7 @@ fn no_numbers_make_an_impact_panic_lie_or_hang() {
             &Projective::new().refuse_adhesion(),
         ];
         for law in laws {
-            resolved += usize::from(look_at(&problem, law, &mut random));
+            resolved += u64::from(look_at(&problem, law, &mut random));
         }
         let _ = (uniqueness(&problem), problem.rcond(), problem.is_feasible());
         if problem.contacts() < 5
@@ -171,5 +171,8 @@ fn no_numbers_make_an_impact_panic_lie_or_hang() {
         }
         assert!(start.elapsed() < Duration::from_secs(20), "{draw}");
     }
-    assert!(made > 150 && resolved > 400, "{made} {resolved}");
+    assert!(
+        4 * made > DRAWS && 3 * resolved > 2 * DRAWS,
+        "{made} {resolved}"
+    );
 }

@@ -10,7 +10,7 @@ use crate::numbers::number;
 use crate::random::SplitMix64;
 
 /// Problems; a hundred times as many were run once.
-const DRAWS: u64 = if cfg!(debug_assertions) { 1_000 } else { 5_000 };
+const DRAWS: u64 = if cfg!(debug_assertions) { 600 } else { 5_000 };
 
 fn matrix(n: usize, kind: u64, wildness: u64, random: &mut SplitMix64) -> DMatrix<f64> {
     let mut entry = || number(&mut || random.next(), wildness);
@@ -105,7 +105,10 @@ fn no_numbers_make_it_panic_lie_or_hang() {
         }
         assert!(start.elapsed() < Duration::from_secs(20), "{draw}: n = {n}");
     }
-    assert!(solved > 200 && failed > 200, "{solved} {failed}");
+    assert!(
+        5 * solved > DRAWS && 5 * failed > DRAWS,
+        "{solved} {failed}"
+    );
 }
 
 fn random_bit(draw: u64) -> bool {

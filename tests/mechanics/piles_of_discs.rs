@@ -50,7 +50,7 @@ fn heaps(seeds: impl Iterator<Item = u64>) -> usize {
 
 #[test]
 fn plastic_heaps_end_at_their_time_or_for_a_reason_that_is_so() {
-    assert_eq!(heaps(0..5), 5);
+    assert_eq!(heaps(0..3), 3);
 }
 
 #[test]

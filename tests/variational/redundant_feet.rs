@@ -198,7 +198,7 @@ fn a_bead_in_a_bowl_keeps_its_energy() {
 
 #[test]
 fn friction_gives_no_energy_to_a_beam_that_falls() {
-    for case in 0..12 {
+    for case in (0..12).step_by(if cfg!(debug_assertions) { 2 } else { 1 }) {
         let angle = 0.3 * (1.0 + f64::from(case)).sin();
         let beam = Beam {
             feet: vec![-1.0, 0.2, 0.8],

@@ -169,7 +169,8 @@ fn of_many_problems_one_in_a_thousand_has_a_solution_that_is_missed() {
 #[test]
 fn where_forces_in_the_cones_hold_a_body_it_may_stand() {
     let mut held = 0;
-    for seed in 0..400 {
+    let bodies = if cfg!(debug_assertions) { 160 } else { 400 };
+    for seed in 0..bodies {
         let drawn = Drawn::on_legs(seed, 5);
         let contacts = drawn.rates();
         let holds = vec![Hold::Stick; drawn.contacts];
@@ -184,7 +185,7 @@ fn where_forces_in_the_cones_hold_a_body_it_may_stand() {
         let stands = |of: &Solution| of.rates.iter().all(|rate| rate.abs() < 1e-9);
         assert!(found.iter().any(stands), "{seed} {found:?}");
     }
-    assert!(held > 20, "{held}");
+    assert!(20 * held > bodies, "{held}");
 }
 
 /// Whatever directions a search finds, the motion finds from the tangents they are near to.

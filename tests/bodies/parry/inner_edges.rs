@@ -192,7 +192,8 @@ fn a_capsule_on_bumps_is_as_deep_as_the_balls_on_its_core() {
         Shape::sphere(0.06).unwrap(),
     );
     let mut met = 0;
-    for _ in 0..150 {
+    let poses = if cfg!(debug_assertions) { 60 } else { 150 };
+    for _ in 0..poses {
         let mut number = |by: f64| draw.between(-by, by);
         let (x, y, up) = (number(0.8), number(0.8), number(0.1));
         let turn = [number(1.0), number(1.0), number(1.0), number(1.0)];
@@ -220,7 +221,7 @@ fn a_capsule_on_bumps_is_as_deep_as_the_balls_on_its_core() {
             assert!((-4e-5..1e-9).contains(&by), "{closest:?} {expected}");
         }
     }
-    assert!(met > 50, "{met}");
+    assert!(3 * met > poses, "{met}");
 }
 
 /// On the ridge of a roof a ball has one point with the normal of the ridge, a box lies across it; a
