@@ -60,6 +60,8 @@ pub(super) struct FreeMotion {
     /// `N` is the identity.
     identity: bool,
     mid_q: Vec<f64>,
+    /// Where the rows of further terms are taken, if not at the start.
+    pub(super) rows_q: Vec<f64>,
     /// Rates of the coordinates, and a point between.
     rates: Vec<f64>,
     mid_v: Vec<f64>,
@@ -114,6 +116,7 @@ impl FreeMotion {
             zeros(values, d);
         }
         zeros(&mut self.mid_q, nq);
+        zeros(&mut self.rows_q, nq);
         zeros(&mut self.rates, 2 * nq);
     }
 
@@ -130,7 +133,24 @@ impl FreeMotion {
         }
         self.iterate(system, start)?;
         self.linearise(system, start);
+        self.place_rows(system, start);
         Ok(())
+    }
+
+    /// Writes where the rows of further terms are taken.
+    fn place_rows(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>) {
+        let ahead = start.scheme.rows_ahead();
+        if ahead == 0.0 {
+            return;
+        }
+        let to_rows = Move {
+            q0: start.q,
+            v: start.v,
+            s: ahead * start.dt,
+            part: 1.0,
+        };
+        to_rows.write(system, self.identity, &mut self.rows_q, &mut self.rates);
+        system.project_configuration(&mut self.rows_q);
     }
 
     /// The schemes with `θ = 0`: `v* = v₀ + dt M⁻¹ (f(q₀, v₀) + c(q₀, v̄) v̄)`, `v̄ = (v₀ + v*)/2`. The

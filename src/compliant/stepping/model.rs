@@ -30,17 +30,18 @@ impl ContactSource for Measured<&(dyn SteppedSystem + '_)> {
     }
 }
 
-/// The start of a step, as further terms see it.
+/// The start of a step, as further terms see it; with [`Scheme::Midpoint`](crate::compliant::Scheme::Midpoint) half a
+/// step on, moved there with the velocities of the start.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StepState<'a> {
-    /// Start of the step (s).
+    /// Start of the step (s), or half a step on.
     pub t: f64,
     /// Length of the step (s).
     pub dt: f64,
-    /// Coordinates at its start.
+    /// Coordinates at `t`.
     pub q: &'a [f64],
-    /// Velocities at its start.
+    /// Velocities at the start of the step.
     pub v: &'a [f64],
 }
 
@@ -63,7 +64,8 @@ pub trait StepTerm: Any {
         None
     }
 
-    /// Adds the rows of this term ([`Problem::add_row`]) for the step that starts at `state`. It is asked
+    /// Adds the rows of this term ([`Problem::add_row`]), and contacts ([`Problem::add_contact`]; they have the step's law of
+    /// friction), for the step that starts at `state`. It is asked
     /// in every step, also for trees that [sleep](crate::Compliant::sleep): other rows than before wake them. The
     /// trees of the system are in the problem, with the same numbers.
     ///

@@ -167,16 +167,22 @@ impl Settings {
             problem.add_tree(&motion.inertia[place..place + n * n], &motion.v[tree])?;
         }
         problem.add_contacts(contacts)?;
-        match self.friction_law {
-            StepFriction::Coulomb => problem.coulomb(state.v)?,
-            StepFriction::Cone => {}
-            StepFriction::Lagged { slip } => problem.lag_friction(state.v, slip)?,
+        let mut asked = *state;
+        let ahead = self.scheme.rows_ahead();
+        if ahead > 0.0 {
+            (asked.t, asked.q) = (state.t + ahead * state.dt, &motion.rows_q);
         }
         self.terms.iter().try_for_each(|term| {
-            term.add(state, problem)?;
+            term.add(&asked, problem)?;
             problem.end_term();
             Ok(())
-        })
+        })?;
+        // all contacts, those of terms too
+        match self.friction_law {
+            StepFriction::Coulomb => problem.coulomb(state.v),
+            StepFriction::Cone => Ok(()),
+            StepFriction::Lagged { slip } => problem.lag_friction(state.v, slip),
+        }
     }
 }
 

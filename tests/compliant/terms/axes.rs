@@ -3,7 +3,12 @@
 use saltation::Start;
 use std::f64::consts::PI;
 
-use saltation::compliant::{Axis, Compliance, JointCoupling, JointFriction, JointLimit};
+use saltation::InputError;
+use saltation::compliant::{
+    Axis, Compliance, JointCoupling, JointFriction, JointLimit, Problem, StepFriction, StepState,
+    StepTerm,
+};
+use saltation::mechanics::ContactParameters;
 
 use super::systems::Sliders;
 
@@ -211,4 +216,40 @@ fn terms_join_islands() {
     assert_eq!(count(joined), [(4, 3)]);
     let alone = sliders().with(DT, JointLimit::new(2, -1.0, 1.0));
     assert_eq!(count(alone), [(1, 2)]);
+}
+
+/// The contact of [`Sliders::pushing`] as a term.
+struct Pushing {
+    distance: f64,
+}
+
+impl StepTerm for Pushing {
+    fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
+        let gap = state.q[1] - state.q[0] - self.distance;
+        let parameters = ContactParameters::new(0, gap);
+        problem.add_contact(&parameters, &[(0, &[-1.0]), (1, &[1.0])])?;
+        Ok(())
+    }
+}
+
+/// A contact that a term adds has the law of the step, as one that the system has: it was the cone in each, which
+/// presses before the gap closes.
+#[test]
+fn a_contact_of_a_term_is_one_of_the_system() {
+    let sliders = || Sliders::new(&[1.0, 30.0], &[2.0, -1.0]);
+    let start = Start::at(0.0).q(&[0.0, 1.02]).v(&[1.0, 0.0]);
+    for law in [
+        StepFriction::Coulomb,
+        StepFriction::Cone,
+        StepFriction::Lagged { slip: 1e-4 },
+    ] {
+        let of_system = sliders().pushing(0, 1, 1.0).stepper(1e-2);
+        let of_term = sliders().with(1e-2, Pushing { distance: 1.0 });
+        let [expected, found] = [of_system, of_term].map(|stepper| {
+            let mut stepper = stepper.friction(law);
+            let run = stepper.integrate(&start, 1.0).unwrap();
+            run.completed().unwrap().state().clone()
+        });
+        assert_eq!(found, expected, "{law:?}");
+    }
 }
