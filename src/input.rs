@@ -252,9 +252,20 @@ pub enum InputError {
 
     /// A body that is to be removed or replaced is held by a term of the driver.
     #[error(
-        "body {body} is held by term {term} of the driver, a joint, a limit or a motor: it cannot go (Compliant::terms are counted in the order in which they were added)"
+        "body {body} is held by term {term} of the driver, a joint, a limit or a motor: it cannot go (terms are counted in the order in which Compliant::term added them; Compliant::remove_term takes one away)"
     )]
     BodyHeld {
+        /// The body.
+        body: usize,
+        /// The number of the term, in the order in which terms were added.
+        term: usize,
+    },
+
+    /// A term of the driver holds a body that was removed from the scene.
+    #[error(
+        "term {term} of the driver, a joint, a limit or a motor, holds body {body}, which was removed (terms are counted in the order in which Compliant::term added them; Compliant::remove_term takes one away)"
+    )]
+    BodyGone {
         /// The body.
         body: usize,
         /// The number of the term, in the order in which terms were added.

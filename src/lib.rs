@@ -65,8 +65,8 @@
 //! | rigid bodies over long times, where energy is to stay bounded; fixed rates | [`Variational`] | [`ContactModel`] with `q̇ = v` | impacts within steps, rest | Coulomb, one coefficient a contact, in space too; surfaces at rest | by the law | of runs with single impacts that rebound |
 //! | rubber feet, piles, control loops: hundreds of contacts | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, one coefficient a contact, with a small creep; surfaces at rest | Newton's, all contacts of a blow at once | of the steps as they are made |
 //!
-//! What a driver or law cannot honour is refused by name when a run starts, unless you say that it
-//! does not matter ([`ContactModel::frictionless`], [`Compliant::inelastic`]).
+//! What a driver or law cannot honour is refused by name when a run starts, or where such a contact of a scene first
+//! comes near, unless you say that it does not matter ([`ContactModel::frictionless`], [`Compliant::inelastic`]).
 //!
 //! Each starts from a [`Start`] and has the same verbs, which the trait [`Driver`] holds: `integrate`
 //! keeps everything, `observe` reports to an [`Observer`] and keeps nothing, `derivative` says how the

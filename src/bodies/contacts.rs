@@ -7,7 +7,8 @@ use super::narrow_phase::FEATURES;
 use super::pose::{frame, halves};
 use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
 use crate::mechanics::{
-    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, Wanted,
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, TreeBody,
+    Wanted,
 };
 use crate::{InputError, validate};
 
@@ -344,6 +345,16 @@ fn halves_norm(v: &[f64], tree: usize) -> (f64, f64) {
 }
 
 impl ContactSource for Scene {
+    fn body_of_tree(&self, tree: usize) -> Option<TreeBody> {
+        let number = *self.moving.get(tree)?;
+        let placed = &self.bodies[number];
+        Some(TreeBody {
+            number,
+            size: placed.radius,
+            is_there: placed.is_there,
+        })
+    }
+
     /// Fills with the contacts of a configuration, pair by pair in rising order.
     ///
     /// With [`ContactSet::Reachable`] candidates are found from bounds of the speeds of bodies.

@@ -93,10 +93,11 @@ impl Verdict {
                 Self::NotGuaranteed(NoDerivative::Touch { guard, t, gap })
             }
             // The derivative examines such guards itself, with a better estimate of the error.
-            // The last two say nothing of how the run depends on its start.
-            Doubt::TurnedAway { .. } | Doubt::Sunk { .. } | Doubt::Friction { .. } => {
-                Self::Classical
-            }
+            // The others say nothing of how the run depends on its start.
+            Doubt::TurnedAway { .. }
+            | Doubt::Sunk { .. }
+            | Doubt::Apart { .. }
+            | Doubt::Friction { .. } => Self::Classical,
             Doubt::Shallow {
                 guard, t, depth, ..
             } => Self::NotGuaranteed(NoDerivative::Shallow { guard, t, depth }),

@@ -93,6 +93,20 @@ pub enum Doubt {
         /// Overlap by the radius of the smaller body.
         share: f64,
     },
+    /// Joints, limits and motors moved a body by more than a tenth of its size, or turned it by 0.1 rad, in the first step
+    /// with them: bodies of a joint stand apart, a limit is passed, or a goal is far from where the body is. They come
+    /// together in a step or two, with any speed that takes.
+    /// [`Joint::as_placed`](crate::bodies::Joint::as_placed) takes bodies as they stand.
+    Apart {
+        /// The body.
+        body: usize,
+        /// Start of the step (s).
+        t: f64,
+        /// Its way by them in the step (m).
+        way: f64,
+        /// Its turn by them in the step (rad).
+        turn: f64,
+    },
     /// The loads of Coulomb's friction did not come to rest in the step from here on: friction of that
     /// step is wrong by a part of the momenta
     /// ([`IslandReport::friction_error`](crate::compliant::IslandReport::friction_error)).
@@ -160,6 +174,10 @@ impl fmt::Display for Doubt {
             } => write!(
                 f,
                 "contact {contact} lay {depth:e} m deep at t = {t}, {share:.1} of the smaller body: a load far above its own, or steps too long for the speed"
+            ),
+            Self::Apart { body, t, way, turn } => write!(
+                f,
+                "joints, limits and motors moved body {body} by {way:e} m and {turn:e} rad in the step from t = {t} on: bodies of a joint stand apart, a limit is passed, or a goal is far away (Joint::as_placed takes bodies as they stand)"
             ),
             Self::Friction { t, error } => write!(
                 f,

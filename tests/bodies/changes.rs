@@ -122,6 +122,45 @@ impl StepTerm for Held {
     }
 }
 
+/// A body that was removed from the scene itself holds nothing: its joint is refused, at a start and in the step
+/// after; once the joint is taken away the other falls.
+#[test]
+fn nothing_is_held_by_a_body_that_was_removed() {
+    let mut scene = Scene::new();
+    for x in [0.0, 0.5] {
+        scene.add(ball().position([x, 0.0, 1.0])).unwrap();
+    }
+    let [one, two] =
+        [(0, 0.25), (1, -0.25)].map(|(body, x)| Anchor::of(&scene, body, [x, 0.0, 0.0]).unwrap());
+    let weld = Joint::weld(one, two);
+    let (q, v) = scene.start();
+    let gone = InputError::BodyGone { body: 1, term: 0 };
+
+    let mut without = scene.clone();
+    without.remove(1).unwrap();
+    let mut driver = Compliant::new(without).unwrap().term(weld);
+    let start = Start::at(0.0).q(&q).v(&v);
+    assert_eq!(driver.start(&start), Err(gone.clone()));
+
+    let mut driver = started(scene).term(weld);
+    driver.step().unwrap();
+    driver.system_mut().remove(1).unwrap();
+    let before = driver.q().to_vec();
+    let refused = driver.step().unwrap_err().to_string();
+    assert!(refused.contains(&gone.to_string()), "{refused}");
+    assert_eq!(driver.q(), before);
+
+    driver.remove_term(0).unwrap();
+    assert!(matches!(
+        driver.remove_term(1),
+        Err(InputError::NoSuch { .. })
+    ));
+    let vz = driver.v()[5];
+    driver.step().unwrap();
+    assert!((driver.v()[5] - vz + 9.81 * 5e-3).abs() < 1e-12);
+    assert_eq!(driver.term_impulses(0), Some(&[][..]));
+}
+
 #[test]
 fn what_cannot_go_or_come_is_refused_by_name_and_changes_nothing() {
     let mut scene = Scene::new();

@@ -7,6 +7,7 @@ use saltation::compliant::{
     Axis, AxisState, Compliance, Gliding, JointCoupling, JointFriction, JointLimit, Motor,
     MotorGoal, RigidPair, StepTerm,
 };
+use saltation::mechanics::{ContactSource, TreeBody};
 use saltation::{Compliant, Start};
 
 use crate::draw::Draw;
@@ -42,7 +43,11 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
             false => joint,
         };
         let axis = if draw.chance(0.5) {
-            Axis::new(draw.below(15), draw.below(13))
+            let (body, along) = (draw.below(2), draw.below(3));
+            match draw.chance(0.8) {
+                true => Axis::new(7 * body + along, 6 * body + 3 + along),
+                false => Axis::new(draw.below(15), draw.below(13)),
+            }
         } else {
             joint.axis(one_of_six(&mut draw))
         };
@@ -93,6 +98,11 @@ pub fn run(mut draw: Draw, trial: &mut Trial) {
         }
         trial.finite("q", stepper.q());
         trial.finite("v", stepper.v());
+        if draw.chance(0.1) {
+            trial.door("remove", stepper.remove_term(draw.below(4)));
+        }
+        let body: Option<TreeBody> = stepper.system().body_of_tree(draw.below(4));
+        trial.note("body", &body.map(|body| (body.number, body.size)));
         let impulses = stepper.term_impulses(draw.below(3)).unwrap_or_default();
         let joint = joint(&mut draw, anchors[0], anchors[1]);
         trial.door("efforts", joint.efforts(impulses, 0.01));

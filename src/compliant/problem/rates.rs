@@ -1,6 +1,6 @@
 //! Velocities of terms, of their moments too, and products with `A`: a contact problem read at given velocities.
 
-use super::trees_and_terms::{Links, Problem};
+use super::trees_and_terms::{Links, Problem, Tree};
 use crate::linalg::dot;
 
 impl Problem {
@@ -69,6 +69,29 @@ impl Problem {
             squares.sum::<f64>().sqrt()
         });
         changes.fold(0.0, f64::max)
+    }
+
+    /// Adds to `momentum` what impulses of the rows give: `Jᵀ γ`.
+    pub(in crate::compliant) fn add_momentum_of_rows(
+        &self,
+        impulses: &[f64],
+        momentum: &mut [f64],
+    ) {
+        for (term, impulse) in self.rows.iter().zip(impulses) {
+            for link in term.links.iter() {
+                let tree = &self.trees[link.tree];
+                let row = &self.jacobian[link.place..link.place + tree.width];
+                for (sum, entry) in momentum[tree.start..].iter_mut().zip(row) {
+                    *sum += impulse * entry;
+                }
+            }
+        }
+    }
+
+    /// `A` of one tree.
+    pub(in crate::compliant) fn inertia_of(&self, tree: usize) -> &[f64] {
+        let Tree { place, width, .. } = self.trees[tree];
+        &self.inertia[place..place + width * width]
     }
 
     /// True where a row acts on this tree.

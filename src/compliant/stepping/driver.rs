@@ -1,11 +1,9 @@
 //! The compliant driver: steps of one length, each a convex contact problem.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use super::model::StepTerm;
 use super::scheme::Scheme;
 use super::state::Core;
 use super::statistics::{StepStatistics, StepTimes};
@@ -191,23 +189,6 @@ where
         self
     }
 
-    /// Adds a term to the problem of every step: a joint, a limit, a motor. The rows of terms
-    /// ([`StepSolution::row_impulses`]) follow each other in the order in which terms were added.
-    #[must_use]
-    pub fn term(mut self, term: impl StepTerm + Send + Sync) -> Self {
-        self.core.settings.terms.push(Arc::new(term));
-        self
-    }
-
-    /// Term number `i`, in the order in which they were added, to be changed between steps: the goal
-    /// of a motor. None when there is no such term, when it is of another type, and while a clone of
-    /// this driver shares it.
-    pub fn term_mut<T: StepTerm>(&mut self, i: usize) -> Option<&mut T> {
-        let term = Arc::get_mut(self.core.settings.terms.get_mut(i)?)?;
-        let term: &mut dyn Any = term;
-        term.downcast_mut()
-    }
-
     limits!(core.settings.limits);
 
     /// Ends runs, and the searches of the [`solver`](Self::solver), when `interrupt` is set.
@@ -229,6 +210,7 @@ where
     /// [`step_with`](Self::step_with) without that.
     pub fn system_mut(&mut self) -> &mut S {
         self.wake_all();
+        self.core.once.terms = false;
         &mut self.system
     }
 
@@ -247,14 +229,9 @@ where
         let mut next = core.clone();
         next.start(&system, core.t, q, v)?;
         (next.statistics, next.times) = (core.statistics, core.times);
-        next.is_sunk = core.is_sunk;
+        next.once.sunk = core.once.sunk;
         *core = next;
         Ok(std::mem::replace(&mut self.system, system))
-    }
-
-    /// The first term that acts on a tree of the system in a step that starts here.
-    pub(crate) fn term_on(&self, tree: usize) -> Result<Option<usize>, InputError> {
-        self.core.term_on(&self.system, tree)
     }
 
     /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.
@@ -445,14 +422,6 @@ where
     /// were solved.
     pub fn solution(&self) -> &StepSolution {
         self.core.solution()
-    }
-
-    /// The impulses of the rows of term `i` in the last step (N s, or N m s), of those in the order in which they were
-    /// [added](Self::term): each term says which rows it has. None before the first step and where there is no such
-    /// term. By the length of the step they are forces and torques.
-    pub fn term_impulses(&self, i: usize) -> Option<&[f64]> {
-        let rows = self.core.problem.rows_of_term(i)?;
-        self.solution().row_impulses().get(rows)
     }
 
     /// Counts since [`start`](Self::start).

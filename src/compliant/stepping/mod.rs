@@ -5,6 +5,7 @@
 //! * `state`: the driver without the type of its system; `step`: one step; `driver`: [`Compliant`] and its
 //!   settings; `runs`: its runs; `model`: what it asks of a system, and [`StepTerm`]: joints, limits and
 //!   motors.
+//! * `joined`: its terms, added and looked at.
 //! * `sleep`: islands that sleep and wake.
 //! * `division`: how a run is divided into steps; `told`: its reports, `statistics`: its counts; `sensitivities`:
 //!   derivatives of steps and runs, `columns` their memory.
@@ -14,6 +15,7 @@ mod division;
 mod driver;
 mod free_motion;
 mod free_newton;
+mod joined;
 mod model;
 mod runs;
 mod scheme;

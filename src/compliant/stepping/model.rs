@@ -3,8 +3,10 @@
 
 use std::any::Any;
 
-use crate::compliant::{Problem, RigidPair};
-use crate::mechanics::{ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, Wanted};
+use crate::compliant::{Axis, Problem, RigidPair};
+use crate::mechanics::{
+    ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, TreeBody, Wanted,
+};
 use crate::{InputError, validate};
 
 /// A mechanical system with a source of contacts. The driver takes it as `dyn`, so that it is
@@ -27,6 +29,10 @@ impl ContactSource for Measured<&(dyn SteppedSystem + '_)> {
 
     fn contact_count(&self) -> Option<usize> {
         self.system.contact_count()
+    }
+
+    fn body_of_tree(&self, tree: usize) -> Option<TreeBody> {
+        self.system.body_of_tree(tree)
     }
 }
 
@@ -55,6 +61,13 @@ pub trait StepTerm: Any {
     fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
         let _ = (coordinates, dof);
         Ok(())
+    }
+
+    /// Shows the axes that this term acts on: of those given by numbers
+    /// ([`Axis::new`]) the velocity must be the rate of the coordinate, which is looked at when a run
+    /// starts. Provided: none.
+    fn axes(&self, visit: &mut dyn FnMut(&Axis)) {
+        let _ = visit;
     }
 
     /// The two trees that this term holds together as one rigid body, with no give but that of the

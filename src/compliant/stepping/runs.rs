@@ -7,11 +7,10 @@ use nalgebra::DMatrix;
 
 use super::division::Division;
 use super::driver::Compliant;
-use super::model::{StepState, SteppedSystem};
+use super::model::SteppedSystem;
 use super::state::Core;
 #[cfg(feature = "serde")]
 use crate::compliant::Checkpoint;
-use crate::compliant::Problem;
 use crate::mechanics::{ContactSource, MechanicalSystem, State};
 use crate::record::path::{Keep, Path};
 use crate::record::{Advance, BodyLayout, Now, Told, can_go_on, whole_steps};
@@ -83,34 +82,6 @@ impl Core {
         }
     }
 
-    /// The first term that acts on a tree in a step that starts here.
-    pub(super) fn term_on(
-        &self,
-        system: &dyn SteppedSystem,
-        tree: usize,
-    ) -> Result<Option<usize>, InputError> {
-        let system = &self.measured(system)?;
-        let (t, q, v) = (self.t, &self.q[..], &self.v[..]);
-        let mut problem = Problem::new(self.settings.dt)?;
-        let mut mass = Vec::new();
-        for i in 0..system.trees() {
-            let own = system.tree(i);
-            mass.clear();
-            mass.resize(own.len() * own.len(), 0.0);
-            system.tree_mass(i, q, &mut mass);
-            problem.add_tree(&mass, &v[own])?;
-        }
-        let dt = self.settings.dt;
-        let state = StepState { t, dt, q, v };
-        for (number, term) in self.settings.terms.iter().enumerate() {
-            term.add(&state, &mut problem)?;
-            if problem.acts_on(tree) {
-                return Ok(Some(number));
-            }
-        }
-        Ok(None)
-    }
-
     /// Stands where a saved run of this system stood, with its own settings.
     pub(super) fn take_up(
         &mut self,
@@ -124,6 +95,7 @@ impl Core {
         self.check_terms(system)?;
         let (settings, solver) = (self.settings.clone(), self.solver.settings.clone());
         self.clone_from(saved);
+        self.once.terms = false;
         self.settings = settings;
         self.solver.settings = solver;
         self.take_interrupt();
@@ -191,7 +163,7 @@ impl Core {
     fn checkpoint(&self) -> Checkpoint {
         let mut of = Checkpoint::at(self.t, self.settings.dt);
         (of.q, of.v) = (self.q.clone(), self.v.clone());
-        (of.pressing, of.is_sunk) = (self.pressing.clone(), self.is_sunk);
+        (of.pressing, of.is_sunk) = (self.pressing.clone(), self.once.sunk);
         of.sleep = self.sleepers.document();
         of
     }
@@ -225,7 +197,7 @@ where
         self.start(&Start::at(from.t).q(&from.q).v(&from.v))?;
         let core = &mut self.core;
         core.pressing.clone_from(&from.pressing);
-        core.is_sunk = from.is_sunk;
+        core.once.sunk = from.is_sunk;
         if let Err(reason) = core.take_sleepers(&self.system, from.sleep.as_ref()) {
             core.t = f64::NAN;
             return Err(reason);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::columns::Columns;
 use super::free_motion::FreeMotion;
+use super::joined::Once;
 use super::model::{StepState, StepTerm, SteppedSystem};
 use super::scheme::Scheme;
 use super::sleep::Sleepers;
@@ -70,8 +71,7 @@ pub(super) struct Core {
     pub(super) next_q: Vec<f64>,
     /// The velocities of the problem that was solved before, as a guess.
     pub(super) next_v: Vec<f64>,
-    /// A contact that lies too deep has been reported.
-    pub(super) is_sunk: bool,
+    pub(super) once: Once,
     pub(super) statistics: StepStatistics,
     pub(super) times: StepTimes,
     pub(super) columns: Option<Box<Columns>>,
@@ -222,7 +222,7 @@ impl Core {
             numbered: 0,
             next_q: Vec::new(),
             next_v: Vec::new(),
-            is_sunk: false,
+            once: Once::default(),
             statistics: StepStatistics::default(),
             times: StepTimes::default(),
             columns: None,
@@ -270,7 +270,7 @@ impl Core {
         self.next_q.clear();
         self.next_q.extend_from_slice(q);
         self.statistics = StepStatistics::default();
-        self.is_sunk = false;
+        self.once = Once::default();
         self.sleepers.wake_anew(0);
         self.blow.clear();
         // Contacts and impulses of before do not belong together.
@@ -289,8 +289,13 @@ impl Core {
         self.pressing.clear();
         self.pressing.extend(touching.map(|c| c.contact));
         sort_pressing(&mut self.pressing);
+        self.check_axes(system)?;
         self.t = t;
-        Ok(())
+        let checked = self.check_held(system);
+        if checked.is_err() {
+            self.t = f64::NAN;
+        }
+        checked
     }
 
     /// Refuses terms that do not fit the system, and welds that close a loop and contradict each other.

@@ -73,6 +73,10 @@ impl Core {
             applied,
         } = step;
         self.solver.settings.interrupt.check()?;
+        if !self.once.terms {
+            let checked = self.check_held(system);
+            checked.map_err(|reason| self.model_failure(reason))?;
+        }
         let began = Instant::now();
         let start = StepStart {
             t: self.t,
@@ -105,6 +109,9 @@ impl Core {
             // What was solved before belongs to other contacts.
             self.solver.forget();
             return Err(failure);
+        }
+        if !self.once.terms {
+            self.once.apart = self.moved_apart(system, dt);
         }
         let began = Instant::now();
         self.rebound()?;
@@ -162,6 +169,7 @@ impl Core {
         self.sleepers.end(step.applied);
         self.lay_to_sleep(step.system, step.dt);
         self.t += step.dt;
+        self.once.terms = true;
     }
 
     /// Stage 2: the velocities with contacts.

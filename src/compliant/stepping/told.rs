@@ -29,7 +29,10 @@ impl Core {
         if error > BALANCED {
             told.doubt(&Doubt::Friction { t, error }, observer);
         }
-        if self.is_sunk {
+        if let Some(doubt) = self.once.apart.take() {
+            told.doubt(&doubt, observer);
+        }
+        if self.once.sunk {
             return;
         }
         let shares = self.contacts.all_parameters().iter().filter_map(|of| {
@@ -37,7 +40,7 @@ impl Core {
             (share > SUNK).then_some((of, share))
         });
         if let Some((of, share)) = shares.max_by(|a, b| a.1.total_cmp(&b.1)) {
-            self.is_sunk = true;
+            self.once.sunk = true;
             let doubt = Doubt::Sunk {
                 contact: of.contact,
                 t,

@@ -12,7 +12,9 @@ use crate::{InputError, validate};
 ///
 /// * A coordinate `q[i]` whose rate is the velocity `v[i]`: [`Axis::from`] its number, so that a number
 ///   alone will do; [`new`](Self::new) where the numbers differ. A number alone is refused by systems
-///   that have more coordinates than velocities, as a scene.
+///   that have more coordinates than velocities, as a scene; there body `i` of those that move has the
+///   coordinates `7 i …` (place, quaternion) and the velocities `6 i …` (turns, then moves), so that its move along x
+///   is `Axis::new(7 * i, 6 * i + 3)`.
 /// * An axis that a joint between bodies leaves free ([`Joint::axis`](crate::bodies::Joint::axis)).
 ///
 /// ```
@@ -48,6 +50,13 @@ impl fmt::Debug for Kind {
             Self::Bodies(axis) => axis.fmt(f),
         }
     }
+}
+
+/// The numbers of a coordinate and of its rate.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::compliant) struct Numbers {
+    pub(in crate::compliant) coordinate: usize,
+    pub(in crate::compliant) velocity: usize,
 }
 
 /// Position and velocity of an [`Axis`] (m and m/s, or rad and rad/s).
@@ -127,7 +136,8 @@ impl From<usize> for Axis {
 }
 
 impl Axis {
-    /// The coordinate `q[coordinate]`, whose rate is `v[velocity]`.
+    /// The coordinate `q[coordinate]`, whose rate is `v[velocity]`: a run whose coordinate has another rate does
+    /// not start.
     pub fn new(coordinate: usize, velocity: usize) -> Self {
         Self(Kind::Coordinate {
             coordinate,
@@ -141,7 +151,11 @@ impl Axis {
     }
 
     /// Refuses numbers beyond the system, and axes that are not free.
-    pub(super) fn check(&self, coordinates: usize, dof: usize) -> Result<(), InputError> {
+    pub(in crate::compliant) fn check(
+        &self,
+        coordinates: usize,
+        dof: usize,
+    ) -> Result<(), InputError> {
         match &self.0 {
             Kind::Coordinate {
                 coordinate,
@@ -157,6 +171,21 @@ impl Axis {
                 existing("velocity", *velocity, dof)
             }
             Kind::Bodies(axis) => axis.check(coordinates, dof),
+        }
+    }
+
+    /// The numbers of a coordinate and of its rate, of an axis that was given by them.
+    pub(in crate::compliant) fn numbers(&self) -> Option<Numbers> {
+        match self.0 {
+            Kind::Coordinate {
+                coordinate,
+                velocity,
+                ..
+            } => Some(Numbers {
+                coordinate,
+                velocity,
+            }),
+            Kind::Bodies(_) => None,
         }
     }
 

@@ -111,6 +111,10 @@ impl StepTerm for JointCoupling {
         self.compliance.check()
     }
 
+    fn axes(&self, visit: &mut dyn FnMut(&Axis)) {
+        self.parts.iter().for_each(|(axis, _)| visit(axis));
+    }
+
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
         self.check(state.q.len(), state.v.len())?;
         let mut size = 0;

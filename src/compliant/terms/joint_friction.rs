@@ -40,6 +40,10 @@ impl StepTerm for JointFriction {
         validate::positive("stiction of a joint", &[self.stiction])
     }
 
+    fn axes(&self, visit: &mut dyn FnMut(&Axis)) {
+        visit(&self.axis);
+    }
+
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
         self.check(state.q.len(), state.v.len())?;
         let bound = state.dt * self.effort;

@@ -70,6 +70,10 @@ impl StepTerm for JointLimit {
         self.compliance.check()
     }
 
+    fn axes(&self, visit: &mut dyn FnMut(&Axis)) {
+        visit(&self.axis);
+    }
+
     fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
         self.check(state.q.len(), state.v.len())?;
         let at = self.axis.in_step(state, problem)?;

@@ -160,6 +160,24 @@ pub trait ContactSource {
     fn contact_count(&self) -> Option<usize> {
         None
     }
+
+    /// The body that moves by a tree, where trees are those of free bodies: for the scale and the messages of
+    /// drivers. Provided: none.
+    fn body_of_tree(&self, tree: usize) -> Option<TreeBody> {
+        let _ = tree;
+        None
+    }
+}
+
+/// The free body of a tree of six velocities: its turns, then its moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreeBody {
+    /// Its number among the bodies.
+    pub number: usize,
+    /// Radius of a ball about its centre that holds it (m).
+    pub size: f64,
+    /// It was not removed: nothing may hold one that is not there.
+    pub is_there: bool,
 }
 
 impl<S> ContactSource for S

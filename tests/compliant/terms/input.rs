@@ -6,7 +6,7 @@ use saltation::compliant::{
     Axis, Compliance, CompliantFailure, JointCoupling, JointFriction, JointLimit, Motor, MotorGoal,
     StepTerm,
 };
-use saltation::{Compliant, InputError, Start};
+use saltation::{Compliant, Doubt, InputError, Start};
 
 use super::systems::{Bodies, Sliders, coordinates, cuboid};
 use crate::random::SplitMix64;
@@ -401,6 +401,65 @@ fn a_number_alone_is_no_axis_of_a_scene() {
     let refused = run(Axis::from(0)).unwrap_err();
     assert!(refused.to_string().contains("Axis::new"), "{refused}");
     assert!(run(Axis::new(0, 3)).is_ok());
+    // Turns come before moves, and no quaternion is the integral of one of them.
+    for (coordinate, velocity) in [(0, 0), (1, 1), (2, 5 - 1), (3, 0), (4, 0)] {
+        let refused = run(Axis::new(coordinate, velocity)).unwrap_err();
+        assert!(
+            refused.to_string().contains("turns come before moves"),
+            "{refused}"
+        );
+    }
+}
+
+/// Bodies of a joint that stand apart, and passed limits, are drawn together in a step or two: the run says so,
+/// and those that fit say nothing.
+#[test]
+fn joints_that_stand_apart_are_doubted() {
+    let mut scene = Scene::new();
+    scene.add(Body::new(Shape::sphere(0.1).unwrap())).unwrap();
+    let (q, v) = scene.start();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let body = Anchor::of(&scene, 0, [0.0; 3]).unwrap();
+    let doubts = |by: f64| {
+        let joint = Joint::ball(body, Anchor::world([by, 0.0, 0.0]));
+        let slider = Joint::slider(body, Anchor::world([0.0; 3]));
+        let limit = JointLimit::new(slider.axis(JointAxis::AlongX), by, 1.0);
+        let driver = || Compliant::new(scene.clone()).unwrap();
+        let held = driver().term(joint).integrate(&start, 0.2).unwrap();
+        let limited = driver().term(slider).term(limit);
+        [held, { limited }.integrate(&start, 0.2).unwrap()].map(|run| run.doubts().to_vec())
+    };
+    for by in [0.0, 0.005] {
+        assert_eq!(doubts(by), [[]; 2], "{by}");
+    }
+    for found in doubts(0.5) {
+        let [
+            Doubt::Apart {
+                body: 0,
+                t: 0.0,
+                way,
+                ..
+            },
+        ] = found[..]
+        else {
+            panic!("{found:?}");
+        };
+        assert!((way - 0.5).abs() < 1e-2, "{way}");
+    }
+    // A term that is changed on the way is looked at again.
+    let joint = |x: f64| Joint::ball(body, Anchor::world([x, 0.0, 0.0]));
+    let mut driver = Compliant::new(scene.clone()).unwrap().term(joint(0.0));
+    let mut live = driver.live(&start).unwrap();
+    live.integrate(0.1, &[]).unwrap();
+    let saved = live.snapshot();
+    drop(live);
+    *driver.term_mut::<Joint>(0).unwrap() = joint(0.3);
+    let rest = driver.resume(&saved).unwrap().integrate(0.2, &[]).unwrap();
+    assert!(
+        matches!(rest.doubts(), [Doubt::Apart { .. }]),
+        "{:?}",
+        rest.doubts()
+    );
 }
 
 /// The driver that takes a snapshot up has terms of its own, which are asked as at a start.
