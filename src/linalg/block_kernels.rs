@@ -322,6 +322,19 @@ fn upper(l: &[f64], b: &mut [f64]) {
     }
 }
 
+/// `b = Lᵀ b`, which [`solve_upper`] takes back.
+pub(crate) fn apply_upper(l: &[f64], b: &mut [f64]) {
+    let n = b.len();
+    for i in 0..n {
+        // the diagonal is kept as its reciprocals
+        let mut sum = b[i] / l[n * i + i];
+        for k in i + 1..n {
+            sum += l[n * k + i] * b[k];
+        }
+        b[i] = sum;
+    }
+}
+
 /// `b −= blockᵀ x`.
 #[inline]
 pub(crate) fn subtract_transposed(b: &mut [f64], block: &[f64], x: &[f64]) {

@@ -66,6 +66,9 @@ impl ContactLaw {
     pub(in crate::compliant) fn relaxed_normal(&self, before: f64, v: f64, w: f64) -> f64 {
         // The approach without the impulse, s + w γ = a, on either side of the knee.
         let free = self.stabilisation - v + w * before;
+        if free <= 0.0 {
+            return 0.0;
+        }
         let hard = self.hardening();
         let soft = free / (self.normal + w);
         let at_knee = hard.knee / self.normal;
