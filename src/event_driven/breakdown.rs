@@ -119,8 +119,8 @@ pub enum Breakdown {
         t: f64,
     },
 
-    /// No set of closed contacts is consistent with the accelerations; of more than five contacts with
-    /// friction, none was found.
+    /// No set of closed contacts is consistent with the accelerations, as where surfaces that move by
+    /// themselves squeeze a body; of more than five contacts with friction, none was found.
     #[error("no set of the contacts {contacts:?} can stay closed at t = {t}")]
     NoConsistentMode {
         /// The contacts that touch.

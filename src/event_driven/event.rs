@@ -235,6 +235,13 @@ impl Model<'_> {
                 return Ok(());
             }
         }
+        // Which forces fall first says nothing where none hold the contacts: all are decided by the
+        // motion.
+        event.is_unheld =
+            !event.released.is_empty() && self.is_unheld(t, x, mode, &mut event.at)?;
+        if event.is_unheld {
+            event.released.clear();
+        }
         self.release(t, x, &mut event.settling(), mode)
     }
 }

@@ -208,6 +208,8 @@ pub(crate) struct Event {
     pub(crate) new: Vec<bool>,
     /// Closed contacts that open.
     pub(super) released: Vec<usize>,
+    /// No forces held the closed contacts: `released` are none of those whose forces fell.
+    pub(super) is_unheld: bool,
     /// Speeds of approach of those that touch (m/s).
     pub(crate) approach: Vec<f64>,
     /// The problem of the impact, and `M⁻¹ Jᵀ` of its rows.
@@ -235,6 +237,7 @@ impl Default for Event {
             touching: Vec::new(),
             new: Vec::new(),
             released: Vec::new(),
+            is_unheld: false,
             approach: Vec::new(),
             problem: ImpactProblem::empty(),
             response: Vec::new(),
@@ -287,6 +290,10 @@ impl Event {
         entry.impulses.extend_from_slice(self.impulses());
         entry.approach.clone_from(&self.approach);
         entry.remarks.clear();
+        if self.is_unheld {
+            let after = &entry.mode_after;
+            entry.released.retain(|j| !after.contains(j));
+        }
         self.tell_pushes(entry);
         entry.outcomes = self.count();
         let outcome = self.outcome();

@@ -6,7 +6,7 @@ use super::impact::Touching;
 use crate::event_driven::Model;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
-use crate::mechanics::motion::acceleration::Purpose;
+use crate::mechanics::motion::acceleration::{Purpose, accelerate};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::mode_choice::{Rules, Settled};
 use crate::mechanics::motion::mode_problem::settle;
@@ -44,6 +44,36 @@ impl Model<'_> {
                 self.update_contacts(t, x, touching, mode)?;
             }
             Ok(())
+        })
+    }
+
+    /// True where no forces hold the closed contacts of a mode, none of them with friction, since surfaces
+    /// move by themselves.
+    pub(crate) fn is_unheld(
+        &self,
+        t: f64,
+        x: &[f64],
+        mode: &Mode,
+        at: &mut ContactsAt,
+    ) -> Result<bool, Breakdown> {
+        if !self.bodies.fixed.has_driven() || self.has_friction_in(mode) {
+            return Ok(false);
+        }
+        let (q, v) = self.parts(x);
+        let (state, system) = (State { t, q, v }, self.system());
+        with_list(system.contacts(), |space| {
+            let closed = gather_closed(mode, space);
+            with_zeros(closed.len() + v.len(), |numbers| {
+                let (unheld, acceleration) = numbers.split_at_mut(closed.len());
+                self.in_frame(at, q, closed, |frame| {
+                    let policy = self.redundant;
+                    let moved = accelerate(system, frame, state, acceleration, unheld, policy);
+                    moved == Ok(false) && {
+                        frame.unheld(system, state, acceleration, unheld);
+                        unheld.iter().any(|unheld| *unheld > 0.0)
+                    }
+                })
+            })
         })
     }
 

@@ -344,4 +344,59 @@ mod tests {
             }
         }
     }
+
+    /// Sets that are solved one after another, each with a part of the one before: the point is nearest
+    /// of the affine hull, whatever was factored before, where a generator leaves a place and comes back
+    /// to it too. The nearest point is that from which the gap is across all directions of the hull.
+    #[test]
+    fn what_was_factored_before_changes_no_solution() {
+        let mut state = 5_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        for case in 0..300 {
+            let (d, n) = (3 + case % 3, 6);
+            let mut nearest = Nearest::default();
+            let point = vec![0.0; d];
+            let mut rows = Vec::new();
+            for k in 0..n {
+                rows.push(if k % 3 == 2 { 0.0 } else { 1.0 });
+                rows.extend((0..d).map(|_| next(2001) as f64 / 1000.0 - 1.0));
+            }
+            // A point leads; the search ends at once.
+            let each = || rows.chunks_exact(d + 1);
+            nearest.distance(each(), &point, f64::INFINITY);
+            for set in 0..40 {
+                let kept = 1 + next(nearest.active.len());
+                nearest.active.truncate(kept);
+                for _ in 0..=next(2) {
+                    let new = next(n);
+                    if nearest.active.len() < d && !nearest.active.contains(&new) {
+                        nearest.active.push(new);
+                    }
+                }
+                assert!(nearest.solve(d), "{case} {set}");
+                nearest.x.clone_from(&nearest.trial);
+                nearest.measure(d);
+                let size = nearest
+                    .trial
+                    .iter()
+                    .fold(1.0f64, |size, t| size.max(t.abs()));
+                let lead = nearest.row(nearest.active[0], d);
+                for &k in &nearest.active[1..] {
+                    let own = nearest.row(k, d);
+                    let pairs = own[1..].iter().zip(&lead[1..]).zip(&nearest.gap);
+                    let slope: f64 = pairs.map(|((p, l), gap)| (p - own[0] * l) * gap).sum();
+                    assert!(
+                        slope.abs() < 1e-12 * size,
+                        "{case} {set}: {slope:e} {size:e}"
+                    );
+                }
+                let active = nearest.active.iter().zip(&nearest.trial);
+                let sum: f64 = active.map(|(&k, t)| nearest.row(k, d)[0] * t).sum();
+                assert!((sum - 1.0).abs() < 1e-14 * size, "{case} {set}: {sum}");
+            }
+        }
+    }
 }

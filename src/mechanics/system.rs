@@ -109,8 +109,9 @@ pub trait MechanicalSystem {
     /// [`Compliant`](crate::Compliant) refuse a system that has some
     /// ([`InputError::DrivenVelocities`](crate::InputError::DrivenVelocities)). A contact has a body on one
     /// side at least: between two surfaces that are driven no force changes anything. One body may touch
-    /// several surfaces; where they ask for accelerations that no forces make, contacts slip or open, and
-    /// without friction the run ends.
+    /// several surfaces; where they ask for accelerations that no forces make, contacts slip or open, as
+    /// the complementarity problem of forces and accelerations has it. Where they squeeze a body the run
+    /// ends ([`Breakdown::NoConsistentMode`](crate::event_driven::Breakdown::NoConsistentMode)).
     fn driven(&self) -> Range<usize> {
         0..0
     }

@@ -45,6 +45,7 @@ mod modes;
 mod moving_surfaces;
 #[path = "../common/extremes.rs"]
 mod numbers;
+mod planks_on_tables;
 mod properties;
 #[path = "../common/random.rs"]
 mod random_bits;

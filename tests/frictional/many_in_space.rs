@@ -6,7 +6,7 @@ use saltation::event_driven::{Breakdown, Zeno};
 use saltation::impact::{Contacting, ImpactFailure, Selection};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::record::Remark;
-use saltation::{ContactModel, EventDriven, Run, Start, Status};
+use saltation::{ContactModel, EventDriven, Interrupt, Run, Start, Status, Stop};
 
 use crate::coulomb_in_space::{energy_fault, worst_fault};
 use crate::legged::{GRAVITY, Legged};
@@ -289,6 +289,35 @@ fn a_table_lands_on_eight_legs_within_round_cones() {
         matches!(**reason, ImpactFailure::NotSingle { count: 1 }),
         "{reason}"
     );
+}
+
+/// A table that is pulled harder than its eight legs hold has to be searched for its mode. After an
+/// interrupt no mode is chosen: the run ends where it began, with all legs open.
+#[test]
+fn no_mode_of_many_is_looked_for_after_an_interrupt() {
+    let mut table = on_eight_legs(0.25);
+    // Askew, with a torque: neither do all stick nor do all slip alike.
+    table.pull[0] = [2.0, 3.0, 1.5];
+    let model = ContactModel::new(&table);
+    for is_set in [false, true] {
+        let interrupt = Interrupt::new();
+        if is_set {
+            interrupt.set();
+        }
+        let mut driver = EventDriven::new(ContactModel::new(&table).selection(Selection::First))
+            .unwrap()
+            .interrupt(&interrupt);
+        let start = Start::at(0.0).q(&[0.0; 6]).v(&[0.0; 6]);
+        let run = driver.integrate(&start, 1e-3).unwrap();
+        let closed = (0..8).filter(|&j| model.contacting(run.mode(), j) != Contacting::Open);
+        let (expected, legs) = if is_set {
+            (Status::Refused(Stop::Interrupted), 0)
+        } else {
+            (Status::ReachedEnd, 8)
+        };
+        assert_eq!(*run.status(), expected);
+        assert_eq!(closed.count(), legs, "{}", run.status());
+    }
 }
 
 /// A stack of two or three with three to five feet each, and how fast it starts.

@@ -61,10 +61,11 @@ impl ContactRates<'_> {
         if holds.iter().all(|hold| *hold == Hold::Open) {
             return 1.0;
         }
-        // Surfaces that move by themselves may ask for rates that no multipliers make.
+        // Surfaces that move by themselves may ask for rates that no multipliers make. Where these jump, a
+        // root is at the side with the smaller value, behind the jump.
         let off = self.residual(holds, multipliers);
         if off > HELD {
-            return -off;
+            return -HELD;
         }
         let least = self.margin_of(holds, multipliers);
         if least >= 2.0 * NEAR {

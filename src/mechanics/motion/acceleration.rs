@@ -59,8 +59,9 @@ const NOISE: f64 = 4.0 * f64::EPSILON;
 /// million times its rounding, so that forces are resolved to a millionth.
 const SHARP: f64 = 1e-10;
 
-/// Part of the loads that forces do not hold, where no forces do.
-const IMPOSSIBLE: f64 = 1e-6;
+/// Accelerations of closed gaps beyond so many times their noise are none of it: no forces hold the gaps,
+/// and the complementarity problem sees that too.
+const UNHELD: f64 = 4.0;
 
 /// A mechanical system, with sizes and constants read once.
 #[derive(Clone, Debug)]
@@ -156,6 +157,11 @@ impl Fixed {
     /// The inverse of a mass matrix that is constant.
     pub(super) fn constant_inverse(&self) -> Option<&[f64]> {
         self.inverse.as_deref()
+    }
+
+    /// True where some velocities are driven.
+    pub(crate) fn has_driven(&self) -> bool {
+        !self.sizes.driven.is_empty()
     }
 
     /// True where the mass matrix is constant, and has an inverse.
@@ -337,10 +343,14 @@ impl<'a> Frame<'a> {
         part * self.size + self.bent
     }
 
+    /// The unit of the multiplier of a gap, `1/√G_ii`.
+    pub(super) fn unit_force(&self, i: usize) -> f64 {
+        self.diagonal[i].sqrt().recip()
+    }
+
     /// See [`idle_force`].
     pub(crate) fn idle_force(&self, i: usize, rate_tolerance: f64) -> f64 {
-        let unit = self.diagonal[i].sqrt().recip();
-        idle_force(self.rounding(), unit, rate_tolerance)
+        idle_force(self.rounding(), self.unit_force(i), rate_tolerance)
     }
 
     /// The least acceleration that counts as not zero, in units of rows: at least `part` of their
@@ -431,6 +441,26 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// Writes by how much the gaps of contacts that depend on each other accelerate, to either side,
+    /// beyond what is rounding, with the accelerations `acceleration` of multipliers that are not unique
+    /// (units of rows): zeros unless surfaces that move by themselves ask for what no forces make. Gives
+    /// what is rounding. To be called once, after [`accelerate`].
+    #[cold]
+    pub(crate) fn unheld<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
+        &mut self,
+        system: &S,
+        State { q, v, .. }: State<'_>,
+        acceleration: &[f64],
+        out: &mut [f64],
+    ) -> f64 {
+        let least = UNHELD * self.noise();
+        self.gap_acceleration(system, q, v, acceleration, out);
+        for (out, diagonal) in out.iter_mut().zip(&*self.diagonal) {
+            *out = (out.abs() / diagonal.sqrt() - least).max(0.0);
+        }
+        least
+    }
+
     /// Writes the inverse of a constant mass with the contacts held,
     /// `P = M⁻¹ − M⁻¹ Daᵀ G⁻¹ Da M⁻¹`, `d × d`: the acceleration is `P` times a force. False when
     /// the mass is not constant; the Gram matrix must be factorised. `half` has one entry a
@@ -510,21 +540,11 @@ impl<'a> Frame<'a> {
             if is_held {
                 return false;
             }
-            // Driven velocities may ask for accelerations that no forces make.
-            let unit = |i: usize| self.diagonal[i].sqrt();
-            let largest = (0..m).fold(0.0f64, |most, i| most.max(load[i].abs() / unit(i)));
-            let is_impossible = !self.mass.driven.is_empty()
-                && (0..m).any(|i| {
-                    let wrong = load[i] - dot(&self.gram[i * m..(i + 1) * m], b);
-                    wrong.abs() > IMPOSSIBLE * largest * unit(i)
-                });
             with_zeros(m * m, |factor| {
                 let is_sharp = self.push_by_rows(0..m, load, factor);
                 if is_sharp {
                     b.copy_from_slice(load);
                     self.gram.copy_from_slice(factor);
-                } else if is_impossible {
-                    b.fill(f64::NAN);
                 }
                 is_sharp
             })

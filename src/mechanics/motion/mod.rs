@@ -76,6 +76,9 @@ where
                 for (i, force) in forces.iter_mut().enumerate() {
                     *force += frame.idle_force(i, rate_tolerance);
                 }
+                if !unique && fixed.has_driven() {
+                    lower_unheld(system, &mut frame, state, acceleration, forces);
+                }
             }
             Ok(unique)
         });
@@ -91,4 +94,33 @@ where
         }
         done
     })
+}
+
+/// Lowers multipliers of contacts that depend on each other where none hold them: surfaces that move
+/// by themselves may ask for accelerations that no forces make. The motion is then that which is off
+/// least, and goes on, so that events see the multipliers fall through zero: a contact with all of the
+/// loads has none where its gap is off by twice what is rounding. They fall no further than to that:
+/// where accelerations of surfaces jump, a root is at the side with the smaller value, behind the jump.
+#[cold]
+fn lower_unheld<S>(
+    system: &S,
+    frame: &mut Frame<'_>,
+    state: State<'_>,
+    acceleration: &[f64],
+    forces: &mut [f64],
+) where
+    S: MechanicalSystem + UnilateralConstraints + ?Sized,
+{
+    with_zeros(forces.len(), |unheld| {
+        let loads = frame.size;
+        let rounding = frame.unheld(system, state, acceleration, unheld);
+        for (i, unheld) in unheld
+            .iter()
+            .enumerate()
+            .filter(|(_, unheld)| **unheld > 0.0)
+        {
+            let fallen = forces[i] - loads / rounding * unheld * frame.unit_force(i);
+            forces[i] = fallen.max(-rounding * frame.unit_force(i));
+        }
+    });
 }

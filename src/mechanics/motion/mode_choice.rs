@@ -52,7 +52,8 @@ pub(crate) enum Settled {
 }
 
 /// The problem `0 ≤ λ ⊥ G λ + b ≥ 0` of forces and accelerations. `G` is positive semidefinite, so
-/// accelerations are unique.
+/// accelerations are unique. There are some, unless surfaces that move by themselves squeeze a body:
+/// else `b` is in the range of `G`.
 #[derive(Clone, Copy)]
 pub(super) struct Complementarity<'a> {
     /// `G`.
@@ -62,6 +63,8 @@ pub(super) struct Complementarity<'a> {
     pub(super) small: f64,
     /// `b` may lie outside the range of `G` by so much.
     pub(super) noise: f64,
+    /// Or by any more, since some velocities are driven.
+    pub(super) is_driven: bool,
 }
 
 /// The problem of the same contacts a moment later.
@@ -98,6 +101,9 @@ pub(super) fn choose(
         match forces(problem, rules.interrupt, solver, z, w) {
             Ok(()) => {}
             Err(lcp::LcpFailure::Interrupted) => return Settled::Interrupted,
+            Err(lcp::LcpFailure::Ray { infeasible: true }) if problem.is_driven => {
+                return Settled::Nobody;
+            }
             Err(_) => {
                 // A semidefinite problem of accelerations has a solution. The solver fails only where
                 // contacts are almost dependent.
@@ -123,6 +129,7 @@ pub(super) fn choose(
                     b: &later.b,
                     small: later.rounding,
                     noise: problem.noise,
+                    is_driven: problem.is_driven,
                 };
                 opening(later, rules.interrupt, solver)
             });
@@ -208,6 +215,7 @@ fn share(
         b,
         small,
         noise,
+        ..
     } = problem;
     let m = b.len();
     let unit = |i: usize| gram[i * m + i].sqrt();
@@ -354,6 +362,7 @@ mod tests {
             b,
             small,
             noise: 0.0,
+            is_driven: false,
         };
         let rules = Rules {
             redundant,

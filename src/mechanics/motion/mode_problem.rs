@@ -57,6 +57,7 @@ where
             b: gaps,
             small,
             noise: frame.noise(),
+            is_driven: bodies.fixed.has_driven(),
         };
         let ahead = |forces: &[f64]| {
             for (i, &force) in forces.iter().enumerate() {
@@ -202,19 +203,20 @@ where
     let chosen = (0..m).filter(|&i| closes(i)).map(|i| candidates[i]);
     let chosen: Vec<usize> = chosen.collect();
     let (mut acceleration, mut forces) = (vec![0.0; d], vec![0.0; chosen.len()]);
-    let moved = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
+    let held = with_zeros(bodies.frame_size(chosen.len()), |scratch| {
         let mut frame = bodies.frame(q, &chosen, scratch)?;
-        accelerate(
-            &bodies.system,
-            &mut frame,
-            state,
-            &mut acceleration,
-            &mut forces,
-            redundant,
-        )
+        let (system, a) = (&bodies.system, &mut acceleration);
+        let unique = accelerate(system, &mut frame, state, a, &mut forces, redundant)?;
+        let mut unheld = vec![0.0; chosen.len()];
+        if !unique && bodies.fixed.has_driven() {
+            frame.unheld(system, state, a, &mut unheld);
+        }
+        Ok(unheld.iter().all(|unheld| *unheld == 0.0))
     });
-    if let Err(reason) = moved {
-        return Tried::Without(reason, chosen);
+    match held {
+        Ok(true) => {}
+        Ok(false) => return Tried::Inconsistent,
+        Err(reason) => return Tried::Without(reason, chosen),
     }
     if let Some(component) = acceleration.iter().position(|a| !a.is_finite()) {
         return Tried::Ends(Settled::NotFinite(component));
