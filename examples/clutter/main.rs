@@ -45,6 +45,7 @@ Spheres and cubes fall into a heap: pictures of it, iterations and time of each 
   --most N          doubles the number of bodies up to N, with and without walls, 160; 0 leaves that out
   --threads N       threads that share the islands, 1 (with --features parallel)
   --csv FILE        writes each step of the heap
+  --scene FILE      writes the scene as a document (with --features serde), for benches/peers/heaps.py
   --page FILE       writes a page that shows the fall in a browser
   --progress        shows on the standard error how far a run is
   --pictures DIR    folder for pictures, target/pictures
@@ -55,6 +56,7 @@ struct Setup {
     fall: Fall,
     most: usize,
     csv: Option<PathBuf>,
+    scene: Option<PathBuf>,
     page: Option<PathBuf>,
     progress: bool,
 }
@@ -68,6 +70,9 @@ fn main() -> ExitCode {
         if let Some(file) = &setup.csv {
             let written = fs::write(file, run.csv());
             written.map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+        }
+        if let Some(file) = &setup.scene {
+            setup.fall.write_scene(file)?;
         }
         if let Some(file) = &setup.page {
             let written = setup.fall.write_page(file);
@@ -97,7 +102,8 @@ fn main() -> ExitCode {
             files.push(scaling::draw(&folder, &setup.fall, &sizes)?);
         }
         writeln!(out)?;
-        for file in files.into_iter().chain(setup.csv).chain(setup.page) {
+        let written = files.into_iter().chain(setup.csv);
+        for file in written.chain(setup.scene).chain(setup.page) {
             writeln!(out, "wrote {}", file.display())?;
         }
         Ok(())
@@ -148,6 +154,7 @@ fn setup(flags: &mut Flags) -> Outcome<Setup> {
         fall,
         most,
         csv: flags.read("--csv", str::parse::<PathBuf>)?,
+        scene: flags.read("--scene", str::parse::<PathBuf>)?,
         page: flags.read("--page", str::parse::<PathBuf>)?,
         progress: flags.switch("--progress"),
     })

@@ -113,6 +113,21 @@ impl Fall {
         Ok(page.forces(&stepper)?.write_html(out)?)
     }
 
+    /// Writes its scene as a document.
+    pub(crate) fn write_scene(&self, file: &Path) -> Outcome<()> {
+        #[cfg(feature = "serde")]
+        {
+            let out = BufWriter::new(File::create(file)?);
+            Ok(serde_json::to_writer(out, &self.clutter.scene()?)?)
+        }
+        #[cfg(not(feature = "serde"))]
+        Err(format!(
+            "{}: scenes are written with --features serde",
+            file.display()
+        )
+        .into())
+    }
+
     /// Runs it; a step that does not converge is an error.
     pub(crate) fn run(&self, progress: bool) -> Outcome<Run> {
         let scene = self.clutter.scene()?;
