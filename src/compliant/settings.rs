@@ -67,7 +67,12 @@ pub enum StepFriction {
 ///   [`system_mut`](crate::compliant::Compliant::system_mut),
 ///   [`exchange`](crate::compliant::Compliant::exchange) (as
 ///   [bodies that come or go](crate::compliant::Compliant::add_body)) or a new
-///   [`start`](crate::compliant::Compliant::start) says so: the last four wake all.
+///   [`start`](crate::compliant::Compliant::start) says so: the last four wake all, as does other
+///   [friction](crate::compliant::Compliant::friction) or [`Softness`](crate::compliant::Softness) of the driver;
+/// * a saved run is taken up ([`resume`](crate::compliant::Compliant::resume), `restore`) in a model or a driver
+///   in which something else holds it: contacts (those nearer than `least_margin`, by gap, rows and
+///   coefficients), the inertia of its trees, or friction and softness of the driver are not those with
+///   which it was saved.
 ///
 /// An island that wakes goes on with the velocity zero, from where it lies, and does not fall asleep
 /// again within `time`: an island that something awake touches is one with it, and sleeps when that

@@ -110,6 +110,7 @@ where
     #[must_use]
     pub fn softness(mut self, softness: Softness) -> Self {
         self.core.settings.softness = softness;
+        self.wake_all();
         self
     }
 
@@ -127,6 +128,7 @@ where
     #[must_use]
     pub fn friction(mut self, friction: StepFriction) -> Self {
         self.core.settings.friction_law = friction;
+        self.wake_all();
         self
     }
 
@@ -134,6 +136,7 @@ where
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.core.settings.friction = false;
+        self.wake_all();
         self
     }
 
