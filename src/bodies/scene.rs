@@ -193,6 +193,31 @@ impl Scene {
         self.there(body)?.tree
     }
 
+    /// True where a body of another scene is the same: there or not, with its shape, inertia and material;
+    /// a fixed one in the same place.
+    pub(crate) fn is_same_body(&self, other: &Self, body: usize) -> bool {
+        let (Some(a), Some(b)) = (self.there(body), other.there(body)) else {
+            return self.there(body).is_none() && other.there(body).is_none();
+        };
+        // Shapes of parry are alike by their frames.
+        let of_shape = |placed: &Placed| {
+            let shape = &placed.body.shape;
+            (shape.kind(), shape.frame(), placed.radius)
+        };
+        let is_placed = a.tree.is_some() || a.pose == b.pose;
+        let of_body = |placed: &Placed| (placed.tree, placed.mass, placed.moments);
+        is_placed
+            && of_body(a) == of_body(b)
+            && of_shape(a) == of_shape(b)
+            && a.body.material == b.body.material
+    }
+
+    /// Mass of the body of a tree (kg); zero where it was removed.
+    pub(crate) fn mass_of_tree(&self, tree: usize) -> f64 {
+        let body = self.moving.get(tree).and_then(|body| self.there(*body));
+        body.map_or(0.0, |placed| placed.mass)
+    }
+
     /// Mass of a body (kg); infinite for a fixed one.
     pub fn mass_of(&self, body: usize) -> Option<f64> {
         self.there(body).map(|placed| placed.mass)

@@ -260,6 +260,23 @@ where
         self.core.term_on(&self.system, tree)
     }
 
+    /// The length of a step (s), and the speed below which trees may sleep; zero where none may.
+    pub(crate) fn step_and_sleep(&self) -> (f64, f64) {
+        let settings = &self.core.settings;
+        let speed = settings.sleep.map_or(0.0, |rule| rule.speed);
+        (settings.dt, speed)
+    }
+
+    /// Takes another length of steps (s).
+    pub(crate) fn set_step(&mut self, dt: f64) {
+        self.core.settings.dt = dt;
+    }
+
+    /// The relative tolerance of the solver.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.core.solver.settings.rtol
+    }
+
     /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.
     ///
     /// # Errors
