@@ -320,6 +320,11 @@ impl Body {
         validate::not_negative("dissipation time", &[material.dissipation_time])?;
         validate::not_negative("near_rigid", material.near_rigid.as_slice())?;
         validate::positive("stiction", material.stiction.as_slice())?;
+        // Of a fixed body too, although nothing uses them.
+        match self.inertia {
+            Inertia::Density(density) => validate::positive("density", &[density])?,
+            Inertia::Given { mass, moments } => check_inertia(mass, &moments)?,
+        }
         if self.fixed {
             let rule = "a fixed body has no velocity";
             return validate::accepted("velocity", &self.velocity, rule, |v| v == 0.0);
@@ -328,8 +333,7 @@ impl Body {
             let rule = "a body with a plane must be fixed";
             return validate::unless(false, "volume", f64::INFINITY, rule);
         }
-        if let Inertia::Density(density) = self.inertia {
-            validate::positive("density", &[density])?;
+        if let Inertia::Density(_) = self.inertia {
             let (volume, rule) = (
                 self.shape.volume(),
                 "must be > 0: give the body a mass, or fix it",
@@ -337,16 +341,21 @@ impl Body {
             validate::unless(volume > 0.0, "volume", volume, rule)?;
         }
         let (mass, moments) = self.mass_and_moments();
-        validate::positive("mass", &[mass])?;
-        validate::positive("moment of inertia", &moments)?;
-        let (sum, rule) = (
-            moments.iter().sum::<f64>(),
-            "no moment of inertia is larger than the sum of the other two",
-        );
-        // Of a flat body one is the sum.
-        let accept = |moment| moment <= (sum - moment) * (1.0 + 1e-9);
-        validate::accepted("moment of inertia", &moments, rule, accept)
+        check_inertia(mass, &moments)
     }
+}
+
+/// Refuses what no body has.
+fn check_inertia(mass: f64, moments: &[f64; 3]) -> Result<(), InputError> {
+    validate::positive("mass", &[mass])?;
+    validate::positive("moment of inertia", moments)?;
+    let (sum, rule) = (
+        moments.iter().sum::<f64>(),
+        "no moment of inertia is larger than the sum of the other two",
+    );
+    // Of a flat body one is the sum.
+    let accept = |moment| moment <= (sum - moment) * (1.0 + 1e-9);
+    validate::accepted("moment of inertia", moments, rule, accept)
 }
 
 impl Material {
@@ -467,6 +476,13 @@ mod tests {
             Body::new(Shape::plane()),
             fixed.velocity([1.0, 0.0, 0.0]),
         ];
+        let fixed = || Body::fixed(Shape::plane());
+        let wrong = wrong.into_iter().chain([
+            fixed().density(-1.0),
+            fixed().density(f64::NAN),
+            fixed().mass(f64::NAN, [1.0; 3]),
+            fixed().mass(1.0, [1.0, 1.0, 3.0]),
+        ]);
         for body in wrong {
             assert!(body.validate().is_err(), "{body:?}");
         }

@@ -148,13 +148,15 @@ impl Scene {
     /// Lets two bodies pass through each other. Many at once: [`Body::groups`].
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there.
+    /// [`InputError::NoSuch`] for a body that is not there; [`InputError::BadSetting`] for a body and itself.
     pub fn ignore(&mut self, a: usize, b: usize) -> Result<(), InputError> {
         let count = self.bodies.len();
         if let Some(index) = [a, b].into_iter().find(|&body| self.there(body).is_none()) {
             let what = "body";
             return Err(InputError::NoSuch { what, index, count });
         }
+        let rule = "must be two bodies: none touches itself";
+        validate::unless(a != b, "ignored pair", a as f64, rule)?;
         let pair = (a.min(b), a.max(b));
         if let Err(place) = self.ignored.binary_search(&pair) {
             self.ignored.insert(place, pair);

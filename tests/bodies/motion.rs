@@ -112,6 +112,8 @@ fn bad_scenes_are_refused_by_name() {
     assert_eq!(scene.len(), 4);
     assert!(scene.add(Body::new(Shape::plane())).is_err());
     assert!(scene.ignore(0, 4).is_err());
+    let refused = scene.ignore(1, 1).unwrap_err().to_string();
+    assert!(refused.contains("two bodies"), "{refused}");
     assert!(scene.gravity([0.0, f64::NAN, 0.0]).is_err());
     assert!(scene.pose(4, &[0.0; 21]).is_none() && scene.pose(1, &[]).is_none());
 }

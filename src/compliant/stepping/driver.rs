@@ -277,7 +277,7 @@ where
         self.core.solver.settings.rtol
     }
 
-    /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.
+    /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here, and in each step.
     ///
     /// # Errors
     /// Bad input.
@@ -290,7 +290,7 @@ where
     ///
     /// # Errors
     /// [`CompliantFailure`]; the state is then that at the start of the step. [`CompliantFailure::Input`] before
-    /// [`start`](Self::start).
+    /// [`start`](Self::start), and for bad settings.
     pub fn step(&mut self) -> Result<(), CompliantFailure> {
         let dt = self.core.settings.dt;
         self.core.step(&self.system, dt, &[])
