@@ -10,7 +10,9 @@ use crate::MatrixFault;
 #[non_exhaustive]
 pub enum InputError {
     /// The system has no state variables.
-    #[error("the system has no state variables: dim() is 0")]
+    #[error(
+        "the system has no state variables: dim() is 0 (a scene in which no body moves has none)"
+    )]
     EmptySystem,
 
     /// A slice has the wrong length.

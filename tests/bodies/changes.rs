@@ -1,7 +1,7 @@
 //! Bodies that come and go between steps.
 
 use saltation::bodies::{Anchor, Body, Joint, QueryMemory, Ray, Scene, Shape};
-use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
+use saltation::compliant::{Problem, RowLaw, Sleep, StepState, StepTerm};
 use saltation::mechanics::{Contacts, MechanicalSystem};
 use saltation::{Compliant, InputError, Start};
 
@@ -252,4 +252,46 @@ fn another_system_goes_on_where_the_one_before_stood() {
     let (q, v) = lively().start();
     let refused = idle.exchange(lively(), &q, &v).err();
     assert_eq!(refused, Some(InputError::NotStarted));
+}
+
+/// A scene may start with the ground alone, or with nothing: it steps, and bodies come.
+#[test]
+fn a_scene_without_moving_bodies_runs() {
+    let mut ground = Scene::new();
+    ground.add(Body::fixed(Shape::plane())).unwrap();
+    for scene in [Scene::new(), ground] {
+        let (q, v) = scene.start();
+        assert!(q.is_empty() && v.is_empty());
+        let start = Start::at(0.0).q(&q).v(&v);
+        let mut stepper = Compliant::new(scene).unwrap().sleep(Sleep::default());
+        let run = stepper.integrate(&start, 0.1).unwrap().completed().unwrap();
+        assert_eq!((run.times().len(), run.state().len()), (11, 0));
+        let mut live = stepper.live(&start).unwrap();
+        live.advance(0.1, &[]).unwrap();
+        let saved = live.snapshot();
+        live.advance(0.2, &[]).unwrap();
+        drop(live);
+        drop(stepper.resume(&saved).unwrap());
+        #[cfg(feature = "serde")]
+        {
+            let saved = saltation::compliant::Checkpoint::of(&saved).unwrap();
+            drop(stepper.restore(&saved).unwrap());
+        }
+        run.write_csv(&mut Vec::new()).unwrap();
+        assert_eq!(run.state_at(0.05).unwrap().len(), 0);
+        assert!((stepper.t() - 0.1).abs() < 1e-12);
+        assert_eq!(stepper.asleep(), [false; 0]);
+        stepper.step_with(&[]).unwrap();
+        let derived = stepper.derivative(&start, 0.1).unwrap();
+        assert!(derived.matrix().is_ok_and(|matrix| matrix.is_empty()));
+        assert_eq!(stepper.energy_balance(&run).map(|_| ()), Ok(()));
+        stepper.start(&start).unwrap();
+        let ball = Body::new(Shape::sphere(0.1).unwrap());
+        let ball = stepper.add_body(ball.position([0.0, 0.0, 1.0])).unwrap();
+        stepper.step().unwrap();
+        let height = stepper.system().position(ball, stepper.q()).unwrap().z;
+        assert!((1.0 - height - 9.81e-4).abs() < 1e-12, "{height}");
+        stepper.remove_body(ball).unwrap();
+        stepper.step().unwrap();
+    }
 }

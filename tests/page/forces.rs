@@ -198,3 +198,16 @@ fn forces_of_a_run_with_efforts_are_refused() {
     drop(live);
     assert!(differs(&run, &stepper).is_some());
 }
+
+/// A page of a scene in which nothing moves.
+#[test]
+fn a_scene_at_rest_has_a_page_without_forces() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    let mut stepper = Compliant::new(scene.clone()).unwrap();
+    let run = run_of(&mut stepper, 0.1);
+    let page = Page::new(&run, 50.0).unwrap().scene(&scene).unwrap();
+    let data = data(&html(&page.forces(&stepper).unwrap()));
+    assert_eq!(numbers(&data["times"]).len(), 6);
+    assert_eq!(data["bodies"].as_array().unwrap().len(), 1);
+}

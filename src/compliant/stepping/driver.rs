@@ -77,9 +77,10 @@ where
     /// With the default settings.
     ///
     /// # Errors
-    /// [`InputError::EmptySystem`], and trees that do not follow each other.
+    /// [`InputError::EmptySystem`], but for a system of no trees: a scene in which nothing moves yet. Trees that
+    /// do not follow each other.
     pub fn new(system: S) -> Result<Self, InputError> {
-        if system.dof() == 0 {
+        if system.dof() == 0 && system.trees() > 0 {
             return Err(InputError::EmptySystem);
         }
         let sizes = Arc::new(Sizes::by_trees(&system)?);
