@@ -148,12 +148,12 @@ impl Scene {
     /// Lets two bodies pass through each other. Many at once: [`Body::groups`].
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there; [`InputError::BadSetting`] for a body and itself.
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed; [`InputError::BadSetting`] for a body
+    /// and itself.
     pub fn ignore(&mut self, a: usize, b: usize) -> Result<(), InputError> {
-        let count = self.bodies.len();
-        if let Some(index) = [a, b].into_iter().find(|&body| self.there(body).is_none()) {
-            let what = "body";
-            return Err(InputError::NoSuch { what, index, count });
+        let mut pair = [a, b].into_iter();
+        if let Some(body) = pair.find(|&body| self.there(body).is_none()) {
+            return Err(self.missing(body));
         }
         let rule = "must be two bodies: none touches itself";
         validate::unless(a != b, "ignored pair", a as f64, rule)?;
@@ -188,6 +188,16 @@ impl Scene {
     /// A body that is there.
     pub(super) fn there(&self, body: usize) -> Option<&Placed> {
         self.bodies.get(body).filter(|placed| placed.is_there)
+    }
+
+    /// Why a body is not there.
+    pub(super) fn missing(&self, body: usize) -> InputError {
+        let (what, index, count) = ("body", body, self.len());
+        if body >= count {
+            return InputError::NoSuch { what, index, count };
+        }
+        let why = "was removed: its number stays empty until another body takes its place (Scene::replace, Compliant::replace_body)";
+        InputError::WrongBody { body, why }
     }
 
     /// The tree of a moving body; none for a fixed one.

@@ -1,6 +1,6 @@
 //! Bodies that come and go between steps.
 
-use saltation::bodies::{Anchor, Body, Joint, QueryMemory, Ray, Scene, Shape};
+use saltation::bodies::{Anchor, Body, Joint, Kinematic, Pose, QueryMemory, Ray, Scene, Shape};
 use saltation::compliant::{Problem, RowLaw, Sleep, StepState, StepTerm};
 use saltation::mechanics::{Contacts, MechanicalSystem};
 use saltation::{Compliant, InputError, Start};
@@ -98,7 +98,7 @@ fn a_body_that_goes_leaves_its_place_empty() {
     assert!(!bodies.contains(&2));
     assert!(matches!(
         query.distance(1, 2),
-        Err(InputError::NoSuch { .. })
+        Err(InputError::WrongBody { .. })
     ));
     let scene = driver.system();
     assert!(scene.body(2).is_none() && scene.pose(2, driver.q()).is_none());
@@ -169,7 +169,7 @@ fn what_cannot_go_or_come_is_refused_by_name_and_changes_nothing() {
     driver.remove_body(3).unwrap();
     assert!(matches!(
         driver.remove_body(3),
-        Err(InputError::NoSuch { .. })
+        Err(InputError::WrongBody { .. })
     ));
     // The ground goes, and all fall.
     driver.remove_body(0).unwrap();
@@ -293,5 +293,43 @@ fn a_scene_without_moving_bodies_runs() {
         assert!((1.0 - height - 9.81e-4).abs() < 1e-12, "{height}");
         stepper.remove_body(ball).unwrap();
         stepper.step().unwrap();
+    }
+}
+
+/// Of a body that was removed, and of one that is fixed where one that moves is asked for, it is said so.
+#[test]
+fn why_a_number_is_no_body_is_said() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    scene.add(ball().position([0.0, 0.0, 0.1])).unwrap();
+    scene.add(ball().position([1.0, 0.0, 0.1])).unwrap();
+    scene.remove(1).unwrap();
+    let mut driver = started(scene.clone());
+    let q = driver.q().to_vec();
+    let mut memory = QueryMemory::default();
+    let mut other = scene.clone();
+    let still = |_: f64| Ok(Pose::identity());
+    let seen = scene.query(&q, &mut memory).unwrap();
+    let removed = [
+        other.remove(1),
+        other.ignore(2, 1),
+        driver.remove_body(1),
+        Anchor::of(&scene, 1, [0.0; 3]).map(|_| ()),
+        Kinematic::of(&scene, 1, still).map(|_| ()),
+        seen.distance(1, 2).map(|_| ()),
+    ];
+    for refused in removed {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, InputError::WrongBody { body: 1, .. }));
+        assert!(
+            error.to_string().starts_with("body 1 was removed"),
+            "{error}"
+        );
+    }
+    let fixed = Kinematic::of(&scene, 0, still).unwrap_err().to_string();
+    assert_eq!(fixed, "body 0 is fixed: give one that moves");
+    for refused in [other.remove(3), Kinematic::of(&scene, 3, still).map(|_| ())] {
+        let error = refused.unwrap_err().to_string();
+        assert_eq!(error, "there is no body 3: there are 3, counted from 0");
     }
 }
