@@ -169,8 +169,9 @@ impl Body {
     }
 
     /// Coefficient of rolling friction `r ≥ 0` (m): the same of moments in the tangent plane, which oppose
-    /// rolling. A ball of radius `R` that rolls loses the speed `g (r/R)/(1 + 2/5)` a second, and stays on
-    /// inclines of less than `tan α = r/R`. For two bodies see
+    /// rolling. A solid ball of radius `R` that rolls loses the speed `g (r/R)/(1 + 2/5)` a second while
+    /// friction can hold the force for that, `r/R < 7/5 μ`; beyond, it slides and loses `μ g`. It stays on
+    /// inclines where `tan α` is less than both `r/R` and `μ`. For two bodies see
     /// [`spinning_friction`](Self::spinning_friction). (`MuJoCo`'s third coefficient.) Default 0.
     ///
     /// ```
@@ -198,7 +199,9 @@ impl Body {
     /// gives back. Two bodies have the greater of theirs, so that a ball bounces on any ground (the
     /// rule of `Box2D`). Default 0.
     ///
-    /// The compliant driver says what it makes of several contacts at once
+    /// In steps of the compliant driver a bounce falls short, by up to `3 u dt` of height after an arrival with the speed
+    /// `u`: with 10 ms and `e = 1` one from 1 m by 4 to 9 cm.
+    /// That driver says what it makes of several contacts at once
     /// ([module](crate::compliant)); [`fixed_contacts`](super::Scene::fixed_contacts) hands the
     /// coefficients on to the laws of impact of the other drivers.
     #[must_use]
