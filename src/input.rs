@@ -88,7 +88,7 @@ pub enum InputError {
     WrongBody {
         /// The body.
         body: usize,
-        /// What became of it, or what it is.
+        /// Its fate, or its kind.
         why: &'static str,
     },
 

@@ -199,7 +199,8 @@ impl Body {
     /// gives back. Two bodies have the greater of theirs, so that a ball bounces on any ground (the
     /// rule of `Box2D`). Default 0.
     ///
-    /// In steps of the compliant driver a bounce falls short, by up to `3 u dt` of height after an arrival with the speed
+    /// In steps of the compliant driver a bounce falls short, by up to `3 u dt` of height after an arrival
+    /// with the speed
     /// `u`: with 10 ms and `e = 1` one from 1 m by 4 to 9 cm.
     /// That driver says what it makes of several contacts at once
     /// ([module](crate::compliant)); [`fixed_contacts`](super::Scene::fixed_contacts) hands the

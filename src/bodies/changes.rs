@@ -11,7 +11,8 @@ use crate::{Compliant, InputError, Start, validate};
 /// ([`Scene::remove`]).
 ///
 /// The run goes on at the same time and from the same state, bit by bit as if it had been started
-/// there (with the ground alone, where nothing moves yet); settings, terms and counts stay, and what [slept](Self::sleep) is awake. Between calls of
+/// there (with the ground alone, where nothing moves yet); settings, terms and counts stay, and what
+/// [slept](Self::sleep) is awake. Between calls of
 /// [`step`](Self::step) that is all. A live run ends before; its [snapshot](crate::Live::snapshot)
 /// is taken up again after bodies were removed or replaced, but not after a moving one was added: there are
 /// more coordinates then. What slept in it wakes there where what held it has changed.

@@ -148,7 +148,8 @@ impl Scene {
     /// Lets two bodies pass through each other. Many at once: [`Body::groups`].
     ///
     /// # Errors
-    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed; [`InputError::BadSetting`] for a body
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed;
+    /// [`InputError::BadSetting`] for a body
     /// and itself.
     pub fn ignore(&mut self, a: usize, b: usize) -> Result<(), InputError> {
         let mut pair = [a, b].into_iter();

@@ -63,9 +63,9 @@ pub enum CompliantFailure {
         t: f64,
         /// The quantity that differs, with its unit.
         what: &'static str,
-        /// That of this driver.
+        /// Its value for this driver.
         found: f64,
-        /// That of the run, or the most that the tolerance of the solver explains.
+        /// Its value in the run, or the most that the tolerance of the solver explains.
         expected: f64,
     },
 

@@ -45,7 +45,8 @@
 //! [`Run::state_at`]: crate::Run::state_at
 
 // Inside: `film` (the states that are shown), `marks` (events), `pen` (what a model draws),
-// `solids` (bodies of a scene, and forces on them), `made_again` (the steps that these are of), `pack` (all of it as short text). The page itself:
+// `solids` (bodies of a scene, and forces on them), `made_again` (the steps that these are of), `pack` (all
+// of it as short text). The page itself:
 // `page.html` (with its style), `scene.js` (the scene), `page.js` (data, time and plots).
 
 mod film;
@@ -86,7 +87,7 @@ pub struct Page<'a> {
     marks: Vec<Mark>,
     #[cfg(feature = "compliant")]
     scene: Option<&'a Scene>,
-    /// That of the driver whose forces are drawn.
+    /// The scene of the driver whose forces are drawn.
     #[cfg(feature = "compliant")]
     driven: Option<Scene>,
 }
@@ -176,7 +177,8 @@ impl<'a> Page<'a> {
     /// touch that did not press in the one before, or part. A run does not keep them: the steps of the
     /// samples are made once more, by a copy of the driver, and give the forces up to the tolerance of
     /// its solver. Each has to end where the run went on, to ten times the tolerance of the solver in the mean
-    /// speed of what is awake (what slept, to the speed of [`Sleep`](crate::compliant::Sleep)). Efforts that were given to a
+    /// speed of what is awake (what slept, to the speed of [`Sleep`](crate::compliant::Sleep)). Efforts that
+    /// were given to a
     /// live run are not known to it, nor what terms were before they were changed: such a run is refused.
     /// Heavier bodies that move alike are told from those of the run by the [`scene`](Self::scene) alone.
     ///

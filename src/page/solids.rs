@@ -128,7 +128,7 @@ pub(super) fn forces(
     film: &Film,
     drawing: &mut Drawing,
 ) -> Result<Vec<Mark>, CompliantFailure> {
-    let mut again = Again::of(stepper, run)?;
+    let mut again = Again::of(stepper, run);
     let (times, last) = (run.times(), run.times().len().saturating_sub(1));
     let mut marks = Vec::new();
     let (mut pen, mut made) = (Pen::default(), None);

@@ -118,10 +118,10 @@ fn bad_scenes_are_refused_by_name() {
     rolling.add(Body::fixed(Shape::plane())).unwrap();
     rolling.add(rolls.position([0.0, 0.0, 0.1])).unwrap();
     let (q, v) = rolling.start();
-    let driver = Compliant::new(rolling)
+    let mut driver = Compliant::new(rolling)
         .unwrap()
         .friction(StepFriction::Cone);
-    let refused = driver.clone().start(&Start::at(0.0).q(&q).v(&v));
+    let refused = driver.start(&Start::at(0.0).q(&q).v(&v));
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("Scene::contact_of"), "{refused}");
     let refused = scene.ignore(1, 1).unwrap_err().to_string();

@@ -184,7 +184,8 @@ impl Query<'_> {
     /// inside.
     ///
     /// # Errors
-    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed; [`InputError::BadSetting`] for a body
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed;
+    /// [`InputError::BadSetting`] for a body
     /// and itself, two planes, and pairs of which parry has no distance (the entry is body A, the
     /// value body B).
     pub fn distance(&self, a: usize, b: usize) -> Result<ManifoldPoint, InputError> {

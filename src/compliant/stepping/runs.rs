@@ -275,7 +275,7 @@ pub(super) struct LiveRun<'a, S> {
 /// The saved state of a live run.
 pub(super) struct Saved {
     pub(super) core: Core,
-    /// What held those that sleep.
+    /// Checksums of the supports of those that sleep.
     supports: Vec<u64>,
     pub(super) stand: Stand,
 }

@@ -135,7 +135,7 @@ fn what_lost_its_friction_slips() {
     let ice = Body::fixed(Shape::plane()).friction(0.0);
     let before = slept.driver.q()[0];
     let driver = slept.goes_on(1.5, |driver| {
-        driver.replace_body(0, ice.clone()).expect("ice")
+        driver.replace_body(0, ice.clone()).expect("ice");
     });
     assert!((driver.q()[0] - before - slipped).abs() < 1e-9);
     // So it does where the driver takes none, and where it changes between steps.
@@ -144,7 +144,7 @@ fn what_lost_its_friction_slips() {
     let mut driver = slept.driver.clone().frictionless();
     steps(&mut driver, 50);
     assert!((driver.q()[0] - before - slipped).abs() < 1e-9);
-    let mut driver = slept.driver.clone();
+    let mut driver = slept.driver;
     driver.system_mut().replace(0, ice).expect("ice");
     steps(&mut driver, 50);
     assert!((driver.q()[0] - before - slipped).abs() < 1e-9);
@@ -165,10 +165,8 @@ fn other_laws_wake() {
     let other = |driver: &mut Compliant<Scene>| *driver = driver.clone().friction(lagged);
     assert!(sleeping(&slept.goes_on(1.01, soft)).is_empty());
     assert!(sleeping(&slept.goes_on(1.01, other)).is_empty());
-    let set: [&dyn Fn(&mut Compliant<Scene>); 2] = [&soft, &other];
-    for set in set {
-        let mut driver = slept.driver.clone();
-        set(&mut driver);
+    let softened = slept.driver.clone().softness(softer);
+    for mut driver in [softened, slept.driver.friction(lagged)] {
         steps(&mut driver, 1);
         assert!(sleeping(&driver).is_empty());
     }
@@ -212,7 +210,7 @@ fn what_lost_its_counterweight_tips() {
     let slept = Slept::of(scene);
     let light = cube().density(500.0).position([0.8, 0.0, 0.4]);
     let driver = slept.goes_on(1.5, |driver| {
-        driver.replace_body(4, light.clone()).expect("a cube")
+        driver.replace_body(4, light.clone()).expect("a cube");
     });
     assert!(driver.q()[9] < 0.35, "the heavier side went down");
     // What is the same sleeps on, by the bit.

@@ -1,4 +1,4 @@
-//! What holds those that sleep, as a number for each of them: a saved run that goes on in a model in
+//! Supports of those that sleep, as a number for each of them: a saved run that goes on in a model in
 //! which that is another wakes them.
 
 use super::at_rest::mix;
@@ -9,7 +9,8 @@ use crate::compliant::stepping::state::{Core, Settings};
 use crate::mechanics::{ContactParameters, ContactSet, Contacts, MechanicalSystem, Reach};
 
 impl Core {
-    /// For each tree a checksum of what holds it where it sleeps: its contacts, its inertia, and the settings of laws. Efforts and rows of terms are
+    /// For each tree a checksum of what holds it where it sleeps: its contacts, its inertia, and the settings
+    /// of laws. Efforts and rows of terms are
     /// compared in every step. Empty where none sleeps, and where the model refuses to say.
     pub(in crate::compliant::stepping) fn supports(&self, system: &dyn SteppedSystem) -> Vec<u64> {
         if self.sleepers.count() == 0 {
