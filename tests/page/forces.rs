@@ -1,7 +1,7 @@
 //! Forces of the compliant driver on the bodies of a scene.
 
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{CompliantFailure, Sleep};
+use saltation::compliant::{CompliantFailure, Scheme, Sleep, Solver, StepFriction};
 use saltation::{Compliant, Page, Run, Start};
 
 use crate::reader::{data, html, numbers, unpack};
@@ -184,6 +184,45 @@ fn forces_of_the_same_driver_are_drawn() {
     let slept = stepper.integrate(&Start::at(0.0).q(q).v(v), 0.9).unwrap();
     assert!(differs(&slept, &other).is_some());
     assert_eq!(differs(&slept, &stepper), None);
+}
+
+/// Whatever its law of friction, scheme, and tolerance, a driver makes the steps of its run: boxes and balls
+/// that fall on each other, bounce, and come to rest.
+#[test]
+fn forces_of_the_same_driver_are_drawn_whatever_its_settings() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    for k in 0..12_u8 {
+        let shape = if k % 2 == 0 {
+            Shape::cuboid([0.05, 0.08, 0.1])
+        } else {
+            Shape::sphere(0.07)
+        };
+        let at = [0.06 * f64::from(k % 3), 0.05 * f64::from(k % 2), 0.2];
+        let body = Body::new(shape.unwrap()).orientation([1.0, 0.3, 0.1 * f64::from(k), 0.0]);
+        let body = body.position([at[0], at[1], at[2] * f64::from(k + 1)]);
+        scene.add(body).unwrap();
+    }
+    let new = || Compliant::new(scene.clone()).unwrap();
+    for mut stepper in [
+        new(),
+        new().friction(StepFriction::Cone),
+        new().friction(StepFriction::Lagged { slip: 1e-4 }),
+        new().scheme(Scheme::Midpoint),
+        new().solver(Solver::new().rtol(1e-3)),
+        new().time_step(7e-3).sleep(Sleep::default()),
+    ] {
+        let run = run_of(&mut stepper, 2.0);
+        assert_eq!(differs(&run, &stepper), None);
+    }
+    let mut bouncing = Scene::new();
+    for k in 0..scene.len() {
+        let body = scene.body(k).unwrap().clone();
+        bouncing.add(body.restitution(0.5)).unwrap();
+    }
+    let mut stepper = Compliant::new(bouncing).unwrap();
+    let run = run_of(&mut stepper, 2.0);
+    assert_eq!(differs(&run, &stepper), None);
 }
 
 /// An effort that a live run was given is not known to the driver.
