@@ -46,7 +46,7 @@ pub enum StepFriction {
 ///   changed its velocities by no more than 1 % of what it would have changed them by without contacts
 ///   and terms (or by a thousandth of `speed`), with the same applied effort as the step before;
 /// * it is **held by the world**: by a contact that presses or a row of a term, with one tree alone.
-///   What floats or falls never sleeps, however slow;
+///   What floats or falls never sleeps, however slow, nor what a contact of a term touches;
 /// * nothing that acts on it **changes in time**: at rest there, its velocities without contacts and the
 ///   laws of its rows are the same for a step from the start of this one and from its end.
 ///
@@ -60,7 +60,7 @@ pub enum StepFriction {
 ///   [`least_margin`](crate::compliant::Compliant::least_margin);
 /// * its velocities without contacts differ from those with which it fell asleep, by more than rounding (1e-9):
 ///   an effort was applied, gravity changed, the wind blows;
-/// * a row that holds it differs, or there is another: the goal of a motor moves, a [`Kinematic`] body
+/// * a row that holds it differs, or there is another, or a contact of a term: the goal of a motor moves, a [`Kinematic`] body
 ///   sets off. So does what lies upon that body, which is one island with it;
 /// * the step has another length than those before: so have the last two of a run that its step does not divide;
 /// * [`wake`](crate::compliant::Compliant::wake), [`wake_all`](crate::compliant::Compliant::wake_all),

@@ -1,10 +1,11 @@
 //! Saved runs whose sleepers are taken up in a model that was changed since.
 
 use saltation::bodies::{Body, Scene, Shape};
-use saltation::compliant::{Softness, StepFriction};
-use saltation::{Compliant, Snapshot, Start};
+use saltation::compliant::{Problem, Softness, StepFriction, StepState, StepTerm};
+use saltation::mechanics::ContactParameters;
+use saltation::{Compliant, InputError, Snapshot, Start};
 
-use super::{DT, ball, bits, cube, ground, rule, sleeping, stack, steps};
+use super::{DT, ball, bits, cube, ground, rule, sleeping, stack, start, steps};
 
 /// Driver and snapshot of a run in which all trees sleep.
 struct Slept {
@@ -220,4 +221,46 @@ fn what_lost_its_counterweight_tips() {
     });
     assert_eq!(bits(driver.q()), bits(slept.driver.q()));
     assert_eq!(sleeping(&driver), [0, 1, 2]);
+}
+
+/// A floor at a height, as a contact of a term.
+#[derive(Clone, Debug)]
+struct Floor(f64);
+
+impl StepTerm for Floor {
+    fn add(&self, state: &StepState<'_>, problem: &mut Problem) -> Result<(), InputError> {
+        let of = ContactParameters::new(0, state.q[2] - self.0);
+        problem.add_contact(&of, &[(0, &[0.0, 0.0, 0.0, 0.0, 0.0, 1.0])])?;
+        Ok(())
+    }
+}
+
+/// What a contact of a term touches is awake, for nothing says whether that stays: neither does it fall
+/// asleep, nor does it sleep on where one comes.
+#[test]
+fn what_lies_on_a_contact_of_a_term_does_not_sleep() {
+    let mut scene = ground();
+    scene.add(ball().position([0.0, 0.0, 0.1])).expect("a ball");
+    scene.add(ball().position([5.0, 0.0, 0.1])).expect("a ball");
+    let mut floating = Scene::new();
+    floating
+        .add(ball().position([0.0, 0.0, 0.1]))
+        .expect("a ball");
+    let mut driver = start(floating, |s| s.sleep(rule()).term(Floor(0.1)));
+    steps(&mut driver, 100);
+    assert!(sleeping(&driver).is_empty());
+    let height = driver.q()[2];
+    *driver.term_mut::<Floor>(0).expect("a floor") = Floor(-9.0);
+    steps(&mut driver, 50);
+    assert!((height - driver.q()[2] - FALLEN).abs() < 1e-9);
+    // One that comes, to lift the first ball of two that sleep on the ground.
+    let mut driver = start(scene, |s| s.sleep(rule()));
+    steps(&mut driver, 100);
+    assert_eq!(sleeping(&driver), [0, 1]);
+    let mut driver = driver.term(Floor(0.12));
+    steps(&mut driver, 1);
+    assert_eq!(sleeping(&driver), [1]);
+    steps(&mut driver, 100);
+    assert!((driver.q()[2] - 0.12).abs() < 1e-3);
+    assert_eq!(sleeping(&driver), [1]);
 }
