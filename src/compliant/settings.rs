@@ -60,7 +60,8 @@ pub enum StepFriction {
 ///   [`least_margin`](crate::compliant::Compliant::least_margin);
 /// * its velocities without contacts differ from those with which it fell asleep, by more than rounding (1e-9):
 ///   an effort was applied, gravity changed, the wind blows;
-/// * a row that holds it differs, or there is another, or a contact of a term: the goal of a motor moves, a [`Kinematic`] body
+/// * a row that holds it differs, or there is another, or a contact of a term: the goal of a motor moves,
+///   a [`Kinematic`] body
 ///   sets off. So does what lies upon that body, which is one island with it;
 /// * the step has another length than those before: so have the last two of a run that its step does not divide;
 /// * [`wake`](crate::compliant::Compliant::wake), [`wake_all`](crate::compliant::Compliant::wake_all),

@@ -204,25 +204,22 @@ fn forces_of_the_same_driver_are_drawn_whatever_its_settings() {
         scene.add(body).unwrap();
     }
     let new = || Compliant::new(scene.clone()).unwrap();
-    for mut stepper in [
-        new(),
-        new().friction(StepFriction::Cone),
-        new().friction(StepFriction::Lagged { slip: 1e-4 }),
-        new().scheme(Scheme::Midpoint),
-        new().solver(Solver::new().rtol(1e-3)),
-        new().time_step(7e-3).sleep(Sleep::default()),
-    ] {
+    let drawn = |mut stepper: Compliant<Scene>| {
         let run = run_of(&mut stepper, 2.0);
         assert_eq!(differs(&run, &stepper), None);
-    }
+    };
+    drawn(new());
+    drawn(new().friction(StepFriction::Cone));
+    drawn(new().friction(StepFriction::Lagged { slip: 1e-4 }));
+    drawn(new().scheme(Scheme::Midpoint));
+    drawn(new().solver(Solver::new().rtol(1e-3)));
+    drawn(new().time_step(7e-3).sleep(Sleep::default()));
     let mut bouncing = Scene::new();
     for k in 0..scene.len() {
         let body = scene.body(k).unwrap().clone();
         bouncing.add(body.restitution(0.5)).unwrap();
     }
-    let mut stepper = Compliant::new(bouncing).unwrap();
-    let run = run_of(&mut stepper, 2.0);
-    assert_eq!(differs(&run, &stepper), None);
+    drawn(Compliant::new(bouncing).unwrap());
 }
 
 /// An effort that a live run was given is not known to the driver.

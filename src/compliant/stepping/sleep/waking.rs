@@ -87,7 +87,8 @@ impl Core {
     }
 
     /// Wakes islands of which a row has another law than when they fell asleep, those that a row joins
-    /// with a tree that is awake, and those with a contact of a term; true where one was. Where none is, the rows of those that sleep are left out
+    /// with a tree that is awake, and those with a contact of a term; true where one was.
+    /// Where none is, the rows of those that sleep are left out
     /// of the problem that was built.
     pub(in crate::compliant::stepping) fn wake_by_rows(
         &mut self,
