@@ -10,7 +10,9 @@ use crate::MatrixFault;
 #[non_exhaustive]
 pub enum InputError {
     /// The system has no state variables.
-    #[error("the system has no state variables: dim() is 0")]
+    #[error(
+        "the system has no state variables: dim() is 0 (a scene in which no body moves has none)"
+    )]
     EmptySystem,
 
     /// A slice has the wrong length.
@@ -79,6 +81,15 @@ pub enum InputError {
         index: usize,
         /// The number of those that exist.
         count: usize,
+    },
+
+    /// A body of a scene that was removed, or is not of the kind that is asked for.
+    #[error("body {body} {why}")]
+    WrongBody {
+        /// The body.
+        body: usize,
+        /// Its fate, or its kind.
+        why: &'static str,
     },
 
     /// A time was asked for that the run does not cover.
@@ -211,7 +222,7 @@ pub enum InputError {
 
     /// A coefficient of friction is given to what ignores it.
     #[error(
-        "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction (that of a model is one where contacts have tangents), or say by frictionless() of the model that it does not matter (Variational::frictionless_impacts: not in impacts)"
+        "contact {contact} has the coefficient of friction {friction}, which {law} ignores: take a law with friction (that of a model is one where contacts have tangents), or say by frictionless() of the model that it does not matter (Variational::frictionless_impacts: not in impacts); bodies of a contact of a scene: Scene::contact_of"
     )]
     FrictionIgnored {
         /// The impact law, or the part of the driver, that ignores friction.
@@ -224,7 +235,7 @@ pub enum InputError {
 
     /// Spinning or rolling friction is given to what ignores it.
     #[error(
-        "contact {contact} has spinning friction {spinning} m and rolling friction {rolling} m, which {law} ignores: take the compliant driver with StepFriction::Coulomb and contacts with rows of angular velocity, or 0 (Compliant::frictionless says that they do not matter)"
+        "contact {contact} has spinning friction {spinning} m and rolling friction {rolling} m, which {law} ignores: take the compliant driver with StepFriction::Coulomb and contacts with rows of angular velocity, or 0 (Compliant::frictionless says that they do not matter); bodies of a contact of a scene: Scene::contact_of"
     )]
     MomentsIgnored {
         /// The law, or the part of the driver, that ignores them.
@@ -239,7 +250,7 @@ pub enum InputError {
 
     /// A coefficient of restitution is not zero, and the impact law ignores it.
     #[error(
-        "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0 (Compliant::inelastic says that it does not matter)"
+        "contact {contact} has restitution {restitution}, which {law} does not know: take a law that does, or 0 (Compliant::inelastic says that it does not matter); bodies of a contact of a scene: Scene::contact_of"
     )]
     RestitutionIgnored {
         /// The impact law.

@@ -55,7 +55,8 @@
 //! ([`mechanics::MechanicalSystem`], [`mechanics::UnilateralConstraints`]), which a
 //! [`ContactModel`] joins with the law of their impacts. A **driver** says how time goes. A
 //! [`Run`] is what happened, the same for all of them: its states at any time
-//! ([`Run::state_at`], [`Run::every`]), its events by guard and by contact, its doubts, a table
+//! ([`Run::state_at`], [`Run::every`]), its events by guard and by contact (of a [`bodies::Scene`]
+//! in [`Compliant`], whose contacts come and go, none), its doubts, a table
 //! ([`Run::write_csv`]), a page to look at ([`Page`]), where a later run goes on ([`Run::end`]).
 //!
 //! | the system | driver | takes | contacts | friction | restitution | derivative |
@@ -63,7 +64,7 @@
 //! | `x' = f(t, x; mode)` with guards: soft legs, relays, neurons | [`Integrator`] | [`Flow`] and [`EventFunction`] | many guards at one instant, by projection | as the model writes it | by resets | whole, with a verdict, through corners |
 //! | rigid bodies, impacts exact in time | [`EventDriven`] | [`ContactModel`] | rebound, rest, stick and slip; accumulations summed with a bound of the error; the impact law is a choice | Coulomb, static above kinetic or by a law of speed and place, in the plane up to a hundred contacts that touch, in space five; surfaces that move | by the law | as above, by differences where contacts rub |
 //! | rigid bodies over long times, where energy is to stay bounded; fixed rates | [`Variational`] | [`ContactModel`] with `q̇ = v` | impacts within steps, rest | Coulomb, one coefficient a contact, in space too; surfaces at rest | by the law | of runs with single impacts that rebound |
-//! | rubber feet, piles, control loops: hundreds of contacts | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, one coefficient a contact, with a small creep; surfaces at rest | Newton's, all contacts of a blow at once | of the steps as they are made |
+//! | rubber feet, piles, control loops: hundreds of contacts | [`Compliant`] | [`ContactModel`], of which it reads no law, or contacts found by geometry ([`bodies::Scene`]) | springs and dampers, soft or nearly rigid | Coulomb, one coefficient a contact, with a small creep; spinning and rolling friction; surfaces at rest | Newton's, all contacts of a blow at once | of the steps as they are made |
 //!
 //! What a driver or law cannot honour is refused by name when a run starts, or where such a contact of a scene first
 //! comes near, unless you say that it does not matter ([`ContactModel::frictionless`], [`Compliant::inelastic`]).

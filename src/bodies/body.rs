@@ -169,8 +169,9 @@ impl Body {
     }
 
     /// Coefficient of rolling friction `r ≥ 0` (m): the same of moments in the tangent plane, which oppose
-    /// rolling. A ball of radius `R` that rolls loses the speed `g (r/R)/(1 + 2/5)` a second, and stays on
-    /// inclines of less than `tan α = r/R`. For two bodies see
+    /// rolling. A solid ball of radius `R` that rolls loses the speed `g (r/R)/(1 + 2/5)` a second while
+    /// friction can hold the force for that, `r/R < 7/5 μ`; beyond, it slides and loses `μ g`. It stays on
+    /// inclines where `tan α` is less than both `r/R` and `μ`. For two bodies see
     /// [`spinning_friction`](Self::spinning_friction). (`MuJoCo`'s third coefficient.) Default 0.
     ///
     /// ```
@@ -198,7 +199,10 @@ impl Body {
     /// gives back. Two bodies have the greater of theirs, so that a ball bounces on any ground (the
     /// rule of `Box2D`). Default 0.
     ///
-    /// The compliant driver says what it makes of several contacts at once
+    /// In steps of the compliant driver a bounce falls short, by up to `3 u dt` of height after an arrival
+    /// with the speed
+    /// `u`: with 10 ms and `e = 1` one from 1 m by 4 to 9 cm.
+    /// That driver says what it makes of several contacts at once
     /// ([module](crate::compliant)); [`fixed_contacts`](super::Scene::fixed_contacts) hands the
     /// coefficients on to the laws of impact of the other drivers.
     #[must_use]
@@ -320,6 +324,11 @@ impl Body {
         validate::not_negative("dissipation time", &[material.dissipation_time])?;
         validate::not_negative("near_rigid", material.near_rigid.as_slice())?;
         validate::positive("stiction", material.stiction.as_slice())?;
+        // Of a fixed body too, although nothing uses them.
+        match self.inertia {
+            Inertia::Density(density) => validate::positive("density", &[density])?,
+            Inertia::Given { mass, moments } => check_inertia(mass, &moments)?,
+        }
         if self.fixed {
             let rule = "a fixed body has no velocity";
             return validate::accepted("velocity", &self.velocity, rule, |v| v == 0.0);
@@ -328,8 +337,7 @@ impl Body {
             let rule = "a body with a plane must be fixed";
             return validate::unless(false, "volume", f64::INFINITY, rule);
         }
-        if let Inertia::Density(density) = self.inertia {
-            validate::positive("density", &[density])?;
+        if let Inertia::Density(_) = self.inertia {
             let (volume, rule) = (
                 self.shape.volume(),
                 "must be > 0: give the body a mass, or fix it",
@@ -337,16 +345,21 @@ impl Body {
             validate::unless(volume > 0.0, "volume", volume, rule)?;
         }
         let (mass, moments) = self.mass_and_moments();
-        validate::positive("mass", &[mass])?;
-        validate::positive("moment of inertia", &moments)?;
-        let (sum, rule) = (
-            moments.iter().sum::<f64>(),
-            "no moment of inertia is larger than the sum of the other two",
-        );
-        // Of a flat body one is the sum.
-        let accept = |moment| moment <= (sum - moment) * (1.0 + 1e-9);
-        validate::accepted("moment of inertia", &moments, rule, accept)
+        check_inertia(mass, &moments)
     }
+}
+
+/// Refuses what no body has.
+fn check_inertia(mass: f64, moments: &[f64; 3]) -> Result<(), InputError> {
+    validate::positive("mass", &[mass])?;
+    validate::positive("moment of inertia", moments)?;
+    let (sum, rule) = (
+        moments.iter().sum::<f64>(),
+        "no moment of inertia is larger than the sum of the other two",
+    );
+    // Of a flat body one is the sum.
+    let accept = |moment| moment <= (sum - moment) * (1.0 + 1e-9);
+    validate::accepted("moment of inertia", moments, rule, accept)
 }
 
 impl Material {
@@ -467,6 +480,13 @@ mod tests {
             Body::new(Shape::plane()),
             fixed.velocity([1.0, 0.0, 0.0]),
         ];
+        let fixed = || Body::fixed(Shape::plane());
+        let wrong = wrong.into_iter().chain([
+            fixed().density(-1.0),
+            fixed().density(f64::NAN),
+            fixed().mass(f64::NAN, [1.0; 3]),
+            fixed().mass(1.0, [1.0, 1.0, 3.0]),
+        ]);
         for body in wrong {
             assert!(body.validate().is_err(), "{body:?}");
         }

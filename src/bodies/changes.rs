@@ -11,10 +11,11 @@ use crate::{Compliant, InputError, Start, validate};
 /// ([`Scene::remove`]).
 ///
 /// The run goes on at the same time and from the same state, bit by bit as if it had been started
-/// there; settings, terms and counts stay, and what [slept](Self::sleep) is awake. Between calls of
+/// there (with the ground alone, where nothing moves yet); settings, terms and counts stay, and what
+/// [slept](Self::sleep) is awake. Between calls of
 /// [`step`](Self::step) that is all. A live run ends before; its [snapshot](crate::Live::snapshot)
-/// is taken up again after bodies were removed or replaced, but not after one was added: there are
-/// more coordinates then.
+/// is taken up again after bodies were removed or replaced, but not after a moving one was added: there are
+/// more coordinates then. What slept in it wakes there where what held it has changed.
 ///
 /// ```
 /// use saltation::bodies::{Anchor, Body, Joint, Scene, Shape};
@@ -57,7 +58,7 @@ impl Compliant<Scene> {
     /// Removes a body. Others that lay on it fall.
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there, or not any more;
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for one that was removed already;
     /// [`InputError::BodyHeld`] for one that a term of this driver acts on: its number among the
     /// terms is given. Nothing has changed then.
     pub fn remove_body(&mut self, body: usize) -> Result<(), InputError> {
@@ -138,11 +139,11 @@ impl Scene {
     /// ```
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there, or not any more.
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for one that was removed already.
     pub fn remove(&mut self, body: usize) -> Result<(), InputError> {
-        let count = self.bodies.len();
+        let missing = self.missing(body);
         let there = self.bodies.get_mut(body).filter(|placed| placed.is_there);
-        let placed = there.ok_or_else(|| no_body(body, count))?;
+        let placed = there.ok_or(missing)?;
         placed.is_there = false;
         placed.body.velocity = [0.0; 6];
         Ok(())
@@ -156,9 +157,8 @@ impl Scene {
     /// [`InputError::BadSetting`] for a body that moves in the place of a fixed one, and the other
     /// way round.
     pub fn replace(&mut self, body: usize, by: Body) -> Result<(), InputError> {
-        let count = self.bodies.len();
         let before = self.bodies.get(body);
-        let tree = before.ok_or_else(|| no_body(body, count))?.tree;
+        let tree = before.ok_or_else(|| self.missing(body))?.tree;
         by.validate().map_err(of_body(body))?;
         let rule =
             "a body that moves takes the place of one that moves, a fixed one of a fixed one";
@@ -172,9 +172,4 @@ impl Scene {
     fn slot_of(&self, body: usize) -> Option<usize> {
         self.bodies.get(body)?.tree
     }
-}
-
-fn no_body(index: usize, count: usize) -> InputError {
-    let what = "body";
-    InputError::NoSuch { what, index, count }
 }

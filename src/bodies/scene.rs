@@ -148,13 +148,16 @@ impl Scene {
     /// Lets two bodies pass through each other. Many at once: [`Body::groups`].
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there.
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed;
+    /// [`InputError::BadSetting`] for a body
+    /// and itself.
     pub fn ignore(&mut self, a: usize, b: usize) -> Result<(), InputError> {
-        let count = self.bodies.len();
-        if let Some(index) = [a, b].into_iter().find(|&body| self.there(body).is_none()) {
-            let what = "body";
-            return Err(InputError::NoSuch { what, index, count });
+        let mut pair = [a, b].into_iter();
+        if let Some(body) = pair.find(|&body| self.there(body).is_none()) {
+            return Err(self.missing(body));
         }
+        let rule = "must be two bodies: none touches itself";
+        validate::unless(a != b, "ignored pair", a as f64, rule)?;
         let pair = (a.min(b), a.max(b));
         if let Err(place) = self.ignored.binary_search(&pair) {
             self.ignored.insert(place, pair);
@@ -188,9 +191,44 @@ impl Scene {
         self.bodies.get(body).filter(|placed| placed.is_there)
     }
 
+    /// Why a body is not there.
+    pub(super) fn missing(&self, body: usize) -> InputError {
+        let (what, index, count) = ("body", body, self.len());
+        if body >= count {
+            return InputError::NoSuch { what, index, count };
+        }
+        let why = "was removed: its number stays empty until another body takes its place (Scene::replace, Compliant::replace_body)";
+        InputError::WrongBody { body, why }
+    }
+
     /// The tree of a moving body; none for a fixed one.
     pub fn tree_of(&self, body: usize) -> Option<usize> {
         self.there(body)?.tree
+    }
+
+    /// True where a body of another scene is the same: there or not, with its shape, inertia and material;
+    /// a fixed one in the same place.
+    pub(crate) fn is_same_body(&self, other: &Self, body: usize) -> bool {
+        let (Some(a), Some(b)) = (self.there(body), other.there(body)) else {
+            return self.there(body).is_none() && other.there(body).is_none();
+        };
+        // Shapes of parry are alike by their frames.
+        let of_shape = |placed: &Placed| {
+            let shape = &placed.body.shape;
+            (shape.kind(), shape.frame(), placed.radius)
+        };
+        let is_placed = a.tree.is_some() || a.pose == b.pose;
+        let of_body = |placed: &Placed| (placed.tree, placed.mass, placed.moments);
+        is_placed
+            && of_body(a) == of_body(b)
+            && of_shape(a) == of_shape(b)
+            && a.body.material == b.body.material
+    }
+
+    /// Mass of the body of a tree (kg); zero where it was removed.
+    pub(crate) fn mass_of_tree(&self, tree: usize) -> f64 {
+        let body = self.moving.get(tree).and_then(|body| self.there(*body));
+        body.map_or(0.0, |placed| placed.mass)
     }
 
     /// Mass of a body (kg); infinite for a fixed one.

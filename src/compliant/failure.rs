@@ -53,6 +53,22 @@ pub enum CompliantFailure {
         reason: InputError,
     },
 
+    /// A run of which this driver makes other steps: its forces are not those of the run
+    /// ([`Page::forces`](crate::Page::forces)).
+    #[error(
+        "t = {t}: the run does not go on as this driver does: {what} is {found:e}, expected {expected:e}; give the driver that made the run, with its time step and its bodies (efforts given to a live run, and terms as they were before they changed, are not known to it)"
+    )]
+    OtherRun {
+        /// Start of the step (s).
+        t: f64,
+        /// The quantity that differs, with its unit.
+        what: &'static str,
+        /// Its value for this driver.
+        found: f64,
+        /// Its value in the run, or the most that the tolerance of the solver explains.
+        expected: f64,
+    },
+
     /// The solution or the step has no derivative.
     #[error("no derivative: {why}")]
     NoDerivative {

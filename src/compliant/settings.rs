@@ -46,7 +46,7 @@ pub enum StepFriction {
 ///   changed its velocities by no more than 1 % of what it would have changed them by without contacts
 ///   and terms (or by a thousandth of `speed`), with the same applied effort as the step before;
 /// * it is **held by the world**: by a contact that presses or a row of a term, with one tree alone.
-///   What floats or falls never sleeps, however slow;
+///   What floats or falls never sleeps, however slow, nor what a contact of a term touches;
 /// * nothing that acts on it **changes in time**: at rest there, its velocities without contacts and the
 ///   laws of its rows are the same for a step from the start of this one and from its end.
 ///
@@ -60,14 +60,20 @@ pub enum StepFriction {
 ///   [`least_margin`](crate::compliant::Compliant::least_margin);
 /// * its velocities without contacts differ from those with which it fell asleep, by more than rounding (1e-9):
 ///   an effort was applied, gravity changed, the wind blows;
-/// * a row that holds it differs, or there is another: the goal of a motor moves, a [`Kinematic`] body
+/// * a row that holds it differs, or there is another, or a contact of a term: the goal of a motor moves,
+///   a [`Kinematic`] body
 ///   sets off. So does what lies upon that body, which is one island with it;
 /// * the step has another length than those before: so have the last two of a run that its step does not divide;
 /// * [`wake`](crate::compliant::Compliant::wake), [`wake_all`](crate::compliant::Compliant::wake_all),
 ///   [`system_mut`](crate::compliant::Compliant::system_mut),
 ///   [`exchange`](crate::compliant::Compliant::exchange) (as
 ///   [bodies that come or go](crate::compliant::Compliant::add_body)) or a new
-///   [`start`](crate::compliant::Compliant::start) says so: the last four wake all.
+///   [`start`](crate::compliant::Compliant::start) says so: the last four wake all, as does other
+///   [friction](crate::compliant::Compliant::friction) or [`Softness`](crate::compliant::Softness) of the driver;
+/// * a saved run is taken up ([`resume`](crate::compliant::Compliant::resume), `restore`) in a model or a driver
+///   in which something else holds it: contacts (those nearer than `least_margin`, by gap, rows and
+///   coefficients), the inertia of its trees, or friction and softness of the driver are not those with
+///   which it was saved.
 ///
 /// An island that wakes goes on with the velocity zero, from where it lies, and does not fall asleep
 /// again within `time`: an island that something awake touches is one with it, and sleeps when that

@@ -45,10 +45,13 @@
 //! [`Run::state_at`]: crate::Run::state_at
 
 // Inside: `film` (the states that are shown), `marks` (events), `pen` (what a model draws),
-// `solids` (bodies of a scene, and forces on them), `pack` (all of it as short text). The page itself:
+// `solids` (bodies of a scene, and forces on them), `made_again` (the steps that these are of), `pack` (all
+// of it as short text). The page itself:
 // `page.html` (with its style), `scene.js` (the scene), `page.js` (data, time and plots).
 
 mod film;
+#[cfg(feature = "compliant")]
+mod made_again;
 mod marks;
 mod pack;
 mod pen;
@@ -84,6 +87,9 @@ pub struct Page<'a> {
     marks: Vec<Mark>,
     #[cfg(feature = "compliant")]
     scene: Option<&'a Scene>,
+    /// The scene of the driver whose forces are drawn.
+    #[cfg(feature = "compliant")]
+    driven: Option<Scene>,
 }
 
 impl<'a> Page<'a> {
@@ -108,6 +114,8 @@ impl<'a> Page<'a> {
             marks: marks(run),
             #[cfg(feature = "compliant")]
             scene: None,
+            #[cfg(feature = "compliant")]
+            driven: None,
         })
     }
 
@@ -151,10 +159,14 @@ impl<'a> Page<'a> {
     /// The bodies of a scene, of which this is a run by any driver. Meshes are written whole.
     ///
     /// # Errors
-    /// [`InputError::WrongLength`] for a run of another system.
+    /// [`InputError::WrongLength`] for a run of another system; [`InputError::BadSetting`] for a body that is
+    /// not that of the driver whose [`forces`](Self::forces) are drawn.
     #[cfg(feature = "compliant")]
     pub fn scene(mut self, scene: &'a Scene) -> Result<Self, InputError> {
         solids::check(scene, self.run)?;
+        if let Some(driven) = &self.driven {
+            made_again::check_same_bodies(scene, driven)?;
+        }
         self.names = solids::names(scene);
         self.scene = Some(scene);
         Ok(self)
@@ -164,15 +176,25 @@ impl<'a> Page<'a> {
     /// number, or against a fixed body on the moving one; and marks at the samples at which bodies
     /// touch that did not press in the one before, or part. A run does not keep them: the steps of the
     /// samples are made once more, by a copy of the driver, and give the forces up to the tolerance of
-    /// its solver. Efforts that were given to a live run are not known to it.
+    /// its solver. Each has to end where the run went on, to ten times the tolerance of the solver in the mean
+    /// speed of what is awake (what slept, to the speed of [`Sleep`](crate::compliant::Sleep)). Efforts that
+    /// were given to a
+    /// live run are not known to it, nor what terms were before they were changed: such a run is refused.
+    /// Heavier bodies that move alike are told from those of the run by the [`scene`](Self::scene) alone.
     ///
     /// # Errors
-    /// As [`Compliant::step`]; those of [`scene`](Self::scene) and of [`drawn`](Self::drawn).
+    /// [`CompliantFailure::OtherRun`] for a run of which this driver does not make the steps; as
+    /// [`Compliant::step`]; those of [`scene`](Self::scene) and of [`drawn`](Self::drawn).
     #[cfg(feature = "compliant")]
     pub fn forces(mut self, stepper: &Compliant<Scene>) -> Result<Self, CompliantFailure> {
-        solids::check(stepper.system(), self.run)?;
+        let driven = stepper.system();
+        solids::check(driven, self.run)?;
+        if let Some(scene) = self.scene {
+            made_again::check_same_bodies(scene, driven)?;
+        }
         let marks = solids::forces(stepper, self.run, &self.film, &mut self.drawing)?;
         self.marks.extend(marks);
+        self.driven = Some(driven.clone());
         Ok(self)
     }
 

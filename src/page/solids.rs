@@ -6,13 +6,14 @@ use std::io::{self, Write};
 use nalgebra::Vector3;
 
 use super::film::Film;
+use super::made_again::Again;
 use super::marks::Mark;
 use super::pack::{write_list, write_numbers};
 use super::pen::{Drawing, Pen};
 use crate::bodies::{Scene, ShapeKind};
 use crate::compliant::CompliantFailure;
 use crate::mechanics::MechanicalSystem;
-use crate::{Compliant, InputError, Run, Start, validate};
+use crate::{Compliant, InputError, Run, validate};
 
 /// Refuses a run that is not one of this scene.
 pub(super) fn check(scene: &Scene, run: &Run) -> Result<(), InputError> {
@@ -127,7 +128,7 @@ pub(super) fn forces(
     film: &Film,
     drawing: &mut Drawing,
 ) -> Result<Vec<Mark>, CompliantFailure> {
-    let mut stepper = stepper.clone();
+    let mut again = Again::of(stepper, run);
     let (times, last) = (run.times(), run.times().len().saturating_sub(1));
     let mut marks = Vec::new();
     let (mut pen, mut made) = (Pen::default(), None);
@@ -136,15 +137,13 @@ pub(super) fn forces(
         // The end of the run is that of its last step.
         let after = times.partition_point(|&start| start <= t).min(last);
         let node = after.saturating_sub(1);
-        let Some(&start) = times.get(node) else {
+        if node >= times.len() {
             break;
-        };
+        }
         if made != Some(node) {
-            let (q, v) = (run.q(node), run.v(node));
-            stepper.start(&Start::at(start).q(q).v(v))?;
-            stepper.step()?;
+            let dt = again.step_from(node)?;
             let pairs;
-            (pen, pairs) = of_step(&stepper, q, stepper.t() - start);
+            (pen, pairs) = of_step(&again.stepper, run.q(node), dt);
             marks.extend(before.and_then(|before| change(t, &before, &pairs)));
             (before, made) = (Some(pairs), Some(node));
         }

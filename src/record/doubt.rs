@@ -84,7 +84,7 @@ pub enum Doubt {
     /// through each other. The load is far above their own, or the step too long for their speed. Told
     /// once a run.
     Sunk {
-        /// The contact.
+        /// The contact; [`Scene::contact_of`](crate::bodies::Scene::contact_of) names its bodies.
         contact: usize,
         /// Time (s).
         t: f64,
@@ -173,7 +173,7 @@ impl fmt::Display for Doubt {
                 share,
             } => write!(
                 f,
-                "contact {contact} lay {depth:e} m deep at t = {t}, {share:.1} of the smaller body: a load far above its own, or steps too long for the speed"
+                "contact {contact} lay {depth:e} m deep at t = {t}, {share:.1} of the smaller body: a load far above its own, or steps too long for the speed (bodies of a contact of a scene: Scene::contact_of)"
             ),
             Self::Apart { body, t, way, turn } => write!(
                 f,

@@ -287,7 +287,8 @@ impl Run {
 
     /// The log of contacts of bodies, in order of time; several contacts at one instant are one
     /// event. Drivers in steps find a release at the end of a step, and the compliant driver a
-    /// closing too; its contacts press from `a + τ ȧ = 0` on, by up to their dissipation time `τ`
+    /// closing too (of a [`Scene`](crate::bodies::Scene), whose contacts come and go, it logs none); its
+    /// contacts press from `a + τ ȧ = 0` on, by up to their dissipation time `τ`
     /// before they touch. What holds from the start on is no event: [`mode_at`](Self::mode_at) has it.
     pub fn events(&self) -> &[ContactEvent] {
         &self.path.events

@@ -1,7 +1,7 @@
 //! Bodies that come and go between steps.
 
-use saltation::bodies::{Anchor, Body, Joint, QueryMemory, Ray, Scene, Shape};
-use saltation::compliant::{Problem, RowLaw, StepState, StepTerm};
+use saltation::bodies::{Anchor, Body, Joint, Kinematic, Pose, QueryMemory, Ray, Scene, Shape};
+use saltation::compliant::{Problem, RowLaw, Sleep, StepState, StepTerm};
 use saltation::mechanics::{Contacts, MechanicalSystem};
 use saltation::{Compliant, InputError, Start};
 
@@ -98,7 +98,7 @@ fn a_body_that_goes_leaves_its_place_empty() {
     assert!(!bodies.contains(&2));
     assert!(matches!(
         query.distance(1, 2),
-        Err(InputError::NoSuch { .. })
+        Err(InputError::WrongBody { .. })
     ));
     let scene = driver.system();
     assert!(scene.body(2).is_none() && scene.pose(2, driver.q()).is_none());
@@ -208,7 +208,7 @@ fn what_cannot_go_or_come_is_refused_by_name_and_changes_nothing() {
     driver.remove_body(3).unwrap();
     assert!(matches!(
         driver.remove_body(3),
-        Err(InputError::NoSuch { .. })
+        Err(InputError::WrongBody { .. })
     ));
     // The ground goes, and all fall.
     driver.remove_body(0).unwrap();
@@ -291,4 +291,84 @@ fn another_system_goes_on_where_the_one_before_stood() {
     let (q, v) = lively().start();
     let refused = idle.exchange(lively(), &q, &v).err();
     assert_eq!(refused, Some(InputError::NotStarted));
+}
+
+/// A scene may start with the ground alone, or with nothing: it steps, and bodies come.
+#[test]
+fn a_scene_without_moving_bodies_runs() {
+    let mut ground = Scene::new();
+    ground.add(Body::fixed(Shape::plane())).unwrap();
+    for scene in [Scene::new(), ground] {
+        let (q, v) = scene.start();
+        assert!(q.is_empty() && v.is_empty());
+        let start = Start::at(0.0).q(&q).v(&v);
+        let mut stepper = Compliant::new(scene).unwrap().sleep(Sleep::default());
+        let run = stepper.integrate(&start, 0.1).unwrap().completed().unwrap();
+        assert_eq!((run.times().len(), run.state().len()), (11, 0));
+        let mut live = stepper.live(&start).unwrap();
+        live.advance(0.1, &[]).unwrap();
+        let saved = live.snapshot();
+        live.advance(0.2, &[]).unwrap();
+        drop(live);
+        drop(stepper.resume(&saved).unwrap());
+        #[cfg(feature = "serde")]
+        {
+            let saved = saltation::compliant::Checkpoint::of(&saved).unwrap();
+            drop(stepper.restore(&saved).unwrap());
+        }
+        run.write_csv(&mut Vec::new()).unwrap();
+        assert_eq!(run.state_at(0.05).unwrap().len(), 0);
+        assert!((stepper.t() - 0.1).abs() < 1e-12);
+        assert_eq!(stepper.asleep(), [false; 0]);
+        stepper.step_with(&[]).unwrap();
+        let derived = stepper.derivative(&start, 0.1).unwrap();
+        assert!(derived.matrix().is_ok_and(|matrix| matrix.is_empty()));
+        assert_eq!(stepper.energy_balance(&run).map(|_| ()), Ok(()));
+        stepper.start(&start).unwrap();
+        let ball = Body::new(Shape::sphere(0.1).unwrap());
+        let ball = stepper.add_body(ball.position([0.0, 0.0, 1.0])).unwrap();
+        stepper.step().unwrap();
+        let height = stepper.system().position(ball, stepper.q()).unwrap().z;
+        assert!((1.0 - height - 9.81e-4).abs() < 1e-12, "{height}");
+        stepper.remove_body(ball).unwrap();
+        stepper.step().unwrap();
+    }
+}
+
+/// Of a body that was removed, and of one that is fixed where one that moves is asked for, it is said so.
+#[test]
+fn why_a_number_is_no_body_is_said() {
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane())).unwrap();
+    scene.add(ball().position([0.0, 0.0, 0.1])).unwrap();
+    scene.add(ball().position([1.0, 0.0, 0.1])).unwrap();
+    scene.remove(1).unwrap();
+    let mut driver = started(scene.clone());
+    let q = driver.q().to_vec();
+    let mut memory = QueryMemory::default();
+    let mut other = scene.clone();
+    let still = |_: f64| Ok(Pose::identity());
+    let seen = scene.query(&q, &mut memory).unwrap();
+    let removed = [
+        other.remove(1),
+        other.ignore(2, 1),
+        driver.remove_body(1),
+        Anchor::of(&scene, 1, [0.0; 3]).map(|_| ()),
+        Kinematic::of(&scene, 1, still).map(|_| ()),
+        seen.distance(1, 2).map(|_| ()),
+    ];
+    for refused in removed {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, InputError::WrongBody { body: 1, .. }));
+        assert!(
+            error.to_string().starts_with("body 1 was removed"),
+            "{error}"
+        );
+    }
+    let fixed = Kinematic::of(&scene, 0, still).unwrap_err().to_string();
+    assert_eq!(fixed, "body 0 is fixed: give one that moves");
+    for refused in [other.remove(3), Kinematic::of(&scene, 3, still).map(|_| ())] {
+        let error = refused.unwrap_err().to_string();
+        assert_eq!(error, "there is no body 3: there are 3, counted from 0");
+    }
 }

@@ -2,9 +2,10 @@
 
 use saltation::Start;
 use saltation::bodies::{Body, Scene, Shape};
+use saltation::compliant::StepFriction;
 use saltation::mechanics::{MechanicalSystem, check_mechanics};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{ContactModel, EventDriven};
+use saltation::{Compliant, ContactModel, EventDriven};
 
 use crate::random::SplitMix64;
 
@@ -112,6 +113,19 @@ fn bad_scenes_are_refused_by_name() {
     assert_eq!(scene.len(), 4);
     assert!(scene.add(Body::new(Shape::plane())).is_err());
     assert!(scene.ignore(0, 4).is_err());
+    let rolls = Body::new(Shape::sphere(0.1).unwrap()).rolling_friction(0.01);
+    let mut rolling = Scene::new();
+    rolling.add(Body::fixed(Shape::plane())).unwrap();
+    rolling.add(rolls.position([0.0, 0.0, 0.1])).unwrap();
+    let (q, v) = rolling.start();
+    let mut driver = Compliant::new(rolling)
+        .unwrap()
+        .friction(StepFriction::Cone);
+    let refused = driver.start(&Start::at(0.0).q(&q).v(&v));
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("Scene::contact_of"), "{refused}");
+    let refused = scene.ignore(1, 1).unwrap_err().to_string();
+    assert!(refused.contains("two bodies"), "{refused}");
     assert!(scene.gravity([0.0, f64::NAN, 0.0]).is_err());
     assert!(scene.pose(4, &[0.0; 21]).is_none() && scene.pose(1, &[]).is_none());
 }

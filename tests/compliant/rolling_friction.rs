@@ -49,6 +49,31 @@ fn rolling(speed: f64) -> Body {
         .angular_velocity([0.0, speed / RADIUS, 0.0])
 }
 
+/// A solid ball needs `m g (r/R)/(7/5)` of friction to roll on while it slows down: with less than that,
+/// `μ < 5/7 r/R`, it slides, and slows down by `μ g`. So it does on inclines steeper than `μ`, though `r/R`
+/// would hold it.
+#[test]
+fn a_ball_that_friction_cannot_hold_slides() {
+    let (mu, dt, steps) = (0.2, 1e-3, 100);
+    let with = |body: Body, ratio: f64, slope: f64| {
+        let body = body.friction(mu).rolling_friction(ratio * RADIUS);
+        let mut scene = on_plane(body, slope);
+        let plane = Body::fixed(Shape::plane()).friction(mu);
+        scene.replace(0, plane).expect("a plane");
+        let mut stepper = stepper(scene, dt);
+        run(&mut stepper, steps);
+        stepper.v()[3]
+    };
+    let lost = |ratio: f64| (1.0 - with(rolling(1.0), ratio, 0.0)) / (100.0 * dt);
+    // Below and above 7/5 μ = 0.28; the regularisation of friction is 1e-3 of a step.
+    assert!((lost(0.27) - G * 0.27 / 1.4).abs() < 0.01 * G * mu);
+    assert!((lost(0.5) - G * mu).abs() < 0.01 * G * mu);
+    // On tan α = 0.3.
+    let slope = 0.3_f64.atan();
+    let rate = G * (slope.sin() - mu * slope.cos());
+    assert!((with(ball(), 0.5, slope) / (100.0 * dt) - rate).abs() < 0.01 * rate);
+}
+
 #[test]
 fn a_ball_that_rolls_stops_where_it_should_and_stays() {
     // M = r m g against I + m R²: a = g (r/R)/(1 + 2/5).

@@ -25,14 +25,15 @@ impl FreeBody {
     /// A body of a scene, by its number.
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there or does not move.
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed or is fixed.
     pub fn of(scene: &Scene, body: usize) -> Result<Self, InputError> {
-        let tree = scene.tree_of(body).ok_or(InputError::NoSuch {
-            what: "moving body",
-            index: body,
-            count: scene.len(),
-        })?;
-        Ok(Self::from(tree))
+        if scene.there(body).is_none() {
+            return Err(scene.missing(body));
+        }
+        let why = "is fixed: give one that moves";
+        let tree = scene.tree_of(body);
+        tree.map(Self::from)
+            .ok_or(InputError::WrongBody { body, why })
     }
 }
 
@@ -84,17 +85,13 @@ impl Anchor {
     /// the world.
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there.
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed.
     pub fn of(scene: &Scene, body: usize, point: [f64; 3]) -> Result<Self, InputError> {
         if let Some(tree) = scene.tree_of(body) {
             return Ok(Self::on(tree, point));
         }
         let (q, _) = scene.start();
-        let pose = scene.pose(body, &q).ok_or(InputError::NoSuch {
-            what: "body",
-            index: body,
-            count: scene.len(),
-        })?;
+        let pose = scene.pose(body, &q).ok_or_else(|| scene.missing(body))?;
         let of_world = Self::world(pose.to_world(point.into()).into());
         Ok(of_world.turned(pose.quaternion()))
     }

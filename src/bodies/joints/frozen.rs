@@ -59,7 +59,7 @@ impl Frozen {
     /// As [`new`](Self::new), for a body of a scene by its number.
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there or does not move.
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed or is fixed.
     pub fn of(scene: &Scene, body: usize, axes: &[JointAxis]) -> Result<Self, InputError> {
         Ok(Self::new(FreeBody::of(scene, body)?, axes))
     }

@@ -78,7 +78,7 @@ impl Kinematic {
     /// As [`new`](Self::new), of a body of a scene by its number.
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there or does not move.
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed or is fixed.
     pub fn of(
         scene: &Scene,
         body: usize,

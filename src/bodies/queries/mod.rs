@@ -184,7 +184,8 @@ impl Query<'_> {
     /// inside.
     ///
     /// # Errors
-    /// [`InputError::NoSuch`] for a body that is not there; [`InputError::BadSetting`] for a body
+    /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed;
+    /// [`InputError::BadSetting`] for a body
     /// and itself, two planes, and pairs of which parry has no distance (the entry is body A, the
     /// value body B).
     pub fn distance(&self, a: usize, b: usize) -> Result<ManifoldPoint, InputError> {
@@ -295,14 +296,9 @@ impl Query<'_> {
     }
 
     fn placed(&self, body: usize) -> Result<PlacedShape<'_>, InputError> {
-        let (what, count) = ("body", self.scene.len());
         let there = self.scene.there(body);
         let found = there.zip(self.memory.poses.get(body));
-        let (placed, pose) = found.ok_or(InputError::NoSuch {
-            what,
-            index: body,
-            count,
-        })?;
+        let (placed, pose) = found.ok_or_else(|| self.scene.missing(body))?;
         Ok(PlacedShape::new(&placed.body.shape, pose))
     }
 }

@@ -283,6 +283,11 @@ impl Problem {
         Ok(())
     }
 
+    /// Contacts that terms added, behind those of the source, of which there are so many.
+    pub(in crate::compliant) fn contacts_of_terms(&self, of_source: usize) -> &[ContactTerm] {
+        self.contacts.get(of_source..).unwrap_or_default()
+    }
+
     /// The rows of the moments of a contact, behind its own.
     pub(in crate::compliant) fn of_moments(&self, links: &Links) -> Links {
         let behind = |link: Link| Link {

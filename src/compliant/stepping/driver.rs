@@ -75,9 +75,10 @@ where
     /// With the default settings.
     ///
     /// # Errors
-    /// [`InputError::EmptySystem`], and trees that do not follow each other.
+    /// [`InputError::EmptySystem`], but for a system of no trees: a scene in which nothing moves yet. Trees that
+    /// do not follow each other.
     pub fn new(system: S) -> Result<Self, InputError> {
-        if system.dof() == 0 {
+        if system.dof() == 0 && system.trees() > 0 {
             return Err(InputError::EmptySystem);
         }
         let sizes = Arc::new(Sizes::by_trees(&system)?);
@@ -108,6 +109,7 @@ where
     #[must_use]
     pub fn softness(mut self, softness: Softness) -> Self {
         self.core.settings.softness = softness;
+        self.wake_all();
         self
     }
 
@@ -125,6 +127,7 @@ where
     #[must_use]
     pub fn friction(mut self, friction: StepFriction) -> Self {
         self.core.settings.friction_law = friction;
+        self.wake_all();
         self
     }
 
@@ -132,6 +135,7 @@ where
     #[must_use]
     pub fn frictionless(mut self) -> Self {
         self.core.settings.friction = false;
+        self.wake_all();
         self
     }
 
@@ -234,7 +238,24 @@ where
         Ok(std::mem::replace(&mut self.system, system))
     }
 
-    /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here.
+    /// The length of a step (s), and the speed below which trees may sleep; zero where none may.
+    pub(crate) fn step_and_sleep(&self) -> (f64, f64) {
+        let settings = &self.core.settings;
+        let speed = settings.sleep.map_or(0.0, |rule| rule.speed);
+        (settings.dt, speed)
+    }
+
+    /// Takes another length of steps (s).
+    pub(crate) fn set_step(&mut self, dt: f64) {
+        self.core.settings.dt = dt;
+    }
+
+    /// The relative tolerance of the solver.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.core.solver.settings.rtol
+    }
+
+    /// Starts at positions and velocities, for [`step`](Self::step). Settings are checked here, and in each step.
     ///
     /// # Errors
     /// Bad input.
@@ -247,7 +268,7 @@ where
     ///
     /// # Errors
     /// [`CompliantFailure`]; the state is then that at the start of the step. [`CompliantFailure::Input`] before
-    /// [`start`](Self::start).
+    /// [`start`](Self::start), and for bad settings.
     pub fn step(&mut self) -> Result<(), CompliantFailure> {
         let dt = self.core.settings.dt;
         self.core.step(&self.system, dt, &[])

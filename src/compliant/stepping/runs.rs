@@ -11,6 +11,8 @@ use super::model::SteppedSystem;
 use super::state::Core;
 #[cfg(feature = "serde")]
 use crate::compliant::Checkpoint;
+#[cfg(doc)]
+use crate::compliant::Sleep;
 use crate::mechanics::{ContactSource, MechanicalSystem, State};
 use crate::record::path::{Keep, Path};
 use crate::record::{Advance, BodyLayout, Now, Told, can_go_on, whole_steps};
@@ -86,8 +88,9 @@ impl Core {
     pub(super) fn take_up(
         &mut self,
         system: &dyn SteppedSystem,
-        saved: &Self,
+        from: &Saved,
     ) -> Result<(), InputError> {
+        let saved = &from.core;
         if !saved.fits(system) {
             return Err(InputError::Snapshot { of: "system" });
         }
@@ -99,6 +102,7 @@ impl Core {
         self.settings = settings;
         self.solver.settings = solver;
         self.take_interrupt();
+        self.wake_unless_held(system, &from.supports);
         Ok(())
     }
 }
@@ -124,13 +128,14 @@ where
         Ok(Live::new(LiveRun { driver, stand }, status))
     }
 
-    /// Takes up a live run from a snapshot of it.
+    /// Takes up a live run from a snapshot of it. Where the system has changed since, what
+    /// [slept](Sleep) wakes if something else holds it now.
     ///
     /// # Errors
     /// [`InputError::Snapshot`] for one of another driver or another system; bad settings.
     pub fn resume(&mut self, snapshot: &Snapshot) -> Result<Live<'_>, InputError> {
         let saved: &Saved = snapshot.saved()?;
-        self.core.take_up(&self.system, &saved.core)?;
+        self.core.take_up(&self.system, saved)?;
         let mut stand = saved.stand.clone();
         let is_same = saved.core.settings.dt.to_bits() == self.core.settings.dt.to_bits();
         if !is_same {
@@ -152,7 +157,7 @@ impl Checkpoint {
     /// [`InputError::Snapshot`] for one of another driver.
     pub fn of(snapshot: &Snapshot) -> Result<Self, InputError> {
         let saved: &Saved = snapshot.saved()?;
-        let mut of = saved.core.checkpoint();
+        let mut of = saved.core.checkpoint(&saved.supports);
         (of.start, of.steps) = (saved.stand.start, saved.stand.told.steps);
         Ok(of)
     }
@@ -160,11 +165,11 @@ impl Checkpoint {
 
 #[cfg(feature = "serde")]
 impl Core {
-    fn checkpoint(&self) -> Checkpoint {
+    fn checkpoint(&self, supports: &[u64]) -> Checkpoint {
         let mut of = Checkpoint::at(self.t, self.settings.dt);
         (of.q, of.v) = (self.q.clone(), self.v.clone());
         (of.pressing, of.is_sunk) = (self.pressing.clone(), self.once.sunk);
-        of.sleep = self.sleepers.document();
+        of.sleep = self.sleepers.document(supports);
         of
     }
 }
@@ -182,11 +187,12 @@ where
         if self.core.t.is_nan() {
             return Err(InputError::NotStarted);
         }
-        Ok(self.core.checkpoint())
+        Ok(self.core.checkpoint(&self.core.supports(&self.system)))
     }
 
     /// Takes up a run where a checkpoint was made, with the system and the settings of this driver:
-    /// as a live run, or by [`step`](Self::step) where that is dropped.
+    /// as a live run, or by [`step`](Self::step) where that is dropped. What [slept](Sleep) in another
+    /// system wakes if something else holds it here.
     ///
     /// # Errors
     /// As [`live`](Self::live); [`InputError::BadSetting`], [`InputError::NoSuch`] for numbers that no
@@ -241,6 +247,8 @@ pub(super) struct LiveRun<'a, S> {
 /// The saved state of a live run.
 pub(super) struct Saved {
     pub(super) core: Core,
+    /// Checksums of the supports of those that sleep.
+    supports: Vec<u64>,
     pub(super) stand: Stand,
 }
 
@@ -294,11 +302,14 @@ impl<S: MechanicalSystem + ContactSource> Advance for LiveRun<'_, S> {
     }
 
     fn save(&self) -> Arc<dyn Any + Send + Sync> {
-        let mut core = self.driver.core.clone();
+        let Compliant { core, system } = &*self.driver;
+        let supports = core.supports(system);
+        let mut core = core.clone();
         // Terms belong to the driver, which may change them while a snapshot is held.
         core.settings.terms.clear();
         Arc::new(Saved {
             core,
+            supports,
             stand: self.stand.clone(),
         })
     }

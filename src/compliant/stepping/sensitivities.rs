@@ -35,6 +35,7 @@ impl Core {
     ) -> Result<(), CompliantFailure> {
         let system = &self.measured(system)?;
         check_columns(system, columns, efforts)?;
+        self.check()?;
         self.begin_step(system);
         let step = Ordered {
             system,

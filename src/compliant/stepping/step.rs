@@ -30,6 +30,8 @@ impl Core {
         applied: &[f64],
     ) -> Result<(), CompliantFailure> {
         let system = &self.measured(system)?;
+        // They may have been set since the start.
+        self.check()?;
         self.begin_step(system);
         let ordered = Ordered {
             system,

@@ -1,5 +1,6 @@
 //! What falls asleep, and what does not.
 
+use nalgebra::DMatrix;
 use saltation::bodies::{Anchor, Body, Joint, Kinematic, Pose, Scene, Shape};
 use saltation::compliant::{Motor, MotorGoal, Scheme, Sleep, StepFriction};
 use saltation::mechanics::{ContactSource, Contacts, MechanicalSystem, Wanted};
@@ -357,5 +358,14 @@ fn rules_that_make_no_sense_are_refused() {
             matches!(&refused, Err(InputError::BadSetting { name, .. } | InputError::NotFinite { name, .. }) if name.contains("sleep")),
             "{refused:?}"
         );
+        // So are those of a driver that has started, by a step.
+        let mut stepper = sleepy(scene.clone());
+        steps(&mut stepper, 1);
+        let mut stepper = stepper.sleep(Sleep { speed, time });
+        let refused = stepper.step().expect_err("a wrong rule").to_string();
+        assert!(refused.contains("sleep"), "{refused}");
+        let columns = DMatrix::zeros(13, 1);
+        let along = stepper.step_along(&[0.0; 6], &mut columns.clone(), &DMatrix::zeros(6, 1));
+        assert_eq!(along.expect_err("a wrong rule").to_string(), refused);
     }
 }

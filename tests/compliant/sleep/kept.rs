@@ -151,6 +151,7 @@ fn sleepers_that_make_no_sense_are_refused() {
         ("dt", json!(0.0)),
         ("free", json!([0.0])),
         ("applied", json!([0.0])),
+        ("supports", json!([0])),
     ];
     let mut contacts = good["sleep"]["contacts"].clone();
     contacts[0]["tree"] = json!(4);

@@ -1,6 +1,7 @@
 //! Islands that sleep and wake.
 
 mod campaign;
+mod edited;
 mod falling;
 mod kept;
 mod pushed;

@@ -92,10 +92,13 @@ fn checksum(problem: &Problem, links: &Links) -> u64 {
         let width = problem.trees[link.tree].width;
         &problem.jacobian[link.place..link.place + width]
     });
-    entries.fold(0, |sum: u64, entry| {
-        // An odd constant from the golden ratio.
-        (sum.rotate_left(23) ^ entry.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    })
+    entries.fold(0, |sum, entry| mix(sum, entry.to_bits()))
+}
+
+/// A checksum with one number more.
+pub(super) fn mix(sum: u64, bits: u64) -> u64 {
+    // An odd constant from the golden ratio.
+    (sum.rotate_left(23) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Calls `differs` for the trees of rows in which two lists, term by term, do not agree. Of a term

@@ -24,6 +24,9 @@ pub(in crate::compliant) struct Sleeping {
     free: Vec<f64>,
     rows: Vec<RowDocument>,
     contacts: Vec<ContactDocument>,
+    /// For each tree a checksum of what holds it where it sleeps. Empty: not known.
+    #[serde(default)]
+    supports: Vec<u64>,
     /// The effort that was applied in the step before; empty: none.
     applied: Vec<f64>,
 }
@@ -89,8 +92,8 @@ impl RowDocument {
 }
 
 impl Sleepers {
-    /// None where nothing may sleep.
-    pub(in crate::compliant::stepping) fn document(&self) -> Option<Sleeping> {
+    /// With what holds those that sleep; none where nothing may.
+    pub(in crate::compliant::stepping) fn document(&self, supports: &[u64]) -> Option<Sleeping> {
         if self.asleep.is_empty() {
             return None;
         }
@@ -113,6 +116,7 @@ impl Sleepers {
             },
             rows: self.kept.rows.iter().map(RowDocument::of).collect(),
             contacts: contacts.collect(),
+            supports: supports.to_vec(),
             applied: self.applied.clone(),
         })
     }
@@ -127,6 +131,9 @@ impl Sleepers {
             validate::length("effort", dof, from.applied.len())?;
             validate::finite("effort", &from.applied)?;
             self.applied.clone_from(&from.applied);
+        }
+        if !from.supports.is_empty() {
+            validate::length("supports of trees", trees, from.supports.len())?;
         }
         for (tree, island) in from.islands.iter().enumerate() {
             let Some(island) = *island else {
@@ -168,7 +175,7 @@ impl Sleepers {
 }
 
 impl Core {
-    /// Takes over who sleeps from a checkpoint.
+    /// Takes over who sleeps from a checkpoint, where it is certain that what holds them is the same.
     pub(in crate::compliant::stepping) fn take_sleepers(
         &mut self,
         system: &dyn SteppedSystem,
@@ -177,7 +184,8 @@ impl Core {
         let Some(from) = from else {
             return Ok(());
         };
-        let system = &self.measured(system)?;
+        let given = system;
+        let system = &self.measured(given)?;
         validate::length("times at rest", system.trees(), from.quiet.len())?;
         self.sleepers.take(from, self.v.len())?;
         let asleep = self.sleepers.asleep().iter().enumerate();
@@ -189,6 +197,7 @@ impl Core {
             let rule = "must be zero for a tree that sleeps";
             validate::unless(speed == 0.0, "v", speed, rule)?;
         }
+        self.wake_unless_held(given, &from.supports);
         Ok(())
     }
 }

@@ -87,7 +87,7 @@ impl Core {
     }
 
     /// Keeps those islands awake that nothing holds to the world: no contact that presses, and no row, of one
-    /// tree alone.
+    /// tree alone. So are those with contacts of terms, of which no one knows whether they stay.
     fn keep_awake_what_floats(&mut self) {
         let solution = self.blow.last_of(&self.solver);
         let sleepers = &mut self.sleepers;
@@ -101,6 +101,11 @@ impl Core {
             let island = islands.of_tree[links.first.tree];
             if island != ALONE && links.second.is_none() {
                 held[island] = 1;
+            }
+        }
+        for contact in self.problem.contacts_of_terms(self.contacts.len()) {
+            if let Some(held) = held.get_mut(islands.of_tree[contact.links.first.tree]) {
+                *held = 0;
             }
         }
         for (tree, falls) in sleepers.falling.iter_mut().enumerate() {

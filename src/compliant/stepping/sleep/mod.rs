@@ -5,6 +5,7 @@
 //! * `at_rest`: what acts on trees that do not move: their velocities without contacts, and the laws of
 //!   the rows that hold them.
 //! * `falling`: the islands that fall asleep at the end of a step; `waking`: those that wake in one.
+//! * `support`: what holds those that sleep, by which a saved run that goes on in a changed model wakes them.
 //! * `document`: the sleepers as plain data, for a checkpoint.
 
 mod at_rest;
@@ -12,6 +13,7 @@ mod at_rest;
 mod document;
 mod falling;
 mod sleepers;
+mod support;
 mod waking;
 
 #[cfg(feature = "serde")]

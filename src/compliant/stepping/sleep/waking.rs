@@ -86,8 +86,9 @@ impl Core {
         })
     }
 
-    /// Wakes islands of which a row has another law than when they fell asleep, and those that a row joins
-    /// with a tree that is awake; true where one was. Where none is, the rows of those that sleep are left out
+    /// Wakes islands of which a row has another law than when they fell asleep, those that a row joins
+    /// with a tree that is awake, and those with a contact of a term; true where one was.
+    /// Where none is, the rows of those that sleep are left out
     /// of the problem that was built.
     pub(in crate::compliant::stepping) fn wake_by_rows(
         &mut self,
@@ -108,6 +109,10 @@ impl Core {
                 find.marked
                     .extend([first, second.map_or(first, |link| link.tree)]);
             }
+        }
+        for contact in problem.contacts_of_terms(self.contacts.len()) {
+            let links = contact.links;
+            find.marked.extend(links.iter().map(|link| link.tree));
         }
         let is_still = |tree: usize| asleep[tree];
         collect_rows(problem, &[], is_still, &mut find.rows);
