@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::free_motion::FreeMotion;
+use super::motion::FreeMotion;
 use crate::InputError;
 use crate::compliant::{Problem, SolutionVariation, Variation};
 use crate::mechanics::Contacts;

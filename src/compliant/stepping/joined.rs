@@ -17,17 +17,6 @@ use crate::{Doubt, InputError, validate};
 /// Way of a body by the terms of one step, by its size, from which it is said that they moved it far.
 const FAR: f64 = 0.1;
 
-/// What is looked at, and told, once in a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Once {
-    /// A contact that lies too deep was told.
-    pub(super) sunk: bool,
-    /// A step was made with these terms and this system.
-    pub(super) terms: bool,
-    /// The body that the first such step moved far, to be told.
-    pub(super) apart: Option<Doubt>,
-}
-
 /// A tree, and a term that acts on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {

@@ -1,7 +1,6 @@
 //! Time stepping: the theta method in two stages (Castro et al., section II-D).
 //!
-//! * `scheme`: the weights of the start and the end of a step; `free_motion`: the motion without
-//!   contacts, the inertia that contacts meet, and coordinates; `free_newton`: its equations.
+//! * `scheme`: the weights of the start and the end of a step; `motion`: the motion without contacts.
 //! * `state`: the driver without the type of its system; `step`: one step; `driver`: [`Compliant`] and its
 //!   settings; `runs`: its runs; `model`: what it asks of a system, and [`StepTerm`]: joints, limits and
 //!   motors.
@@ -13,10 +12,9 @@
 mod columns;
 mod division;
 mod driver;
-mod free_motion;
-mod free_newton;
 mod joined;
 mod model;
+mod motion;
 mod runs;
 mod scheme;
 mod sensitivities;

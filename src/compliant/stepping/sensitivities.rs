@@ -7,8 +7,8 @@
 use nalgebra::{DMatrix, DVectorView};
 
 use super::columns::Columns;
-use super::free_motion::StepStart;
 use super::model::{StepState, SteppedSystem};
+use super::motion::StepStart;
 use super::state::{Core, Ordered};
 use crate::compliant::failure::CompliantFailure;
 use crate::mechanics::{ContactSet, Wanted};

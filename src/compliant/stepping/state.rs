@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::columns::Columns;
-use super::free_motion::FreeMotion;
-use super::joined::Once;
 use super::model::{StepState, StepTerm, SteppedSystem};
+use super::motion::FreeMotion;
 use super::scheme::Scheme;
 use super::sleep::Sleepers;
 use super::statistics::{StepStatistics, StepTimes};
@@ -21,7 +20,7 @@ use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Reach, Wanted};
 use crate::record::Limits;
-use crate::{InputError, validate};
+use crate::{Doubt, InputError, validate};
 
 /// Settings of the driver.
 #[derive(Clone)]
@@ -41,6 +40,17 @@ pub(super) struct Settings {
     /// The interrupt of the limits is to be looked at, not that of the solver.
     pub(super) is_interruptible: bool,
     pub(super) terms: Vec<Arc<dyn StepTerm + Send + Sync>>,
+}
+
+/// What is looked at, and told, once in a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Once {
+    /// A contact that lies too deep was told.
+    pub(super) sunk: bool,
+    /// A step was made with these terms and this system.
+    pub(super) terms: bool,
+    /// The body that the first such step moved far, to be told.
+    pub(super) apart: Option<Doubt>,
 }
 
 /// The driver without the type of the system: settings, state and memory.

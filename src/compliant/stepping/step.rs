@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
-use super::free_motion::StepStart;
 use super::model::{StepState, SteppedSystem};
+use super::motion::StepStart;
 use super::state::{Core, Known, Ordered, sort_pressing};
 use crate::compliant::blow::Parts;
 use crate::compliant::failure::CompliantFailure;

@@ -4,8 +4,8 @@ use super::at_rest::{collect_rows, compare_rows, same_velocities};
 use super::sleepers::{Acting, RestContact};
 use crate::compliant::Sleep;
 use crate::compliant::newton::graph::ALONE;
-use crate::compliant::stepping::free_motion::StepStart;
 use crate::compliant::stepping::model::{StepState, SteppedSystem};
+use crate::compliant::stepping::motion::StepStart;
 use crate::compliant::stepping::state::{Core, Ordered};
 
 /// Part of the change that a step makes without contacts and terms, below which a tree is held.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::model::SteppedSystem;
+use crate::compliant::stepping::model::SteppedSystem;
 use crate::linalg::lu::Lu;
 
 /// Limit of the iterations.
@@ -13,14 +13,14 @@ const SERVES: usize = 4;
 
 /// An iteration that did not end.
 #[derive(Debug)]
-pub(super) struct NotFound {
-    pub(super) iterations: usize,
-    pub(super) correction: f64,
+pub(in crate::compliant::stepping) struct NotFound {
+    pub(in crate::compliant::stepping) iterations: usize,
+    pub(in crate::compliant::stepping) correction: f64,
 }
 
 /// Memory of the iteration.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FreeNewton {
+pub(in crate::compliant::stepping) struct FreeNewton {
     trees: Vec<Range<usize>>,
     factors: Vec<Lu>,
     at_v: Vec<f64>,
@@ -30,7 +30,7 @@ pub(super) struct FreeNewton {
 
 impl FreeNewton {
     /// Takes the sizes of a system.
-    pub(super) fn prepare(&mut self, system: &dyn SteppedSystem) {
+    pub(in crate::compliant::stepping) fn prepare(&mut self, system: &dyn SteppedSystem) {
         self.trees.clear();
         self.trees
             .extend((0..system.trees()).map(|i| system.tree(i)));
@@ -44,7 +44,7 @@ impl FreeNewton {
     }
 
     /// Finds `m(v) = 0` from `v`; `residual` writes `m`. Velocities below `unseen` do not matter.
-    pub(super) fn solve(
+    pub(in crate::compliant::stepping) fn solve(
         &mut self,
         v: &mut [f64],
         unseen: f64,

@@ -2,34 +2,31 @@
 //! at the end of a step (stage 3) (Castro et al., equations 11 to 17).
 
 use super::free_newton::{FreeNewton, NotFound};
-use super::model::SteppedSystem;
-use super::scheme::Scheme;
+use super::moves::{Move, blend};
 use crate::compliant::problem::not_positive;
+use crate::compliant::stepping::model::SteppedSystem;
+use crate::compliant::stepping::scheme::Scheme;
 use crate::linalg::cholesky;
 use crate::linalg::symmetric::square_fault;
 use crate::mechanics::State;
-use crate::mechanics::configuration::{is_identity, rate};
+use crate::mechanics::configuration::is_identity;
 use crate::mechanics::motion::kinetic;
 use crate::{InputError, validate};
 
-/// Limit of the rounds that determine `q_θ`, where `N` depends on it. Each gains an order of the
-/// step.
-const ROUNDS: usize = 4;
-
 /// The start of a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StepStart<'a> {
-    pub(super) t: f64,
-    pub(super) q: &'a [f64],
-    pub(super) v: &'a [f64],
-    pub(super) dt: f64,
-    pub(super) scheme: Scheme,
+pub(in crate::compliant::stepping) struct StepStart<'a> {
+    pub(in crate::compliant::stepping) t: f64,
+    pub(in crate::compliant::stepping) q: &'a [f64],
+    pub(in crate::compliant::stepping) v: &'a [f64],
+    pub(in crate::compliant::stepping) dt: f64,
+    pub(in crate::compliant::stepping) scheme: Scheme,
     /// Contacts that pressed in the step before.
-    pub(super) closed: &'a [usize],
+    pub(in crate::compliant::stepping) closed: &'a [usize],
     /// A generalised effort beside that of the model; empty: none.
-    pub(super) applied: &'a [f64],
+    pub(in crate::compliant::stepping) applied: &'a [f64],
     /// For each tree whether it sleeps, at the velocity zero and where it lay in the step before; empty: none.
-    pub(super) asleep: &'a [bool],
+    pub(in crate::compliant::stepping) asleep: &'a [bool],
 }
 
 impl StepStart<'_> {
@@ -50,18 +47,18 @@ struct Rested {
 
 /// Memory of the stages, and the results of stage 1.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FreeMotion {
+pub(in crate::compliant::stepping) struct FreeMotion {
     /// `v*`.
-    pub(super) v: Vec<f64>,
+    pub(in crate::compliant::stepping) v: Vec<f64>,
     /// The blocks of `A`, tree after tree.
-    pub(super) inertia: Vec<f64>,
+    pub(in crate::compliant::stepping) inertia: Vec<f64>,
     /// First entry of each block.
-    pub(super) places: Vec<usize>,
+    pub(in crate::compliant::stepping) places: Vec<usize>,
     /// `N` is the identity.
     identity: bool,
     mid_q: Vec<f64>,
     /// Where the rows of further terms are taken, if not at the start.
-    pub(super) rows_q: Vec<f64>,
+    pub(in crate::compliant::stepping) rows_q: Vec<f64>,
     /// Rates of the coordinates, and a point between.
     rates: Vec<f64>,
     mid_v: Vec<f64>,
@@ -87,7 +84,11 @@ fn zeros(values: &mut Vec<f64>, size: usize) {
 
 impl FreeMotion {
     /// Takes the sizes of a system.
-    pub(super) fn prepare(&mut self, system: &dyn SteppedSystem, q: &[f64]) {
+    pub(in crate::compliant::stepping) fn prepare(
+        &mut self,
+        system: &dyn SteppedSystem,
+        q: &[f64],
+    ) {
         let (d, nq) = (system.dof(), system.coordinates());
         self.identity = is_identity(system, q, system.dof());
         self.places.clear();
@@ -121,7 +122,7 @@ impl FreeMotion {
     }
 
     /// Stage 1: `v*`, and `A` at `v*`.
-    pub(super) fn solve(
+    pub(in crate::compliant::stepping) fn solve(
         &mut self,
         system: &dyn SteppedSystem,
         start: &StepStart<'_>,
@@ -415,7 +416,7 @@ impl FreeMotion {
     }
 
     /// Stage 3: the coordinates at the end of the step for the velocities `v`.
-    pub(super) fn advance(
+    pub(in crate::compliant::stepping) fn advance(
         &mut self,
         system: &dyn SteppedSystem,
         start: &StepStart<'_>,
@@ -435,13 +436,13 @@ impl FreeMotion {
     }
 
     /// Refuses velocities that are not finite.
-    pub(super) fn check(&self) -> Result<(), InputError> {
+    pub(in crate::compliant::stepping) fn check(&self) -> Result<(), InputError> {
         validate::finite("velocity without contacts", &self.v)
     }
 
     /// The fault of the masses and efforts at the start of a step for which there are no
     /// velocities.
-    pub(super) fn model_fault(
+    pub(in crate::compliant::stepping) fn model_fault(
         &mut self,
         system: &dyn SteppedSystem,
         start: &StepStart<'_>,
@@ -461,45 +462,5 @@ impl FreeMotion {
         }
         self.effort_at(system, start, start.q, start.v);
         validate::finite("effort", &self.effort)
-    }
-}
-
-/// `out = (1 − w) a + w b`, exact at the ends.
-fn blend(a: &[f64], b: &[f64], w: f64, out: &mut [f64]) {
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        *out = if w >= 1.0 { *b } else { (1.0 - w) * a + w * b };
-    }
-}
-
-/// A move of coordinates: `q = q₀ + s N(q̄) v` with `q̄ = q₀ + part (q − q₀)`.
-#[derive(Clone, Copy)]
-struct Move<'a> {
-    q0: &'a [f64],
-    v: &'a [f64],
-    s: f64,
-    part: f64,
-}
-
-impl Move<'_> {
-    /// Writes `q`; `identity` says that `N` is one, and `work` takes twice the coordinates.
-    fn write(&self, system: &dyn SteppedSystem, identity: bool, q: &mut [f64], work: &mut [f64]) {
-        let Self { q0, v, s, part } = *self;
-        q.copy_from_slice(q0);
-        if identity {
-            for (q, v) in q.iter_mut().zip(v) {
-                *q += s * v;
-            }
-            return;
-        }
-        let (rates, middle) = work.split_at_mut(q0.len());
-        middle.copy_from_slice(q0);
-        let rounds = if part * s == 0.0 { 1 } else { ROUNDS };
-        for _ in 0..rounds {
-            rate(system, middle, v, rates);
-            for k in 0..q0.len() {
-                q[k] = q0[k] + s * rates[k];
-                middle[k] = q0[k] + part * s * rates[k];
-            }
-        }
     }
 }
