@@ -4,7 +4,7 @@
 //! * `state`: the driver without the type of its system; `step`: one step; `driver`: [`Compliant`] and its
 //!   settings; `runs`: its runs; `model`: what it asks of a system, and [`StepTerm`]: joints, limits and
 //!   motors.
-//! * `joined`: its terms, added and looked at.
+//! * `own_terms`: its terms; `start`: what is looked at when a run starts.
 //! * `sleep`: islands that sleep and wake.
 //! * `division`: how a run is divided into steps; `told`: its reports, `statistics`: its counts; `sensitivities`:
 //!   derivatives of steps and runs, `columns` their memory.
@@ -12,13 +12,14 @@
 mod columns;
 mod division;
 mod driver;
-mod joined;
 mod model;
 mod motion;
+mod own_terms;
 mod runs;
 mod scheme;
 mod sensitivities;
 mod sleep;
+mod start;
 mod state;
 mod statistics;
 mod step;

@@ -12,13 +12,9 @@ use super::statistics::{StepStatistics, StepTimes};
 use crate::compliant::blow::{Blow, check_restitution};
 use crate::compliant::failure::CompliantFailure;
 use crate::compliant::problem::check_slip;
-use crate::compliant::welds::Welds;
 use crate::compliant::{Problem, Sleep, Softness, Solver, StepFriction, StepSolution};
-use crate::mechanics::configuration::{check_configuration, check_input};
-use crate::mechanics::contact::frames::check_start_frames;
 use crate::mechanics::measured::Sizes;
-use crate::mechanics::trees::check_trees;
-use crate::mechanics::{ContactSet, Contacts, Measured, MechanicalSystem, Reach, Wanted};
+use crate::mechanics::{ContactSet, Contacts, Measured, Reach, Wanted};
 use crate::record::Limits;
 use crate::{Doubt, InputError, validate};
 
@@ -66,7 +62,7 @@ pub(super) struct Core {
     /// The list of contacts before this one.
     pub(super) listed: Contacts,
     /// The sizes of the system at the start.
-    sizes: Arc<Sizes>,
+    pub(super) sizes: Arc<Sizes>,
     /// A step was begun, and has not come back where the system panicked.
     pub(super) is_stepping: bool,
     pub(super) problem: Problem,
@@ -254,73 +250,6 @@ impl Core {
         self.solver.settings.validate()
     }
 
-    pub(super) fn start(
-        &mut self,
-        system: &dyn SteppedSystem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) -> Result<(), InputError> {
-        self.t = f64::NAN;
-        self.sizes = Arc::new(Sizes::by_trees(system)?);
-        self.sizes.check_free("Compliant")?;
-        let system = &Measured::with(system, &self.sizes);
-        check_trees(system, system.dof())?;
-        check_input(system.coordinates(), system.dof(), t, q, v)?;
-        check_configuration(system, q, v)?;
-        self.check()?;
-        self.check_terms(system)?;
-        self.take_interrupt();
-        self.q.clear();
-        self.q.extend_from_slice(q);
-        system.project_configuration(&mut self.q);
-        validate::finite("q", &self.q)?;
-        self.v.clear();
-        self.v.extend_from_slice(v);
-        self.next_q.clear();
-        self.next_q.extend_from_slice(q);
-        self.statistics = StepStatistics::default();
-        self.once = Once::default();
-        self.sleepers.wake_anew(0);
-        self.blow.clear();
-        // Contacts and impulses of before do not belong together.
-        self.solver.forget();
-        self.problem
-            .reset(self.settings.dt, self.settings.softness)?;
-        self.times = StepTimes::default();
-        self.motion.prepare(system, q);
-        self.check_contacts(system)?;
-        self.list_at_start(system)?;
-        let touching = self
-            .contacts
-            .all_parameters()
-            .iter()
-            .filter(|c| c.gap <= 0.0);
-        self.pressing.clear();
-        self.pressing.extend(touching.map(|c| c.contact));
-        sort_pressing(&mut self.pressing);
-        self.check_axes(system)?;
-        self.t = t;
-        let checked = self.check_held(system);
-        if checked.is_err() {
-            self.t = f64::NAN;
-        }
-        checked
-    }
-
-    /// Refuses terms that do not fit the system, and welds that close a loop and contradict each other.
-    pub(super) fn check_terms(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
-        let mut welds = Welds::new(system.trees());
-        for (i, term) in self.settings.terms.iter().enumerate() {
-            term.check(system.coordinates(), system.dof())
-                .map_err(validate::counted_from(i))?;
-            if let Some(pair) = term.rigid_pair() {
-                welds.add(i, &pair)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Hands the interrupt on to the solver.
     pub(super) fn take_interrupt(&mut self) {
         if self.settings.is_interruptible {
@@ -331,22 +260,6 @@ impl Core {
     /// True for a system of the sizes of the start.
     pub(super) fn fits(&self, system: &dyn SteppedSystem) -> bool {
         self.sizes.check_same(system).is_ok()
-    }
-
-    /// Looks at all contacts, near or far, before a run starts: what this driver does not take is
-    /// refused here, and not where a body comes near it.
-    fn check_contacts(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
-        let count = system.contact_count();
-        self.numbered = count.unwrap_or(0);
-        let Some(count) = count else {
-            return Ok(());
-        };
-        validate::at_most("contacts", count)?;
-        let all: Vec<usize> = (0..count).collect();
-        let set = ContactSet::Listed(&all);
-        self.settings
-            .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
-        check_start_frames(system, &self.q, &self.contacts)
     }
 
     /// Lists the contacts that the first step can reach by the velocities of the start.

@@ -1,17 +1,20 @@
-//! The terms of a driver: added and taken away, and looked at when a run starts and where they or the system may
-//! have changed: that nothing holds a body which was removed, and that bodies do not stand apart where a joint
-//! holds them together.
+//! The start of a run, and what is looked at there: settings, sizes, contacts; of terms, here and where they or the system
+//! may have changed, that nothing holds a body which was removed, and that bodies do not stand apart where a joint holds them
+//! together.
 
-use std::any::Any;
 use std::sync::Arc;
 
-use super::driver::Compliant;
-use super::model::{StepState, StepTerm, SteppedSystem};
-use super::state::Core;
+use super::model::{StepState, SteppedSystem};
+use super::state::{Core, Once, sort_pressing};
+use super::statistics::{StepStatistics, StepTimes};
 use crate::compliant::Problem;
+use crate::compliant::welds::Welds;
 use crate::linalg::cholesky;
-use crate::mechanics::configuration::rate;
-use crate::mechanics::{ContactSource, MechanicalSystem};
+use crate::mechanics::configuration::{check_configuration, check_input, rate};
+use crate::mechanics::contact::frames::check_start_frames;
+use crate::mechanics::measured::Sizes;
+use crate::mechanics::trees::check_trees;
+use crate::mechanics::{ContactSet, Measured, MechanicalSystem};
 use crate::{Doubt, InputError, validate};
 
 /// Way of a body by the terms of one step, by its size, from which it is said that they moved it far.
@@ -25,6 +28,90 @@ pub(super) struct Held {
 }
 
 impl Core {
+    /// Starts at a state; refuses what no run has.
+    pub(super) fn start(
+        &mut self,
+        system: &dyn SteppedSystem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(), InputError> {
+        self.t = f64::NAN;
+        self.sizes = Arc::new(Sizes::by_trees(system)?);
+        self.sizes.check_free("Compliant")?;
+        let system = &Measured::with(system, &self.sizes);
+        check_trees(system, system.dof())?;
+        check_input(system.coordinates(), system.dof(), t, q, v)?;
+        check_configuration(system, q, v)?;
+        self.check()?;
+        self.check_terms(system)?;
+        self.take_interrupt();
+        self.q.clear();
+        self.q.extend_from_slice(q);
+        system.project_configuration(&mut self.q);
+        validate::finite("q", &self.q)?;
+        self.v.clear();
+        self.v.extend_from_slice(v);
+        self.next_q.clear();
+        self.next_q.extend_from_slice(q);
+        self.statistics = StepStatistics::default();
+        self.once = Once::default();
+        self.sleepers.wake_anew(0);
+        self.blow.clear();
+        // Contacts and impulses of before do not belong together.
+        self.solver.forget();
+        self.problem
+            .reset(self.settings.dt, self.settings.softness)?;
+        self.times = StepTimes::default();
+        self.motion.prepare(system, q);
+        self.check_contacts(system)?;
+        self.list_at_start(system)?;
+        let touching = self
+            .contacts
+            .all_parameters()
+            .iter()
+            .filter(|c| c.gap <= 0.0);
+        self.pressing.clear();
+        self.pressing.extend(touching.map(|c| c.contact));
+        sort_pressing(&mut self.pressing);
+        self.check_axes(system)?;
+        self.t = t;
+        let checked = self.check_held(system);
+        if checked.is_err() {
+            self.t = f64::NAN;
+        }
+        checked
+    }
+
+    /// Refuses terms that do not fit the system, and welds that close a loop and contradict each other.
+    pub(super) fn check_terms(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        let mut welds = Welds::new(system.trees());
+        for (i, term) in self.settings.terms.iter().enumerate() {
+            term.check(system.coordinates(), system.dof())
+                .map_err(validate::counted_from(i))?;
+            if let Some(pair) = term.rigid_pair() {
+                welds.add(i, &pair)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at all contacts, near or far, before a run starts: what this driver does not take is
+    /// refused here, and not where a body comes near it.
+    fn check_contacts(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        let count = system.contact_count();
+        self.numbered = count.unwrap_or(0);
+        let Some(count) = count else {
+            return Ok(());
+        };
+        validate::at_most("contacts", count)?;
+        let all: Vec<usize> = (0..count).collect();
+        let set = ContactSet::Listed(&all);
+        self.settings
+            .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
+        check_start_frames(system, &self.q, &self.contacts)
+    }
+
     /// The first term, with its tree, that acts on one of the trees asked for in a step that starts here.
     pub(super) fn first_held(
         &self,
@@ -135,70 +222,5 @@ impl Core {
             }
         }
         farthest
-    }
-}
-
-impl<S> Compliant<S>
-where
-    S: MechanicalSystem + ContactSource,
-{
-    /// Adds a term to the problem of every step: a joint, a limit, a motor. The rows of terms
-    /// ([`StepSolution::row_impulses`]) follow each other in the order in which terms were added.
-    #[must_use]
-    pub fn term(mut self, term: impl StepTerm + Send + Sync) -> Self {
-        self.core.settings.terms.push(Arc::new(term));
-        self.core.once.terms = false;
-        self
-    }
-
-    /// Term number `i`, in the order in which they were added, to be changed between steps: the goal
-    /// of a motor. None when there is no such term, when it is of another type, and while a clone of
-    /// this driver shares it.
-    pub fn term_mut<T: StepTerm>(&mut self, i: usize) -> Option<&mut T> {
-        let term = Arc::get_mut(self.core.settings.terms.get_mut(i)?)?;
-        self.core.once.terms = false;
-        let term: &mut dyn Any = term;
-        term.downcast_mut()
-    }
-
-    /// Takes term number `i` away, from the next step on: a gripper that lets go. Numbers of other terms stay what they
-    /// are; the place of this one stays empty, and terms that are added come behind all.
-    ///
-    /// # Errors
-    /// [`InputError::NoSuch`] for a number that no term has had.
-    pub fn remove_term(&mut self, i: usize) -> Result<(), InputError> {
-        let count = self.core.settings.terms.len();
-        let what = "term";
-        let none = InputError::NoSuch {
-            what,
-            index: i,
-            count,
-        };
-        let term = self.core.settings.terms.get_mut(i).ok_or(none)?;
-        *term = Arc::new(Removed);
-        Ok(())
-    }
-
-    /// The first term that acts on a tree of the system in a step that starts here.
-    pub(crate) fn term_on(&self, tree: usize) -> Result<Option<usize>, InputError> {
-        let held = self.core.first_held(&self.system, |asked| asked == tree)?;
-        Ok(held.map(|held| held.term))
-    }
-
-    /// The impulses of the rows of term `i` in the last step (N s, or N m s), of those in the order in which they were
-    /// [added](Self::term): each term says which rows it has. None before the first step and where there is no such
-    /// term. By the length of the step they are forces and torques.
-    pub fn term_impulses(&self, i: usize) -> Option<&[f64]> {
-        let rows = self.core.problem.rows_of_term(i)?;
-        self.solution().row_impulses().get(rows)
-    }
-}
-
-/// A term that was taken away.
-struct Removed;
-
-impl StepTerm for Removed {
-    fn add(&self, _state: &StepState<'_>, _problem: &mut Problem) -> Result<(), InputError> {
-        Ok(())
     }
 }
