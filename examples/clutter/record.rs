@@ -115,17 +115,20 @@ impl Fall {
 
     /// Writes its scene as a document.
     pub(crate) fn write_scene(&self, file: &Path) -> Outcome<()> {
+        let scene = self.clutter.scene()?;
         #[cfg(feature = "serde")]
         {
             let out = BufWriter::new(File::create(file)?);
-            Ok(serde_json::to_writer(out, &self.clutter.scene()?)?)
+            Ok(serde_json::to_writer(out, &scene)?)
         }
         #[cfg(not(feature = "serde"))]
-        Err(format!(
-            "{}: scenes are written with --features serde",
-            file.display()
-        )
-        .into())
+        {
+            let (file, bodies) = (file.display(), scene.len());
+            Err(format!(
+                "{file}: scenes, as this of {bodies} bodies, are written with --features serde"
+            )
+            .into())
+        }
     }
 
     /// Runs it; a step that does not converge is an error.
