@@ -15,12 +15,15 @@ pub enum Painleve {
 }
 
 /// The policy where the contacts that stay closed depend on each other, as those of a table on four
-/// legs: accelerations are still unique, multipliers are not.
+/// legs: multipliers are not unique. Accelerations are, where no two of them slip in different directions: friction
+/// `μ N` along different slips depends on how the load is shared, and so does the motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Redundant {
     /// Take the multipliers of least norm, in the units of the gaps. Accelerations do not depend on
-    /// this choice. How the contacts share the load is not determined, and
+    /// this choice unless contacts slip in different directions: a table on four legs that turns while it slides has
+    /// a motion for each way to share its weight, and this is one of them. How the contacts share the load is not
+    /// determined, and
     /// [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) is false.
     ///
     /// The set of touching contacts that count as closed is not determined either. One whose force
@@ -30,6 +33,7 @@ pub enum Redundant {
     #[default]
     LeastSquares,
     /// End with
-    /// [`Breakdown::DependentContacts`](crate::event_driven::Breakdown::DependentContacts).
+    /// [`Breakdown::DependentContacts`](crate::event_driven::Breakdown::DependentContacts), of models without friction;
+    /// with friction this is [`LeastSquares`](Self::LeastSquares).
     Refuse,
 }
