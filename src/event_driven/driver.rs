@@ -13,7 +13,6 @@ use super::recovery::Zeno;
 use crate::derivative::Derivative;
 use crate::hybrid::Integration;
 use crate::mechanics::ContactModel;
-use crate::mechanics::contact_model::Closing;
 use crate::mechanics::friction::slow_slip::VelocityTolerance;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::path::Keep;
@@ -32,6 +31,11 @@ use crate::{
 /// hundredth of the run, over a thin obstacle, can be missed. The
 /// [`time_scale`](MechanicalSystem::time_scale) of the model states the duration of the shortest
 /// contact.
+///
+/// Contacts close in one impact where their gaps are zero together to within rounding; those that the errors of the run
+/// hold apart by more are struck one after the other, also where they would close at one instant. With friction
+/// that is another outcome, whose order errors choose: [`Run::corners`] names such contacts, with the time
+/// between them.
 ///
 /// ```
 /// use saltation::models::SoftTrot;
@@ -279,22 +283,11 @@ where
     /// Takes this effort beside that of the model from now on.
     fn apply(&mut self, effort: &[f64]) -> Result<(), InputError> {
         self.tell_tolerance()?;
-        self.close(Closing::Together)?;
         if self.model().bodies.fixed.applied() == effort {
             return Ok(());
         }
         let change = |model: &mut ContactModel<S>| model.bodies.fixed.apply(effort);
         self.integrator.change(change)?
-    }
-
-    /// Takes how contacts close from now on.
-    fn close(&mut self, closing: Closing) -> Result<(), InputError> {
-        let model = self.model().erased();
-        if !model.slides() || model.closing == closing {
-            return Ok(());
-        }
-        let change = |model: &mut ContactModel<S>| model.closing = closing;
-        self.integrator.change(change)
     }
 
     fn drive(&mut self) -> Drive<'_> {
@@ -315,9 +308,7 @@ where
     /// friction, displacements that leave contacts that are closed at the start, or let those slip that
     /// stick, count as their part along them: that which an impulse of these contacts leaves.
     ///
-    /// The policies do not apply. Contacts with friction that close within the tolerance of gaps, but not at one instant by
-    /// their numbers, close in one impact in runs and one after the other here: where the first moves the
-    /// others no derivative is guaranteed. An accumulation is followed impact by impact, as far as gaps and
+    /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
     /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
     ///
     /// ```
@@ -341,7 +332,6 @@ where
     ) -> Result<Derivative<ContactModel<S>>, Breakdown> {
         self.check_options(start.t, tf)?;
         self.apply(&[])?;
-        self.close(Closing::OneByOne)?;
         let State { t, q, v } = State::of(start)?;
         let (settled, impact) = self.model().erased().recorded_start(t, q, v)?;
         let bodies = self.model().layout();

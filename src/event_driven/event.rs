@@ -9,7 +9,7 @@ use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::impact::planar::modes::Known;
 use crate::linalg::scratch::with_list;
-use crate::mechanics::contact_model::{Closing, gather_closed};
+use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
@@ -148,26 +148,17 @@ impl Model<'_> {
 
     /// Notes the contacts that take part in an event, which of them were open until now, and which
     /// are released. An open contact with a gap of zero takes part when it is at rest. One that
-    /// closes is an event of its own, even at the same instant, where contacts have no friction. With friction those that
-    /// close within the tolerance of gaps close at once in a run: rounding would choose whose impact comes first, and
-    /// that of all together is another one.
+    /// closes is an event of its own, even at the same instant.
     fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         event.clear();
         event.number = crossed.transition() + 1;
         let functions = self.functions();
-        let closes = |j: usize| {
-            !self.is_closed(mode, j) && crossed.contains(functions.along_normal(mode, j))
-        };
-        let is_impact = self.slides()
-            && self.closing == Closing::Together
-            && (0..functions.contacts).any(closes);
         for j in 0..functions.contacts {
             let closed = self.is_closed(mode, j);
             let crosses = crossed.contains(functions.along_normal(mode, j));
-            let takes_part = closed || crosses || self.takes_part_open(&mut event.at, j, x);
-            if takes_part || is_impact && self.closes_too(&mut event.at, j, x) {
+            if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
                 event.touching.push(j);
-                event.new.push(!closed && (crosses || !takes_part));
+                event.new.push(crosses && !closed);
             }
             if closed && crosses {
                 event.released.push(j);
@@ -188,15 +179,6 @@ impl Model<'_> {
         self.system().gap(contact, q).abs() <= self.gap_tolerance && {
             self.approach_into(at, x, &[contact], &mut rate);
             rate[0] >= -self.rate_tolerance
-        }
-    }
-
-    /// True when an open contact closes with others at this instant: it approaches, and its gap is within the tolerance.
-    fn closes_too(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
-        let ((q, _), mut rate) = (self.parts(x), [0.0]);
-        self.system().gap(contact, q).abs() <= self.gap_tolerance && {
-            self.approach_into(at, x, &[contact], &mut rate);
-            rate[0] < -self.rate_tolerance
         }
     }
 

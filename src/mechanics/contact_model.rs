@@ -85,7 +85,6 @@ pub struct ContactModel<S: ?Sized> {
     /// Contacts that part no faster than this after an impact may stay closed; those that close no
     /// faster graze (m/s).
     pub(crate) rate_tolerance: f64,
-    pub(crate) closing: Closing,
     /// The tolerance of the run, where contacts slip in space.
     pub(crate) velocity_tolerance: VelocityTolerance,
     pub(crate) redundant: Redundant,
@@ -100,15 +99,6 @@ pub struct ContactModel<S: ?Sized> {
     pub(crate) last_forces: Kept<[ConstantForces; 2]>,
     /// Last, because `S` may be unsized.
     pub(crate) bodies: Bodies<S>,
-}
-
-/// How contacts with friction close whose gaps are within the tolerance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Closing {
-    /// In one impact, as in runs.
-    Together,
-    /// Each where its number crosses zero, as in derivatives, which look at the orders.
-    OneByOne,
 }
 
 /// A model whose system is forgotten.
@@ -179,7 +169,6 @@ where
             interrupt: Interrupt::new(),
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
-            closing: Closing::OneByOne,
             velocity_tolerance: VelocityTolerance::default(),
             redundant: Redundant::default(),
             painleve: Painleve::default(),
