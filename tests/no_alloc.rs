@@ -783,6 +783,36 @@ fn shake_a_pile(length: f64) {
     assert_eq!(found, 0);
 }
 
+/// A controller gives a motor a goal before each step; what is looked at for that does not allocate.
+#[test]
+fn goals_between_steps_allocate_nothing() {
+    let mut scene = Scene::new();
+    let body = Body::new(Shape::cuboid([0.1; 3]).unwrap());
+    scene.add(body).unwrap();
+    let (q, v) = scene.start();
+    let up = [0.0, 0.0, 1.0];
+    let slider = Joint::slider(
+        Anchor::of(&scene, 0, [0.0; 3]).unwrap().along(up),
+        Anchor::world([0.0; 3]).along(up),
+    );
+    let motor = Motor::new(slider.axis(JointAxis::AlongX)).gains(400.0, 20.0);
+    let stepper = Compliant::new(scene).unwrap().term(motor).term(slider);
+    let mut stepper = stepper.time_step(0.01);
+    stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+    let mut follow = |steps: std::ops::Range<u32>| {
+        for k in steps {
+            let motor = stepper.term_mut::<Motor>(0).unwrap();
+            motor.set_goal(MotorGoal {
+                position: 0.1 * (0.05 * f64::from(k)).sin(),
+                ..MotorGoal::default()
+            });
+            stepper.step().unwrap();
+        }
+    };
+    follow(0..50);
+    assert_eq!(allocations(|| follow(50..100)), 0);
+}
+
 /// Towers that fall asleep, sleep, and wake by a push, again and again.
 #[test]
 fn steps_with_sleepers_allocate_nothing_once_sizes_have_settled() {

@@ -3,6 +3,13 @@
 use super::trees_and_terms::{Links, Problem, Tree};
 use crate::linalg::dot;
 
+/// A tree, and a term of the driver that acts on it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::compliant) struct Held {
+    pub(in crate::compliant) tree: usize,
+    pub(in crate::compliant) term: usize,
+}
+
 impl Problem {
     /// The normal velocity of contact `i` at the velocities `v`.
     pub(in crate::compliant) fn normal_rate(&self, i: usize, v: &[f64]) -> f64 {
@@ -94,10 +101,20 @@ impl Problem {
         &self.inertia[place..place + width * width]
     }
 
-    /// True where a row acts on this tree.
-    pub(in crate::compliant) fn acts_on(&self, tree: usize) -> bool {
-        let mut links = self.rows.iter().flat_map(|term| term.links.iter());
-        links.any(|link| link.tree == tree)
+    /// The first term of the driver that acts by a row on one of the trees asked for.
+    pub(in crate::compliant) fn first_held(
+        &self,
+        is_asked: impl Fn(usize) -> bool,
+    ) -> Option<Held> {
+        (0..)
+            .map_while(|term| Some((term, self.rows_of_term(term)?)))
+            .find_map(|(term, rows)| {
+                let links = self.rows[rows].iter().flat_map(|row| row.links.iter());
+                let mut trees = links.map(|link| link.tree);
+                trees
+                    .find(|tree| is_asked(*tree))
+                    .map(|tree| Held { tree, term })
+            })
     }
 
     /// The island of contact `i`, with those of all trees.

@@ -54,8 +54,7 @@ where
 
     /// The first term that acts on a tree of the system in a step that starts here.
     pub(crate) fn term_on(&self, tree: usize) -> Result<Option<usize>, InputError> {
-        let held = self.core.first_held(&self.system, |asked| asked == tree)?;
-        Ok(held.map(|held| held.term))
+        self.core.term_on(&self.system, tree)
     }
 
     /// The impulses of the rows of term `i` in the last step (N s, or N m s), of those in the order in which they were

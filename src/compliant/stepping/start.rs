@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::model::{StepState, SteppedSystem};
-use super::state::{Core, Once, sort_pressing};
+use super::state::{Core, Once, Telling, sort_pressing};
 use super::statistics::{StepStatistics, StepTimes};
 use crate::compliant::Problem;
 use crate::compliant::welds::Welds;
@@ -19,13 +19,6 @@ use crate::{Doubt, InputError, validate};
 
 /// Way of a body by the terms of one step, by its size, from which it is said that they moved it far.
 const FAR: f64 = 0.1;
-
-/// A tree, and a term that acts on it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) tree: usize,
-    pub(super) term: usize,
-}
 
 impl Core {
     /// Starts at a state; refuses what no run has.
@@ -112,17 +105,9 @@ impl Core {
         check_start_frames(system, &self.q, &self.contacts)
     }
 
-    /// The first term, with its tree, that acts on one of the trees asked for in a step that starts here.
-    pub(super) fn first_held(
-        &self,
-        system: &dyn SteppedSystem,
-        is_asked: impl Fn(usize) -> bool,
-    ) -> Result<Option<Held>, InputError> {
+    /// The rows of terms in a step that starts here.
+    fn rows_of_terms(&self, system: &dyn SteppedSystem) -> Result<Problem, InputError> {
         let system = &self.measured(system)?;
-        let trees: Vec<usize> = (0..system.trees()).filter(|tree| is_asked(*tree)).collect();
-        if trees.is_empty() {
-            return Ok(None);
-        }
         let (t, q, v) = (self.t, &self.q[..], &self.v[..]);
         let mut problem = Problem::new(self.settings.dt)?;
         let mut mass = Vec::new();
@@ -135,26 +120,32 @@ impl Core {
         }
         let dt = self.settings.dt;
         let state = StepState { t, dt, q, v };
-        for (term, of) in self.settings.terms.iter().enumerate() {
-            of.add(&state, &mut problem)?;
-            if let Some(&tree) = trees.iter().find(|tree| problem.acts_on(**tree)) {
-                return Ok(Some(Held { tree, term }));
-            }
+        for term in &self.settings.terms {
+            term.add(&state, &mut problem)?;
+            problem.end_term();
         }
-        Ok(None)
+        Ok(problem)
     }
 
-    /// Refuses terms on bodies that were removed: they would be held by a ghost with its mass.
-    pub(super) fn check_held(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
-        if self.settings.terms.is_empty() {
+    /// The first term that acts on a tree in a step that starts here.
+    pub(super) fn term_on(
+        &self,
+        system: &dyn SteppedSystem,
+        tree: usize,
+    ) -> Result<Option<usize>, InputError> {
+        let held = self
+            .rows_of_terms(system)?
+            .first_held(|asked| asked == tree);
+        Ok(held.map(|held| held.term))
+    }
+
+    /// Refuses terms on bodies that were removed, at the start.
+    fn check_held(&self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        let gone = |tree| system.body_of_tree(tree).is_some_and(|of| !of.is_there);
+        if self.settings.terms.is_empty() || !(0..system.trees()).any(gone) {
             return Ok(());
         }
-        let body = |tree| system.body_of_tree(tree);
-        let held = self.first_held(system, |tree| body(tree).is_some_and(|of| !of.is_there))?;
-        match held.and_then(|held| Some((held.term, body(held.tree)?.number))) {
-            Some((term, body)) => Err(InputError::BodyGone { body, term }),
-            None => Ok(()),
-        }
+        refuse_gone(system, &self.rows_of_terms(system)?)
     }
 
     /// Refuses axes by numbers whose velocity is not the rate of their coordinate, `N(q) e_v ≠ e_q` in that entry.
@@ -185,25 +176,42 @@ impl Core {
         found
     }
 
-    /// The body that the terms of this step moved farthest by its size, where that is far: bodies of a joint that
-    /// stood apart are drawn together in one step or two, with any speed that takes.
-    pub(super) fn moved_apart(&self, system: &dyn SteppedSystem, dt: f64) -> Option<Doubt> {
-        let impulses = self.solver.solution().row_impulses();
-        if impulses.is_empty() {
-            return None;
+    /// Looks at the terms in the step that was solved, where they or the system may have changed since the last.
+    pub(super) fn look_at_terms(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+    ) -> Result<(), InputError> {
+        if self.once.terms {
+            return Ok(());
         }
-        let problem = &self.problem;
-        let mut change = vec![0.0; problem.dof()];
-        problem.add_momentum_of_rows(impulses, &mut change);
-        let mut farthest: Option<Doubt> = None;
+        refuse_gone(system, &self.problem)?;
+        if matches!(self.once.apart, Telling::Open) {
+            self.look_for_moved(system, dt);
+        }
+        Ok(())
+    }
+
+    /// Notes the body that the terms of this step moved farthest by its size, where that is far: bodies of a joint that
+    /// stood apart are drawn together in one step or two, with any speed that takes.
+    fn look_for_moved(&mut self, system: &dyn SteppedSystem, dt: f64) {
+        let impulses = self.solver.solution().row_impulses();
+        let (problem, change) = (&self.problem, &mut self.next_v);
+        change.clear();
+        change.resize(problem.dof(), 0.0);
+        problem.add_momentum_of_rows(impulses, change);
         let mut most = FAR;
         for tree in 0..problem.trees() {
-            let own = system.tree(tree);
-            let Some(body) = system.body_of_tree(tree).filter(|_| own.len() == 6) else {
+            let change = &mut change[system.tree(tree)];
+            let Some(body) = system
+                .body_of_tree(tree)
+                .filter(|_| change.iter().any(|p| *p != 0.0))
+            else {
                 continue;
             };
-            let mut block = problem.inertia_of(tree).to_vec();
-            let change = &mut change[own];
+            let Ok(mut block) = <[f64; 36]>::try_from(problem.inertia_of(tree)) else {
+                continue;
+            };
             if cholesky::factor(&mut block, 6).is_none() {
                 continue;
             }
@@ -213,7 +221,7 @@ impl Core {
             let share = way / body.size + turn;
             if share > most {
                 most = share;
-                farthest = Some(Doubt::Apart {
+                self.once.apart = Telling::Due(Doubt::Apart {
                     body: body.number,
                     t: self.t,
                     way,
@@ -221,6 +229,15 @@ impl Core {
                 });
             }
         }
-        farthest
+    }
+}
+
+/// Refuses terms on bodies that were removed: they would be held by a ghost with its mass.
+fn refuse_gone(system: &dyn SteppedSystem, problem: &Problem) -> Result<(), InputError> {
+    let body = |tree| system.body_of_tree(tree).filter(|of| !of.is_there);
+    let held = problem.first_held(|tree| body(tree).is_some());
+    match held.and_then(|held| Some((held.term, body(held.tree)?.number))) {
+        Some((term, body)) => Err(InputError::BodyGone { body, term }),
+        None => Ok(()),
     }
 }

@@ -45,8 +45,18 @@ pub(super) struct Once {
     pub(super) sunk: bool,
     /// A step was made with these terms and this system.
     pub(super) terms: bool,
-    /// The body that the first such step moved far, to be told.
-    pub(super) apart: Option<Doubt>,
+    /// A body that terms moved far in such a step.
+    pub(super) apart: Telling,
+}
+
+/// What is told once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Telling {
+    /// Nothing was found yet.
+    #[default]
+    Open,
+    Due(Doubt),
+    Done,
 }
 
 /// The driver without the type of the system: settings, state and memory.

@@ -75,10 +75,6 @@ impl Core {
             applied,
         } = step;
         self.solver.settings.interrupt.check()?;
-        if !self.once.terms {
-            let checked = self.check_held(system);
-            checked.map_err(|reason| self.model_failure(reason))?;
-        }
         let began = Instant::now();
         let start = StepStart {
             t: self.t,
@@ -112,9 +108,8 @@ impl Core {
             self.solver.forget();
             return Err(failure);
         }
-        if !self.once.terms {
-            self.once.apart = self.moved_apart(system, dt);
-        }
+        let looked = self.look_at_terms(system, dt);
+        looked.map_err(|reason| self.model_failure(reason))?;
         let began = Instant::now();
         self.rebound()?;
         self.keep_impulses();

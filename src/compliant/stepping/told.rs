@@ -1,6 +1,6 @@
 //! Reports of a run of the compliant driver: its steps, and which contacts press.
 
-use super::state::Core;
+use super::state::{Core, Telling};
 use crate::compliant::StepSolution;
 use crate::record::{ContactEvent, ContactEventKind, Told};
 use crate::{Doubt, Observer};
@@ -29,8 +29,9 @@ impl Core {
         if error > BALANCED {
             told.doubt(&Doubt::Friction { t, error }, observer);
         }
-        if let Some(doubt) = self.once.apart.take() {
+        if let Telling::Due(doubt) = self.once.apart {
             told.doubt(&doubt, observer);
+            self.once.apart = Telling::Done;
         }
         if self.once.sunk {
             return;

@@ -20,7 +20,7 @@ pub(in crate::compliant::stepping) struct NotFound {
 
 /// Memory of the iteration.
 #[derive(Clone, Debug, Default)]
-pub(in crate::compliant::stepping) struct FreeNewton {
+pub(super) struct FreeNewton {
     trees: Vec<Range<usize>>,
     factors: Vec<Lu>,
     at_v: Vec<f64>,
@@ -30,7 +30,7 @@ pub(in crate::compliant::stepping) struct FreeNewton {
 
 impl FreeNewton {
     /// Takes the sizes of a system.
-    pub(in crate::compliant::stepping) fn prepare(&mut self, system: &dyn SteppedSystem) {
+    pub(super) fn prepare(&mut self, system: &dyn SteppedSystem) {
         self.trees.clear();
         self.trees
             .extend((0..system.trees()).map(|i| system.tree(i)));
@@ -44,7 +44,7 @@ impl FreeNewton {
     }
 
     /// Finds `m(v) = 0` from `v`; `residual` writes `m`. Velocities below `unseen` do not matter.
-    pub(in crate::compliant::stepping) fn solve(
+    pub(super) fn solve(
         &mut self,
         v: &mut [f64],
         unseen: f64,

@@ -8,7 +8,7 @@ use crate::mechanics::configuration::rate;
 const ROUNDS: usize = 4;
 
 /// `out = (1 − w) a + w b`, exact at the ends.
-pub(in crate::compliant::stepping) fn blend(a: &[f64], b: &[f64], w: f64, out: &mut [f64]) {
+pub(super) fn blend(a: &[f64], b: &[f64], w: f64, out: &mut [f64]) {
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
         *out = if w >= 1.0 { *b } else { (1.0 - w) * a + w * b };
     }
@@ -16,16 +16,16 @@ pub(in crate::compliant::stepping) fn blend(a: &[f64], b: &[f64], w: f64, out: &
 
 /// A move of coordinates: `q = q₀ + s N(q̄) v` with `q̄ = q₀ + part (q − q₀)`.
 #[derive(Clone, Copy)]
-pub(in crate::compliant::stepping) struct Move<'a> {
-    pub(in crate::compliant::stepping) q0: &'a [f64],
-    pub(in crate::compliant::stepping) v: &'a [f64],
-    pub(in crate::compliant::stepping) s: f64,
-    pub(in crate::compliant::stepping) part: f64,
+pub(super) struct Move<'a> {
+    pub(super) q0: &'a [f64],
+    pub(super) v: &'a [f64],
+    pub(super) s: f64,
+    pub(super) part: f64,
 }
 
 impl Move<'_> {
     /// Writes `q`; `identity` says that `N` is one, and `work` takes twice the coordinates.
-    pub(in crate::compliant::stepping) fn write(
+    pub(super) fn write(
         &self,
         system: &dyn SteppedSystem,
         identity: bool,
