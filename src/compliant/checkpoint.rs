@@ -11,10 +11,10 @@ const MOST_STEPS: f64 = 9_007_199_254_740_992.0;
 /// The edition of the document.
 const EDITION: u32 = 1;
 
-/// The state of a compliant run as plain data, with the feature `serde`: all that its next steps
-/// depend on, beside the system, the settings and the terms of the driver: a goal that was given to a motor on the way
-/// is the motor's, and has to be given again. A run that is saved, loaded and
-/// taken up again by a driver with the same is the uncut run, bit by bit, in every format that keeps the bits of numbers
+/// The state of a compliant run as plain data, with the feature `serde`: all that its next steps depend
+/// on, beside the system, the settings and the terms of the driver: a goal that was given to a motor on
+/// the way is the motor's, and has to be given again. A run that is saved, loaded and taken up again by
+/// a driver with the same is the uncut run, bit by bit, in every format that keeps the bits of numbers
 /// (`serde_json` does with its feature `float_roundtrip`).
 ///
 /// Made of a live run by [`of`](Self::of), of a driver between [steps](super::Compliant::step) by

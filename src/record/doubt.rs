@@ -93,10 +93,11 @@ pub enum Doubt {
         /// Overlap by the radius of the smaller body.
         share: f64,
     },
-    /// Joints, limits and motors moved a body by more than a tenth of its size, or turned it by 0.1 rad, in the first step
-    /// with them or after they were changed: bodies of a joint stand apart, a limit is passed, or a goal is far from where the body is. They come
-    /// together in a step or two, with any speed that takes.
-    /// [`Joint::as_placed`](crate::bodies::Joint::as_placed) takes bodies as they stand. Told once a run.
+    /// Joints, limits and motors moved a body by more than a tenth of its size, or turned it by 0.1
+    /// rad, in the first step with them or after they were changed: bodies of a joint stand apart, a
+    /// limit is passed, or a goal is far from where the body is. They come together in a step or two,
+    /// with any speed that takes. [`Joint::as_placed`](crate::bodies::Joint::as_placed) takes bodies as
+    /// they stand. Told once a run.
     Apart {
         /// The body.
         body: usize,

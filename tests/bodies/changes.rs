@@ -150,6 +150,13 @@ fn nothing_is_held_by_a_body_that_was_removed() {
     assert!(refused.contains(&gone.to_string()), "{refused}");
     assert_eq!(driver.q(), before);
 
+    // Also by a term that is put in the place of another.
+    let hung = Joint::ball(one, Anchor::world([0.25, 0.0, 1.0]));
+    *driver.term_mut::<Joint>(0).unwrap() = hung;
+    driver.step().unwrap();
+    *driver.term_mut::<Joint>(0).unwrap() = weld;
+    assert!(driver.step().is_err());
+
     driver.remove_term(0).unwrap();
     assert!(matches!(
         driver.remove_term(1),

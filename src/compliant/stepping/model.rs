@@ -77,10 +77,10 @@ pub trait StepTerm: Any {
         None
     }
 
-    /// Adds the rows of this term ([`Problem::add_row`]), and contacts ([`Problem::add_contact`]; they have the step's law of
-    /// friction), for the step that starts at `state`. It is asked
-    /// in every step, also for trees that [sleep](crate::Compliant::sleep): other rows than before wake them. The
-    /// trees of the system are in the problem, with the same numbers.
+    /// Adds the rows of this term ([`Problem::add_row`]), and contacts ([`Problem::add_contact`]; they
+    /// have the step's law of friction), for the step that starts at `state`. It is asked in every
+    /// step, also for trees that [sleep](crate::Compliant::sleep): other rows than before wake them.
+    /// The trees of the system are in the problem, with the same numbers.
     ///
     /// # Errors
     /// As [`Problem::add_row`], and bad parameters. The run ends with

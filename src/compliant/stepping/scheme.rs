@@ -50,10 +50,10 @@ impl Scheme {
 
     /// The part of a step, with the velocities of its start, by which the rows of further terms are taken ahead.
     ///
-    /// With midpoint rows of the start would lag behind the move `dt (v₀ + v)/2`: on a joint that turns with `ω` the
-    /// velocities at the start point outward by `u ω dt`, the rows would have to send them inward by
-    /// `2 u ω dt`, and the kinetic energy would grow at the rate `ω² dt`. Half a step on it is `u ω dt/2` each, and none is
-    /// gained.
+    /// With midpoint rows of the start would lag behind the move `dt (v₀ + v)/2`: on a joint that turns
+    /// with `ω` the velocities at the start point outward by `u ω dt`, the rows would have to send them
+    /// inward by `2 u ω dt`, and the kinetic energy would grow at the rate `ω² dt`. Half a step on it
+    /// is `u ω dt/2` each, and none is gained.
     pub(super) fn rows_ahead(self) -> f64 {
         match self {
             Self::ExplicitEuler | Self::SymplecticEuler | Self::ImplicitEuler => 0.0,

@@ -1,6 +1,7 @@
-//! The start of a run, and what is looked at there: settings, sizes, contacts; of terms, here and where they or the system
-//! may have changed, that nothing holds a body which was removed, and that bodies do not stand apart where a joint holds them
-//! together.
+//! The start of a run: settings, sizes and contacts are looked at, and terms.
+//!
+//! Of terms also where they, or the system, may have changed: nothing holds a body that was removed, and
+//! bodies of a joint do not stand apart.
 
 use std::sync::Arc;
 

@@ -12,9 +12,9 @@ use crate::{InputError, validate};
 ///
 /// * A coordinate `q[i]` whose rate is the velocity `v[i]`: [`Axis::from`] its number, so that a number
 ///   alone will do; [`new`](Self::new) where the numbers differ. A number alone is refused by systems
-///   that have more coordinates than velocities, as a scene; there body `i` of those that move has the
-///   coordinates `7 i …` (place, quaternion) and the velocities `6 i …` (turns, then moves), so that its move along x
-///   is `Axis::new(7 * i, 6 * i + 3)`.
+///   that have more coordinates than velocities, as a scene. There body `i` of those that move has the
+///   coordinates `7 i …` (place, quaternion) and the velocities `6 i …` (turns, then moves): its move
+///   along x is `Axis::new(7 * i, 6 * i + 3)`.
 /// * An axis that a joint between bodies leaves free ([`Joint::axis`](crate::bodies::Joint::axis)).
 ///
 /// ```

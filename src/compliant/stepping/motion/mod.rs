@@ -1,5 +1,7 @@
-//! The motion of a step without contacts (Castro et al., section II-D): `free_motion`, the velocities `v*`, the inertia that
-//! contacts meet, and the coordinates at the end; `free_newton`: its equations; `moves`: how velocities move coordinates.
+//! The motion of a step without contacts (Castro et al., section II-D).
+//!
+//! * `free_motion`: the velocities `v*`, the inertia that contacts meet, the coordinates at the end.
+//! * `free_newton`: its equations; `moves`: how velocities move coordinates.
 
 mod free_motion;
 mod free_newton;
