@@ -38,7 +38,7 @@ pub(super) struct Settings {
     pub(super) terms: Vec<Arc<dyn StepTerm + Send + Sync>>,
 }
 
-/// What is looked at, and told, once in a run.
+/// Checks and doubts that come once in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Once {
     /// A contact that lies too deep was told.
@@ -49,7 +49,7 @@ pub(super) struct Once {
     pub(super) apart: Telling,
 }
 
-/// What is told once.
+/// A doubt that is told once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Telling {
     /// Nothing was found yet.
