@@ -204,6 +204,9 @@ impl<S: EventFunction> EventFunction for Counted<S> {
     fn event_tolerance(&self, k: usize) -> f64 {
         self.model.event_tolerance(k)
     }
+    fn crosses_within(&self, k: usize) -> f64 {
+        self.model.crosses_within(k)
+    }
     fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
         self.model.admissible(k, mode)
     }

@@ -380,6 +380,10 @@ impl EventFunction for Random {
         self.noises[k]
     }
 
+    fn crosses_within(&self, k: usize) -> f64 {
+        100.0 * self.noises[k]
+    }
+
     fn time_scale(&self, k: usize) -> Option<f64> {
         self.scales[k]
     }

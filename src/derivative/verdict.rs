@@ -95,6 +95,7 @@ impl Verdict {
             // The derivative examines such guards itself, with a better estimate of the error.
             // The others say nothing of how the run depends on its start.
             Doubt::TurnedAway { .. }
+            | Doubt::Order { .. }
             | Doubt::Sunk { .. }
             | Doubt::Apart { .. }
             | Doubt::Friction { .. } => Self::Classical,

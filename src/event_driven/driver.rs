@@ -32,10 +32,10 @@ use crate::{
 /// [`time_scale`](MechanicalSystem::time_scale) of the model states the duration of the shortest
 /// contact.
 ///
-/// Contacts close in one impact where their gaps are zero together to within rounding; those that the errors of the run
-/// hold apart by more are struck one after the other, also where they would close at one instant. With friction
-/// that is another outcome, whose order errors choose: [`Run::corners`] names such contacts, with the time
-/// between them.
+/// Contacts close in one impact where their gaps are zero together, to within rounding; with friction to
+/// within [`gap_tolerance`](ContactModel::gap_tolerance), since there the impacts of one contact after
+/// the other are another outcome. Contacts that are farther apart, but not by more than the error of the run,
+/// are struck in the order that the run finds, and [`Doubt::Order`](crate::Doubt::Order) says so.
 ///
 /// ```
 /// use saltation::models::SoftTrot;

@@ -148,7 +148,7 @@ impl Model<'_> {
 
     /// Notes the contacts that take part in an event, which of them were open until now, and which
     /// are released. An open contact with a gap of zero takes part when it is at rest. One that
-    /// closes is an event of its own, even at the same instant.
+    /// closes is an event of its own, unless it is among those that cross.
     fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         event.clear();
         event.number = crossed.transition() + 1;

@@ -128,6 +128,16 @@ impl EventFunction for Model<'_> {
         }
     }
 
+    /// With friction an impact of several contacts is another one than their impacts one after the
+    /// other.
+    fn crosses_within(&self, k: usize) -> f64 {
+        if self.slides() && k < self.system().contacts() {
+            self.gap_tolerance
+        } else {
+            0.0
+        }
+    }
+
     /// An open contact does not penetrate; multipliers have rules of their own.
     fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
         match self.functions().function(k, mode) {

@@ -212,6 +212,8 @@ impl<B: Buffer> Driver<B> {
             let tolerance = system.event_tolerance(k);
             validate::not_negative("event_tolerance", &[tolerance])
                 .map_err(validate::counted_from(k))?;
+            validate::not_negative("crosses_within", &[system.crosses_within(k)])
+                .map_err(validate::counted_from(k))?;
             if let Some(scale) = system.time_scale(k) {
                 let (kept, rule) = (scale > 0.0, "must be > 0");
                 validate::unless(kept, "time_scale", scale, rule)

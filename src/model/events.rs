@@ -88,6 +88,18 @@ pub trait EventFunction {
         0.0
     }
 
+    /// The distance of `h_k` from its surface (unit `u_k`) within which its guard is crossed together
+    /// with another one that the motion is on, if it moves across too. Default 0: only those that
+    /// count as zero, by [`event_tolerance`](Self::event_tolerance) and rounding.
+    ///
+    /// To be written where resets of several guards at once are other ones than those of one after
+    /// the other, as impacts with friction are: which comes first within the error of the run is not
+    /// the model's to tell. Derivatives take such guards as those of a corner.
+    fn crosses_within(&self, k: usize) -> f64 {
+        let _ = k;
+        0.0
+    }
+
     /// The values of `h_k` (`u_k`) with which a run may start, or go on after a reset, in `mode`.
     /// Provided: all of them, so that both sides of the guard are admissible. A gap, or another
     /// guard that may not be passed, declares `0.0..=f64::INFINITY`.

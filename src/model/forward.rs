@@ -46,6 +46,7 @@ macro_rules! event_methods {
         watch(k: usize) -> $crate::Watch;
         min_rate(k: usize) -> Option<f64>;
         event_tolerance(k: usize) -> f64;
+        crosses_within(k: usize) -> f64;
         admissible(k: usize, mode: &$crate::Mode) -> std::ops::RangeInclusive<f64>;
         time_scale(k: usize) -> Option<f64>;
         is_affine(k: usize) -> bool;

@@ -40,6 +40,22 @@ pub enum Doubt {
         /// The error of the event function (`u_k`).
         error: f64,
     },
+    /// The reset of another guard was made while this one was closer to its surface than the error, and on
+    /// its way there. Neighbours cross it first, or both at once, which is another reset: its model says so
+    /// ([`EventFunction::crosses_within`](crate::EventFunction::crosses_within)). Of each crossing
+    /// the closest such guard is told.
+    Order {
+        /// The guard that was crossed.
+        first: Guard,
+        /// The guard that was still ahead.
+        guard: Guard,
+        /// Time (s).
+        t: f64,
+        /// Distance of `guard` from its surface (`u_k`).
+        gap: f64,
+        /// The error of its event function (`u_k`).
+        error: f64,
+    },
     /// The guard was crossed, but not deeper than the error: neighbours only touch it.
     Shallow {
         /// The guard.
@@ -145,6 +161,16 @@ impl fmt::Display for Doubt {
             } => write!(
                 f,
                 "guard {guard} was {gap:e} from its surface, with an error of {error:e}, when another crossing turned the motion away at t = {t}"
+            ),
+            Self::Order {
+                first,
+                guard,
+                t,
+                gap,
+                error,
+            } => write!(
+                f,
+                "guard {first} was crossed at t = {t}, when guard {guard} was {gap:e} before its surface, with an error of {error:e}: which comes first is not known, and the reset depends on it"
             ),
             Self::Shallow {
                 guard,

@@ -130,6 +130,9 @@ impl EventFunction for Struck {
     fn event_tolerance(&self, k: usize) -> f64 {
         self.model.event_tolerance(k)
     }
+    fn crosses_within(&self, k: usize) -> f64 {
+        self.model.crosses_within(k)
+    }
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let feet = self.model.system();
         let (rows, masses) = (feet.rows.get(), feet.masses.get());

@@ -137,6 +137,10 @@ impl EventFunction for Own {
         asked("event_tolerance");
         0.125 + k as f64
     }
+    fn crosses_within(&self, k: usize) -> f64 {
+        asked("crosses_within");
+        0.375 + k as f64
+    }
     fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
         asked("admissible");
         k as f64..=if mode.contains(0) { 2.0 } else { 3.0 }
@@ -320,6 +324,8 @@ fn ask_what_is_said(
     assert_eq!(system.min_rate(1), Some(1.25));
     called("event_tolerance");
     assert!((system.event_tolerance(1) - 1.125).abs() < 1e-15);
+    called("crosses_within");
+    assert!((system.crosses_within(1) - 1.375).abs() < 1e-15);
     called("admissible");
     assert_eq!(system.admissible(1, mode), 1.0..=2.0);
     called("time_scale");
@@ -408,6 +414,9 @@ mod dual {
         }
         fn event_tolerance(&self, k: usize) -> f64 {
             Own.event_tolerance(k)
+        }
+        fn crosses_within(&self, k: usize) -> f64 {
+            Own.crosses_within(k)
         }
         fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
             Own.admissible(k, mode)

@@ -358,6 +358,7 @@ fn a_corner_tolerance_that_is_negative_or_not_finite() {
 
 /// `x' = 1` with two guards, of which the second has this least rate and this noise.
 struct Odd {
+    together: f64,
     min_rate: f64,
     noise: f64,
 }
@@ -384,25 +385,36 @@ impl EventFunction for Odd {
     fn event_tolerance(&self, k: usize) -> f64 {
         [0.0, self.noise][k]
     }
+    fn crosses_within(&self, k: usize) -> f64 {
+        [0.0, self.together][k]
+    }
 }
 
 #[test]
 fn least_rates_and_noises_that_make_no_sense() {
-    let run = |min_rate: f64, noise: f64| {
-        let mut integrator = Integrator::new(Odd { min_rate, noise }).unwrap();
+    let run = |min_rate: f64, noise: f64, together: f64| {
+        let odd = Odd {
+            min_rate,
+            noise,
+            together,
+        };
+        let mut integrator = Integrator::new(odd).unwrap();
         integrator.integrate(&Start::at(0.0).x(&[0.0]), 1.0)
     };
     for value in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
-        let error = run(value, 0.0).expect_err("refused");
+        let error = run(value, 0.0, 0.0).expect_err("refused");
         assert!(is_setting(&error, "min_rate"), "{error:?}");
         assert!(matches!(error, InputError::BadSetting { entry: 1, .. }));
     }
     for value in [f64::NAN, -1.0, f64::INFINITY] {
-        let error = run(1e-6, value).expect_err("refused");
+        let error = run(1e-6, value, 0.0).expect_err("refused");
         assert!(is_setting(&error, "event_tolerance"), "{error:?}");
         assert!(matches!(error, InputError::BadSetting { entry: 1, .. }));
+        let error = run(1e-6, 0.0, value).expect_err("refused");
+        assert!(is_setting(&error, "crosses_within"), "{error:?}");
+        assert!(matches!(error, InputError::BadSetting { entry: 1, .. }));
     }
-    assert_eq!(run(0.5, 1e-9).unwrap().crossings().len(), 2);
+    assert_eq!(run(0.5, 1e-9, 1e-9).unwrap().crossings().len(), 2);
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod properties;
 mod random_corners;
 mod rearm;
 mod resets;
+mod resets_together;
 mod resolution;
 mod starts;
 mod turned_away;

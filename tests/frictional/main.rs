@@ -68,6 +68,7 @@ mod steps_in_space;
 mod stick_slip;
 mod symmetries_of_blocks;
 mod three_contacts;
+mod tipping_box;
 
 mod uneven_rows;
 mod velocity_sets;

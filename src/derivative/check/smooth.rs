@@ -84,6 +84,12 @@ pub trait SmoothEvents {
         0.0
     }
 
+    /// As [`EventFunction::crosses_within`].
+    fn crosses_within(&self, k: usize) -> f64 {
+        let _ = k;
+        0.0
+    }
+
     /// As [`EventFunction::admissible`].
     fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
         let _ = (k, mode);

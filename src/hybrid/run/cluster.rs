@@ -173,12 +173,19 @@ impl Cluster {
 
     /// Collects guard `j` and all other candidates that are zero with it at the present state, from
     /// those the last survey found near, in rising order.
-    pub(crate) fn gather<B: Buffer>(
+    ///
+    /// # Errors
+    /// As rates of guards that are crossed from a distance.
+    pub(crate) fn gather<S: System + ?Sized, B: Buffer>(
         &mut self,
-        settings: &Settings,
-        guards: &GuardTable<B>,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
         j: usize,
-    ) {
+    ) -> Result<(), Stop> {
+        if guards.kept[j].crosses_within > 0.0 {
+            self.widen(context, state, guards)?;
+        }
         self.set.clear();
         let mut waiting = Some(j);
         for &k in &self.near {
@@ -188,7 +195,10 @@ impl Cluster {
             }
             // As far as the last landing can tell.
             let missed = self.residual_time * guards.rate[k].abs();
-            let is_zero = guards.own_h(k) >= -guards.zero[k].max(missed);
+            let within = guards.zero[k]
+                .max(missed)
+                .max(guards.kept[k].crosses_within);
+            let is_zero = guards.own_h(k) >= -within;
             if k == j || (guards.is_candidate(k) && is_zero) {
                 self.set.push(guards.crossing(k));
                 waiting = waiting.filter(|&j| j != k);
@@ -197,9 +207,31 @@ impl Cluster {
         if waiting.is_some() {
             self.set.push(guards.crossing(j));
         }
-        if self.set.len() > 1 && !settings.corner_order.is_empty() {
-            self.keep_first(&settings.corner_order);
+        if self.set.len() > 1 && !context.settings.corner_order.is_empty() {
+            self.keep_first(&context.settings.corner_order);
         }
+        Ok(())
+    }
+
+    /// Counts the guards as near that are crossed with others from where they are, with their rates.
+    #[cold]
+    fn widen<S: System + ?Sized, B: Buffer>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+    ) -> Result<(), Stop> {
+        for k in 0..guards.h.len() {
+            let within = guards.kept[k].crosses_within;
+            let is_within = guards.arming[k].is_armed() && guards.own_h(k) >= -within;
+            let Some(Err(place)) = is_within.then(|| self.near.binary_search(&k)) else {
+                continue;
+            };
+            guards.refresh_rate(context, state, k)?;
+            self.near.insert(place, k);
+            self.ranking = None;
+        }
+        Ok(())
     }
 
     /// Leaves only the guard that comes first in `order`, then the lowest; the others are on their

@@ -58,7 +58,7 @@ fn fire_in_place<S: System + ?Sized, B: Buffer>(
     turned.approach_by_rates(state, guards);
     cluster.survey(state, guards, None, j);
     guards.renew_only(context, state, &cluster.near)?;
-    cluster.gather(context.settings, guards, j);
+    cluster.gather(context, state, guards, j)?;
     fire(context, run, observer, Arrival::AlreadyThere)
 }
 
@@ -159,7 +159,7 @@ fn land<S: System + ?Sized, B: Buffer>(
     for &k in cluster.near.iter().filter(|&&k| k != j) {
         guards.refresh_rate(context, state, k)?;
     }
-    cluster.gather(context.settings, guards, j);
+    cluster.gather(context, state, guards, j)?;
     if let Some(c) = cluster.set.iter_mut().find(|c| c.guard.event == j) {
         c.rate = c.guard.sign() * landing.rate;
     }

@@ -120,7 +120,11 @@ fn make<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
+    let unordered = doubts.of_order(context, state, guards, &cluster.set)?;
     let reset = cascade.step(context, state, guards, cluster)?;
+    if let (Some(doubt), true) = (unordered, reset.state) {
+        doubts.keep(doubt);
+    }
     if reset.any() {
         // The model has acted: this landing stands.
         trial.commit(context.wants_segments, observer, state, &cascade.scratch);

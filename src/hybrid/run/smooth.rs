@@ -296,6 +296,6 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
         let rate = guards.rate[stop.k];
         return Err(guards.not_live(state, guard, rate, f64::NAN));
     }
-    cluster.gather(context.settings, guards, stop.k);
+    cluster.gather(context, state, guards, stop.k)?;
     fire(context, run, observer, Arrival::Located)
 }

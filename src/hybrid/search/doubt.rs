@@ -7,7 +7,7 @@ use crate::hybrid::context::{Context, System};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::ode::Buffer;
-use crate::{Arrival, CrossedGuard, Doubt, Observer, Stop};
+use crate::{Arrival, CrossedGuard, Doubt, Guard, Observer, Stop};
 
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
@@ -100,6 +100,23 @@ impl Doubts {
     pub(crate) fn tell(&mut self, observer: &mut dyn Observer) {
         for doubt in self.kept.drain(..) {
             observer.doubt(&doubt);
+        }
+    }
+
+    /// The doubt of a reset whose guards are about to cross: the closest guard that is ahead of the motion
+    /// by less than its error, where the model says that the order matters.
+    #[inline]
+    pub(crate) fn of_order<S: System + ?Sized, B: Buffer>(
+        &self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        crossed: &[CrossedGuard],
+    ) -> Result<Option<Doubt>, Stop> {
+        let orders = |c: &&CrossedGuard| guards.kept[c.guard.event].crosses_within > 0.0;
+        match crossed.iter().find(orders) {
+            Some(first) => closest_behind(context, state, guards, first.guard, crossed),
+            None => Ok(None),
         }
     }
 
@@ -220,4 +237,41 @@ impl Doubts {
         }
         Ok(())
     }
+}
+
+/// Part of [`Doubts::of_order`] behind the crossing of guard `first` with the others of `crossed`.
+#[cold]
+fn closest_behind<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
+    first: Guard,
+    crossed: &[CrossedGuard],
+) -> Result<Option<Doubt>, Stop> {
+    let (mut found, mut least) = (None, f64::INFINITY);
+    for k in 0..guards.h.len() {
+        let gap = -guards.own_h(k);
+        let is_ahead = guards.kept[k].crosses_within > 0.0
+            && guards.arming[k].is_ready()
+            && (0.0..least).contains(&gap)
+            && crossed.iter().all(|c| c.guard.event != k);
+        if !is_ahead {
+            continue;
+        }
+        guards.refresh_rate(context, state, k)?;
+        guards.spreads.need(context, state, k)?;
+        let error = guards.error_of(state, k);
+        if gap <= error && guards.is_candidate(k) {
+            let (guard, t) = (guards.ahead(k), state.t);
+            least = gap;
+            found = Some(Doubt::Order {
+                first,
+                guard,
+                t,
+                gap,
+                error,
+            });
+        }
+    }
+    Ok(found)
 }

@@ -66,6 +66,8 @@ pub(crate) struct GuardTable<B> {
 pub(crate) struct Kept {
     pub(crate) watch: Watch,
     pub(crate) event_tolerance: f64,
+    /// Distance within which it is crossed with another one (`u_k`).
+    pub(crate) crosses_within: f64,
     /// Range of it that samples have left open however close they were (`u_k`).
     pub(crate) blur: f64,
     /// Time at which it fired last, rising and falling; −∞ before (s).
@@ -85,6 +87,7 @@ impl Kept {
     const BLANK: Self = Self {
         watch: Watch::BOTH,
         event_tolerance: 0.0,
+        crosses_within: 0.0,
         blur: 0.0,
         fired_at: [f64::NEG_INFINITY; 2],
         passed_at: [f64::NEG_INFINITY; 2],
@@ -146,6 +149,7 @@ impl<B: Buffer> GuardTable<B> {
             self.kept[k] = Kept {
                 watch: system.watch(k),
                 event_tolerance: system.event_tolerance(k),
+                crosses_within: system.crosses_within(k),
                 ..Kept::BLANK
             };
             (self.min_rate[k], self.part_of_rate[k]) = match system.min_rate(k) {

@@ -1,0 +1,138 @@
+//! Guards whose resets together are other ones than one after the other: those within the distance that the
+//! model gives cross at once, and where the error of the run hides the order the run says so.
+
+use saltation::{
+    Crossing, Doubt, EventFunction, Flow, Integrator, Mode, Projection, Run, Start, Status, Stop,
+    Watch,
+};
+
+/// `p = cos t`, which falls through zero at π/2; the second guard is `apart` higher. A counter, the third
+/// state, takes the square of the number of guards that cross at once.
+#[derive(Clone, Copy)]
+struct Falling {
+    apart: f64,
+    within: f64,
+}
+
+impl Flow for Falling {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[x[1], -x[0], 0.0]);
+    }
+}
+
+impl EventFunction for Falling {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0] + self.apart * k as f64
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::FALLING
+    }
+    fn crosses_within(&self, _k: usize) -> f64 {
+        self.within
+    }
+    fn resets(&self) -> bool {
+        true
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let count = crossing.crossed.guards().len() as f64;
+        crossing.x[2] += count * count;
+        Ok(())
+    }
+}
+
+fn run(system: Falling, projection: Projection, rtol: f64) -> Run {
+    let mut integrator = Integrator::new(system).unwrap().projection(projection);
+    integrator = integrator.rtol(rtol).atol(1e-3 * rtol);
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[1.0, 0.0, 0.0]), 4.0)
+        .unwrap();
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    // Each of them once, whether it is met or crossed from where it is.
+    for k in 0..2 {
+        let times = run.crossings().iter().filter(|c| c.guard.event == k);
+        assert_eq!(times.count(), 1, "{k} {}", system.apart);
+    }
+    run
+}
+
+fn orders(run: &Run) -> Vec<Doubt> {
+    let is_order = |d: &&Doubt| matches!(d, Doubt::Order { .. });
+    run.doubts().iter().filter(is_order).copied().collect()
+}
+
+fn projections() -> [Projection; 3] {
+    let horizon = Projection::Horizon {
+        tau: 1e-3,
+        order: 3,
+    };
+    [Projection::Auto, Projection::Off, horizon]
+}
+
+#[test]
+fn guards_within_the_distance_cross_at_once() {
+    for projection in projections() {
+        for (within, apart, together) in [
+            (1e-10, 9e-11, true),
+            (1e-10, 1e-12, true),
+            (1e-10, 1.1e-10, false),
+            (0.0, 1e-12, false),
+            (1e-6, 9e-7, true),
+            (1e-6, 1.1e-6, false),
+        ] {
+            for apart in [apart, -apart] {
+                let run = run(Falling { apart, within }, projection.clone(), 1e-11);
+                let expected = if together { 4.0 } else { 2.0 };
+                let found = run.state()[2];
+                assert_eq!(
+                    found.to_bits(),
+                    f64::to_bits(expected),
+                    "{projection:?} {within} {apart}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_order_that_the_error_hides_is_doubted() {
+    for projection in projections() {
+        for apart in [1e-8, -1e-8] {
+            let within = 1e-10;
+            let run_at = |rtol| run(Falling { apart, within }, projection.clone(), rtol);
+            let found = orders(&run_at(1e-4));
+            let [
+                Doubt::Order {
+                    first,
+                    guard,
+                    gap,
+                    error,
+                    t,
+                },
+            ] = found[..]
+            else {
+                panic!("{projection:?} {apart}: {found:?}");
+            };
+            let last = usize::from(apart > 0.0);
+            assert_eq!((first.event, guard.event), (1 - last, last));
+            // The other guard is as far as it lies apart.
+            assert!((gap - 1e-8).abs() < 1e-12 && gap <= error, "{gap} {error}");
+            assert!((t - std::f64::consts::FRAC_PI_2).abs() < 1e-3);
+            // At this tolerance it is known; and where no model asks, nothing is said.
+            assert!(orders(&run_at(1e-11)).is_empty());
+            let silent = Falling { apart, within: 0.0 };
+            assert!(orders(&run(silent, projection.clone(), 1e-4)).is_empty());
+        }
+        // They are known to cross one after the other.
+        let far = Falling {
+            apart: 0.1,
+            within: 1e-10,
+        };
+        assert!(orders(&run(far, projection, 1e-4)).is_empty());
+    }
+}
