@@ -80,6 +80,19 @@ pub enum Breakdown {
         t: f64,
     },
 
+    /// The gap of a closed contact is not zero within a step, by far more than the error that the tolerances allow.
+    #[error(
+        "contact {contact} is closed, and its gap is {gap:e} at t = {t}: the gap jumps or has a kink there, as at a stair or where a ramp begins, which is a contact of its own; or its row is not its derivative (check_mechanics)"
+    )]
+    GapJump {
+        /// The contact.
+        contact: usize,
+        /// Its gap (m).
+        gap: f64,
+        /// Time (s).
+        t: f64,
+    },
+
     /// A coefficient of restitution makes no sense.
     #[error(
         "the coefficient of restitution of contact {contact} is {value} at t = {t}: it must lie in [0, 1]; ContactModel::any_restitution takes others"

@@ -10,7 +10,7 @@ use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
-use crate::{Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
+use crate::{At, Doubt, EventFunction, Flow, Mode, Observer, Quantity, Segment, Stop, Transition};
 
 /// The policy for a gap that comes to zero too slowly for an impact. A gap counts as touched when
 /// its minimum is within a tenth of its error (see [`Doubt`](crate::Doubt)).
@@ -114,6 +114,9 @@ impl<'a> Watcher<'a> {
     }
 }
 
+/// A closed contact is off its surface beyond so many times what is allowed.
+const OFF: f64 = 100.0;
+
 /// The part of the error of a gap to within which it counts as touched.
 const TOUCHED: f64 = 0.1;
 
@@ -127,14 +130,39 @@ impl Watcher<'_> {
         let mut start = self.point.clone();
         segment.interpolant.at(segment.start, &mut start);
         let (q, _) = self.model.parts(&start);
-        if system.gap(contact, q).abs() > self.model.gap_tolerance {
-            return false;
-        }
+        system.gap(contact, q).abs() <= self.model.gap_tolerance && -gap <= self.allowed(contact, q)
+    }
+
+    /// The error of a gap that the tolerances allow.
+    fn allowed(&self, contact: usize, q: &[f64]) -> f64 {
         let mut row = vec![0.0; q.len()];
         self.model.gap_by_coordinate(contact, q, &mut row);
         let Settings { rtol, atol, .. } = self.settings;
-        let allowed = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
-        -gap <= (0..q.len()).map(allowed).sum()
+        let of = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
+        (0..q.len()).map(of).sum()
+    }
+
+    /// Why a closed contact is off its surface by `gap` at `t`, at the point looked at, if it is. Ends of
+    /// steps are brought back to gaps of zero, and the interpolant with them: a jump is seen on the way.
+    fn off_surface(
+        &self,
+        segment: &Segment<'_>,
+        contact: usize,
+        gap: f64,
+        t: f64,
+    ) -> Option<Breakdown> {
+        if gap.abs() <= OFF * self.model.gap_tolerance {
+            return None;
+        }
+        if !gap.is_finite() {
+            return Some(Breakdown::Stop(Stop::NotFinite {
+                quantity: Quantity::Gap { contact },
+                at: At::new(t, &self.point, segment.mode).into(),
+            }));
+        }
+        let (q, _) = self.model.parts(&self.point);
+        let is_off = gap.abs() > OFF * self.allowed(contact, q);
+        is_off.then_some(Breakdown::GapJump { contact, gap, t })
     }
 
     /// Notes where gaps and forces start after an event that dealt with their contacts: those that
@@ -268,8 +296,12 @@ impl Observer for Watcher<'_> {
             let (q, _) = model.parts(&self.point);
             for contact in 0..system.contacts() {
                 let gap = system.gap(contact, q);
-                if gap < -100.0 * model.gap_tolerance
-                    && !model.is_closed(segment.mode, contact)
+                if model.is_closed(segment.mode, contact) {
+                    if let Some(trouble) = self.off_surface(segment, contact, gap, t) {
+                        self.trouble = Some(trouble);
+                        return;
+                    }
+                } else if gap < -100.0 * model.gap_tolerance
                     && !(part < 1.0 && self.leaves(segment, contact, gap))
                 {
                     self.trouble = Some(Breakdown::InconsistentMode { contact, gap, t });

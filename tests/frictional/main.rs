@@ -31,6 +31,7 @@ mod exact_planar;
 mod exact_planar_rational;
 mod extremes;
 mod fixtures;
+mod floors_that_jump;
 mod impact_inclusion;
 mod laws_of_friction;
 mod lcp_steps;

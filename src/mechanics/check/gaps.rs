@@ -107,7 +107,7 @@ where
         }
         let mut shifts = Shifts::new(system, self.q);
         for contact in all {
-            let Some(rows) = shifts.rows(&contacts, contact) else {
+            let Some(rows) = shifts.rows_of_one_body(&contacts, contact) else {
                 continue;
             };
             let square = rows.product(1, 1);

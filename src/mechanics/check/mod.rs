@@ -30,7 +30,8 @@ use crate::{At, InputError, Interrupt, Mode, Quantity, Stop, validate};
 /// not written or wrong. Where the shifts of a body are seen, normal and tangents of a contact are
 /// compared with rows of one length that are orthogonal
 /// ([`tangent_rows`](UnilateralConstraints::tangent_rows)): those of a gap that is no distance are
-/// not, and scale friction. What depends on `v` is compared at one more velocity, so that `v = 0`
+/// not, and scale friction. Rows along one line, or of zeros, are found here only; a run takes them for those
+/// of a body that is guided. What depends on `v` is compared at one more velocity, so that `v = 0`
 /// hides nothing. An entry that is left unwritten or is not finite counts as infinitely wrong.
 ///
 /// Not compared are the potential and

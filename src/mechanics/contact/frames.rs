@@ -127,6 +127,20 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
     /// say that its mass is constant, levers of one inertia look like shifts: then the normal or the
     /// tangent is to be of unit length. Of two bodies one whose rows fit, if any.
     pub(crate) fn rows(&mut self, contacts: &Contacts, i: usize) -> Option<ShiftRows> {
+        self.rows_with(contacts, i, ShiftRows::is_independent)
+    }
+
+    /// As [`rows`](Self::rows), also where some are along one line or zero: those of one body are wrong then.
+    pub(crate) fn rows_of_one_body(&mut self, contacts: &Contacts, i: usize) -> Option<ShiftRows> {
+        self.rows_with(contacts, i, |_| true)
+    }
+
+    fn rows_with(
+        &mut self,
+        contacts: &Contacts,
+        i: usize,
+        counts: impl Fn(&ShiftRows) -> bool,
+    ) -> Option<ShiftRows> {
         let size = 1 + contacts.tangents();
         let mut seen: Option<ShiftRows> = None;
         for block in contacts.blocks(i) {
@@ -142,7 +156,7 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
             // A tangent row of zeros says that there is no friction.
             let has_friction = found.length(1) > 0.0;
             let is_shift = self.system.constant_mass() || found.is_in_units();
-            let is_of_shifts = has_friction && is_shift && found.is_independent();
+            let is_of_shifts = has_friction && is_shift && counts(&found);
             if is_of_shifts && !seen.is_some_and(|of| of.is_conformal()) {
                 seen = Some(found);
             }
