@@ -82,13 +82,26 @@ pub enum Breakdown {
 
     /// The gap of a closed contact is not zero within a step, by far more than the error that the tolerances allow.
     #[error(
-        "contact {contact} is closed, and its gap is {gap:e} at t = {t}: the gap jumps or has a kink there, as at a stair or where a ramp begins, which is a contact of its own; or its row is not its derivative (check_mechanics)"
+        "contact {contact} is closed, and its gap is {gap:e} at t = {t}: the gap jumps there, as at a stair, which is a contact of its own; or its row is not its derivative (check_mechanics)"
     )]
     GapJump {
         /// The contact.
         contact: usize,
         /// Its gap (m).
         gap: f64,
+        /// Time (s).
+        t: f64,
+    },
+
+    /// The gap of a closed contact has a rate within a step, by far more than the error that the tolerances allow.
+    #[error(
+        "contact {contact} is closed, and its gap changes by {rate:e} m/s at t = {t}: the gap has a kink there, as where a ramp begins, which is a contact of its own"
+    )]
+    GapKink {
+        /// The contact.
+        contact: usize,
+        /// The rate of its gap (m/s).
+        rate: f64,
         /// Time (s).
         t: f64,
     },

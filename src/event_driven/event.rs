@@ -41,6 +41,9 @@ impl SettledStart {
     }
 }
 
+/// Loads lie within their cones by more than this part of them, and not on the border.
+const HELD: f64 = 1e-6;
+
 impl Model<'_> {
     /// See [`start`](crate::ContactModel::start); and what its impact did.
     pub(crate) fn recorded_start(
@@ -242,6 +245,39 @@ impl Model<'_> {
         if event.is_unheld {
             event.released.clear();
         }
+        let loads = ContactFunction::Loads;
+        if self.slides() && !event.is_impact() && crossed.contains(self.functions().index(loads)) {
+            return self.release_loads(t, x, mode, event);
+        }
+        self.release(t, x, &mut event.settling(), mode)
+    }
+
+    /// [`release`](Self::release) where loads of contacts that depend on each other have come to the border of
+    /// their cones. Contacts that begin to slip mostly stay closed all of them, since loads within the
+    /// cones hold them then; with fewer of them closed the others would touch without a force, and errors
+    /// would press them in. Where no such loads are found the motion decides which stay.
+    fn release_loads(
+        &self,
+        t: f64,
+        x: &mut [f64],
+        mode: &mut Mode,
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
+        let (x_before, mode_before) = (x.to_vec(), mode.clone());
+        let known = event.known.clone();
+        for known in &mut event.known {
+            known.stays = true;
+        }
+        if self.release(t, x, &mut event.settling(), mode).is_ok() {
+            let (q, v) = self.parts(x);
+            let margin = self.margin_of_loads(State { t, q, v }, mode);
+            if margin.is_some_and(|margin| margin > HELD) {
+                return Ok(());
+            }
+        }
+        x.copy_from_slice(&x_before);
+        mode.copy_from(&mode_before);
+        event.known = known;
         self.release(t, x, &mut event.settling(), mode)
     }
 }

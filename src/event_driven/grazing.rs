@@ -6,6 +6,8 @@ use super::time::accumulation::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::linalg::scratch::{with_list, with_zeros};
+use crate::mechanics::contact::gaps::{gap_row, work_size};
+use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
@@ -117,6 +119,10 @@ impl<'a> Watcher<'a> {
 /// A closed contact is off its surface beyond so many times what is allowed.
 const OFF: f64 = 100.0;
 
+/// Gaps of closed contacts count as zero up to so many of their tolerances: contacts that almost depend on each
+/// other, as in a wedge of 1e-8 rad, are held as one, and sink.
+const SUNK: f64 = 1e4;
+
 /// The part of the error of a gap to within which it counts as touched.
 const TOUCHED: f64 = 0.1;
 
@@ -151,7 +157,7 @@ impl Watcher<'_> {
         gap: f64,
         t: f64,
     ) -> Option<Breakdown> {
-        if gap.abs() <= OFF * self.model.gap_tolerance {
+        if gap.abs() <= SUNK * self.model.gap_tolerance {
             return None;
         }
         if !gap.is_finite() {
@@ -163,6 +169,41 @@ impl Watcher<'_> {
         let (q, _) = self.model.parts(&self.point);
         let is_off = gap.abs() > OFF * self.allowed(contact, q);
         is_off.then_some(Breakdown::GapJump { contact, gap, t })
+    }
+
+    /// Why a closed contact leaves its surface, if one does. Velocities at ends of steps are brought back too,
+    /// so that one look on the way sees a kink before and behind it.
+    fn moves_off(&mut self, segment: &Segment<'_>) -> Option<Breakdown> {
+        let (model, point, at) = (self.model, &mut self.point, &mut self.at);
+        let t = segment.start + LOOKED_AT[1] * (segment.t - segment.start);
+        segment.interpolant.at(t, point);
+        let mut worst = (0, 0.0);
+        with_list(model.system().contacts(), |space| {
+            let closed = gather_closed(segment.mode, space);
+            with_zeros(closed.len(), |rates| {
+                model.approach_into(at, point, closed, rates);
+                for (&contact, &rate) in closed.iter().zip(&*rates) {
+                    if rate.abs() > f64::abs(worst.1) {
+                        worst = (contact, rate);
+                    }
+                }
+            });
+        });
+        let (contact, rate) = worst;
+        if rate.abs() <= OFF * model.rate_tolerance {
+            return None;
+        }
+        let (q, v) = model.parts(point);
+        let Settings { rtol, atol, .. } = self.settings;
+        let of = |(i, row): (usize, &f64)| {
+            row.abs() * (atol.get(q.len() + i) + rtol.get(q.len() + i) * v[i].abs())
+        };
+        let allowed: f64 = with_zeros(v.len() + work_size(q.len(), v.len()), |space| {
+            let (row, work) = space.split_at_mut(v.len());
+            gap_row(model.system(), contact, q, row, work);
+            row.iter().enumerate().map(of).sum()
+        });
+        (rate.abs() > OFF * allowed).then_some(Breakdown::GapKink { contact, rate, t })
     }
 
     /// Notes where gaps and forces start after an event that dealt with their contacts: those that
@@ -308,6 +349,10 @@ impl Observer for Watcher<'_> {
                     return;
                 }
             }
+        }
+        if let Some(trouble) = self.moves_off(segment) {
+            self.trouble = Some(trouble);
+            return;
         }
         self.depart(segment);
         // Doubts are reported before the segment in which they lie.

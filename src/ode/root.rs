@@ -18,14 +18,18 @@ pub(crate) struct Guess {
 /// Limit of the evaluations for a root, and rounds in which the bracket is to shrink to a quarter.
 const MOST_ROUNDS: u32 = 199;
 const ROUNDS: u32 = 4;
+/// A function jumps that rises so many times more steeply about its root than between the first ends; or
+/// in the last bracket by half of the whole, where the first was not so much wider.
+const JUMP: f64 = 1e2;
 
 /// Root of `g` between `low`, where it is negative, and `high`, where it is not: from the guess on,
 /// or from the chord, by secants of the last two trials, with a bisection whenever the bracket
 /// shrinks too slowly.
 ///
 /// Ends when the bracket is no wider than `width` and the precision of the root together, or at a
-/// value that is not finite, and returns that or the end with the smaller value. (A small value
-/// alone proves nothing: where the function starts flat, its root may be far.)
+/// value that is not finite, and returns that or the end with the smaller value; the upper end where
+/// the function jumps. (A small value alone proves nothing: where the function starts flat, its root
+/// may be far.)
 pub(crate) fn root(
     mut g: impl FnMut(f64) -> f64,
     mut low: Sample,
@@ -34,6 +38,7 @@ pub(crate) fn root(
     guess: Option<Guess>,
 ) -> Sample {
     let chord = |low: Sample, high: Sample| (high.value - low.value) / (high.at - low.at);
+    let (mean, wide_at_first) = (chord(low, high), high.at - low.at);
     let (mut at, mut slope) = guess.map_or((f64::NAN, f64::NAN), |g| (g.at, g.slope));
     let mut last = None::<Sample>;
     let mut wide = high.at - low.at;
@@ -82,7 +87,14 @@ pub(crate) fn root(
             f64::NAN
         };
     }
-    if -low.value < high.value { low } else { high }
+    // A function that jumps is behind the jump: before it nothing has happened yet.
+    let narrowing = wide_at_first / (high.at - low.at);
+    let jumps = chord(low, high) > mean * (0.5 * narrowing).min(JUMP);
+    if -low.value < high.value && !jumps {
+        low
+    } else {
+        high
+    }
 }
 
 /// Largest value of `g` between the samples `low` and `high`, where it has one maximum, guessed to
@@ -255,6 +267,19 @@ mod tests {
         let (found, calls) = find(|x| if x < 0.123456 { -1.0 } else { 1e9 }, 0.0, 1.0);
         assert!((found.at - 0.123456).abs() < 1e-14);
         assert!(calls < 199, "{calls}");
+    }
+
+    /// Of a force that a clock switches on nothing is there before its time, however far it falls short.
+    #[test]
+    fn a_root_at_a_jump_lies_behind_it() {
+        for (before, behind) in [(-1.0, 1e9), (-1e9, 1.0), (-1.0, 1.1), (-1e-3, 1.0)] {
+            let jump = |x: f64| if x > 0.123_456 { behind } else { before };
+            let (found, _) = find(jump, 0.0, 1.0);
+            assert!(found.at > 0.123_456 && found.at < 0.123_456 + 1e-14);
+            // Also where it moves before.
+            let moving = |x: f64| jump(x) + 0.1 * before.abs() * x;
+            assert!(find(moving, 0.0, 1.0).0.at > 0.123_456);
+        }
     }
 
     #[test]

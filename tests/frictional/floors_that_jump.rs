@@ -125,6 +125,32 @@ fn a_ramp_whose_row_does_not_know_it_ends_a_run() {
     }
 }
 
+#[test]
+fn a_ramp_that_begins_under_a_contact_ends_a_run() {
+    // Normal and tangent know the ramp, which is met with a blow, or flown off.
+    for slope in [0.2, 0.01, -0.2] {
+        let floor = move |x: f64| {
+            let slope = if x > EDGE { slope } else { 0.0 };
+            (slope * (x - EDGE).max(0.0), slope)
+        };
+        for friction in [0.0, 0.5] {
+            for rtol in [1e-4, 1e-6, 1e-9] {
+                let run = slides(&floor, friction, 4.0, rtol);
+                let is_seen = matches!(
+                    reason(&run),
+                    Some(Breakdown::GapKink { .. } | Breakdown::GapJump { .. })
+                );
+                if slope > 0.0 {
+                    assert!(is_seen, "{slope} {friction} {rtol}: {:?}", run.status());
+                } else if *run.status() == Status::ReachedEnd {
+                    assert_eq!(run.events()[0].released, [0], "{friction} {rtol}");
+                }
+                assert!(run.t() > 0.12);
+            }
+        }
+    }
+}
+
 /// Floors that bend are followed as far as the body stays on them, at any tolerance.
 #[test]
 fn smooth_floors_are_followed() {
