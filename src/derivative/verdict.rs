@@ -96,6 +96,7 @@ impl Verdict {
             // The others say nothing of how the run depends on its start.
             Doubt::TurnedAway { .. }
             | Doubt::Order { .. }
+            | Doubt::SharedLoads { .. }
             | Doubt::Sunk { .. }
             | Doubt::Apart { .. }
             | Doubt::Friction { .. } => Self::Classical,

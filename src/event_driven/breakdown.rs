@@ -134,6 +134,18 @@ pub enum Breakdown {
         state: Vec<f64>,
     },
 
+    /// A contact slides towards where no force holds it (Painlevé), and steps become too short to go on: its
+    /// force may grow beyond all bounds on the way.
+    #[error(
+        "contact {contact} jams at t = {t}: it slides to where no force would hold it (Painlevé), and steps become too short on the way; rigid bodies do not say what follows, a compliant contact does (Compliant)"
+    )]
+    Jam {
+        /// The contact.
+        contact: usize,
+        /// Time (s).
+        t: f64,
+    },
+
     /// A contact presses itself down while it slides, and no force holds it.
     #[error(
         "contact {contact} presses itself down at t = {t} while it slides (Painlevé): no force holds it; ContactModel::painleve(Painleve::Impact) goes on by an impact without collision"

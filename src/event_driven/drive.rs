@@ -12,7 +12,7 @@ use crate::hybrid::Driver;
 use crate::hybrid::run_to_end;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::record::{Limits, can_go_on};
-use crate::{Flow, InputError, Observer, Start, Statistics, Status, Stop, Summary};
+use crate::{Doubt, Flow, InputError, Observer, Start, Statistics, Status, Stop, Summary};
 
 /// A model with its driver and its policies.
 pub(crate) struct Drive<'a> {
@@ -139,6 +139,10 @@ impl Drive<'_> {
                 Err(error) => return Err(error),
             };
             progress.during.rulings += stop.touches.len();
+            if let Some(t) = stop.shared {
+                progress.before.doubts += 1;
+                observer.doubt(&Doubt::SharedLoads { t });
+            }
             for touch in &stop.touches {
                 observer.contacts(touch);
             }
@@ -159,7 +163,7 @@ impl Drive<'_> {
             progress.last = t;
             progress.acted += 1;
             progress.end_stretch();
-            progress.seen = Seen::default();
+            progress.seen.forget();
             let from = progress.place.clone();
             let done = self.deal_with(&reason, progress, tf);
             let mut recorder = ContactRecorder {
@@ -312,14 +316,15 @@ impl Drive<'_> {
                 low,
                 touches,
                 seen,
+                shared,
                 ..
             } = watcher;
-            (summary, trouble, low, touches, seen)
+            (summary, trouble, low, (touches, shared), seen)
         });
         let settings = &mut self.driver.settings;
         (settings.limits.max_steps, settings.limits.max_events) = (max_steps, max_events);
         settings.first_transition = 0;
-        let (summary, trouble, low, touches, seen) = observed?;
+        let (summary, trouble, low, (touches, shared), seen) = observed?;
         progress.seen = seen;
         progress.is_under_way = true;
         let rulings = progress.during.rulings;
@@ -342,7 +347,11 @@ impl Drive<'_> {
             }
             (None, None, status) => End::Status(status),
         };
-        Ok(Stretch { end, touches })
+        Ok(Stretch {
+            end,
+            touches,
+            shared,
+        })
     }
 
     /// Goes on from where the core ended, as the policies say.
@@ -446,6 +455,8 @@ struct Stretch {
     end: End,
     /// Touches on the way.
     touches: Vec<ContactEvent>,
+    /// Time from which the motion depends on how contacts share their load (s).
+    shared: Option<f64>,
 }
 
 enum End {

@@ -199,10 +199,12 @@ impl Model<'_> {
             let sides = functions.cone().iter();
             // In space, with one margin for all directions, any sign says that it slips.
             let side = |&slip: &i8| if left(slip) { slip.signum() | 1 } else { 0 };
+            // A force that falls through zero lets go; that others hold the contact again is tried after that.
+            let lets_go = event.released.contains(&j);
             event.known.push(Known {
+                normal: i8::from(lets_go),
                 slip: sides.map(side).sum(),
                 stays: held || *new,
-                ..STAYS
             });
         }
     }

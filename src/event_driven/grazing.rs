@@ -63,12 +63,29 @@ pub(crate) struct Seen {
     departures: Vec<Departure>,
     /// An event has happened since the last segment.
     is_after_event: bool,
+    sharing: Sharing,
+}
+
+/// When it is looked next whether the motion depends on how contacts share their load: slips turn, so at the
+/// segments 1, 2, 4, 8… behind an event; never again once it was said.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sharing {
+    segments: usize,
+    is_told: bool,
 }
 
 impl Seen {
+    /// A policy acted: all begins anew, but for what was said once.
+    pub(crate) fn forget(&mut self) {
+        let is_told = self.sharing.is_told;
+        *self = Self::default();
+        self.sharing.is_told = is_told;
+    }
+
     /// An event has happened since the last segment.
     pub(crate) fn note_event(&mut self) {
         self.is_after_event = true;
+        self.sharing.segments = 0;
     }
 }
 
@@ -80,6 +97,8 @@ pub(crate) struct Watcher<'a> {
     pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
+    /// Time from which the motion depends on how contacts share their load (s).
+    pub(crate) shared: Option<f64>,
     point: Vec<f64>,
     pub(crate) seen: Seen,
     /// Event functions.
@@ -105,6 +124,7 @@ impl<'a> Watcher<'a> {
             settings,
             trouble: None,
             low: None,
+            shared: None,
             point: vec![0.0; model.dim()],
             seen,
             values: vec![0.0; model.functions().count()],
@@ -204,6 +224,21 @@ impl Watcher<'_> {
             row.iter().enumerate().map(of).sum()
         });
         (rate.abs() > OFF * allowed).then_some(Breakdown::GapKink { contact, rate, t })
+    }
+
+    /// Notes where the motion begins to depend on how contacts share their load.
+    fn look_at_shares(&mut self, segment: &Segment<'_>) {
+        let sharing = &mut self.seen.sharing;
+        if sharing.is_told || !self.model.slides() {
+            return;
+        }
+        sharing.segments += 1;
+        if sharing.segments.is_power_of_two() {
+            let (q, v) = self.model.parts(segment.state);
+            let state = State { t: segment.t, q, v };
+            sharing.is_told = self.model.depends_on_shares(state, segment.mode);
+            self.shared = sharing.is_told.then_some(segment.t);
+        }
     }
 
     /// Notes where gaps and forces start after an event that dealt with their contacts: those that
@@ -354,6 +389,7 @@ impl Observer for Watcher<'_> {
             self.trouble = Some(trouble);
             return;
         }
+        self.look_at_shares(segment);
         self.depart(segment);
         // Doubts are reported before the segment in which they lie.
         self.take_touches(segment);
@@ -379,7 +415,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
-        self.seen.is_after_event = true;
+        self.seen.note_event();
         if self.low.is_none() {
             self.low = self.model.low_bounces(set, &mut self.at);
         }
@@ -475,28 +511,33 @@ impl Model<'_> {
 
 /// The reason why the core refused a run, in the words of mechanics.
 pub(crate) fn explain(model: &Model<'_>, mode: &Mode, reason: Stop) -> Breakdown {
-    match reason {
+    // Where forces grow beyond all bounds steps become too short, or the rate of a margin is lost.
+    let jam = |at: &At| {
+        let contact = model.jams(at.t, &at.state, mode)?;
+        Some(Breakdown::Jam { contact, t: at.t })
+    };
+    let found = match &reason {
         Stop::NotLive {
             guard,
             rate_before,
-            ref at,
+            at,
             ..
         } => match model.functions().function(guard.event, mode) {
-            ContactFunction::Force(contact) => Breakdown::GrazingRelease {
+            ContactFunction::Force(contact) => Some(Breakdown::GrazingRelease {
                 contact,
-                rate: rate_before,
+                rate: *rate_before,
                 t: at.t,
-            },
-            ContactFunction::Gap(contact) => Breakdown::Grazing {
+            }),
+            ContactFunction::Gap(contact) => Some(Breakdown::Grazing {
                 contact,
-                velocity: rate_before,
+                velocity: *rate_before,
                 t: at.t,
-            },
-            _ => reason.into(),
+            }),
+            _ => jam(at),
         },
-        Stop::NotFinite { quantity, at } => model
-            .trouble_ahead(&at.state, mode)
-            .unwrap_or(Breakdown::Stop(Stop::NotFinite { quantity, at })),
-        other => other.into(),
-    }
+        Stop::NotFinite { at, .. } => model.trouble_ahead(&at.state, mode),
+        Stop::StepTooSmall { at, .. } => jam(at),
+        _ => None,
+    };
+    found.unwrap_or_else(|| reason.into())
 }

@@ -74,7 +74,8 @@ pub enum Doubt {
         guard: Guard,
         /// Time (s).
         t: f64,
-        /// The error of the time (s); infinite where the guard does not move.
+        /// The error of the time (s); infinite where the guard does not move, by its
+        /// [least rate](crate::EventFunction::min_rate).
         error: f64,
     },
     /// However close samples were, they did not settle what the event function does between them:
@@ -123,6 +124,14 @@ pub enum Doubt {
         way: f64,
         /// Its turn by them in the step (rad).
         turn: f64,
+    },
+    /// From here on closed contacts that depend on each other may share their load in several ways, and the
+    /// motion depends on how: they slip in different directions or with different coefficients of friction, as
+    /// the legs of a table that turns while it slides. The run takes the multipliers of least size
+    /// ([`Redundant`](crate::mechanics::Redundant)). Told once a run of the event-driven driver.
+    SharedLoads {
+        /// Time (s).
+        t: f64,
     },
     /// The loads of Coulomb's friction did not come to rest in the step from here on: friction of that
     /// step is wrong by a part of the momenta
@@ -205,6 +214,10 @@ impl fmt::Display for Doubt {
             Self::Apart { body, t, way, turn } => write!(
                 f,
                 "joints, limits and motors moved body {body} by {way:e} m and {turn:e} rad in the step from t = {t} on: bodies of a joint stand apart, a limit is passed, or a goal is far away (Joint::as_placed takes bodies as they stand)"
+            ),
+            Self::SharedLoads { t } => write!(
+                f,
+                "from t = {t} on the motion depends on how contacts share their load, which rigid bodies leave open: the shares of least size were taken"
             ),
             Self::Friction { t, error } => write!(
                 f,

@@ -30,6 +30,7 @@ mod every_step;
 mod exact_planar;
 mod exact_planar_rational;
 mod extremes;
+mod fingers;
 mod fixtures;
 mod floors_that_jump;
 mod impact_inclusion;
@@ -63,6 +64,8 @@ mod sampler;
 mod scenes;
 #[path = "../common/shaken.rs"]
 mod shaken;
+mod shared_loads;
+mod sliding_rods;
 mod slips_in_space;
 mod statistics;
 mod steps_in_space;

@@ -22,6 +22,10 @@ const MOST_PUSHES: usize = 32;
 /// Slips in space that come to rest at one instant are within this ratio of each other.
 const TOGETHER: f64 = 4.0;
 
+/// The Painlevé quantity by its value without friction, below which a step that cannot be made short enough
+/// ends at a jam.
+const JAMMED: f64 = 1e-2;
+
 /// What follows an event.
 enum Next {
     /// The slips of all contacts that are closed, and the impulses that hold low rebounds.
@@ -145,9 +149,10 @@ impl Model<'_> {
         let t = occasion.t;
         let mut found = self.candidates(t, state, contacts, known, mode)?;
         let mut next = self.next_mode(occasion, state, &found)?;
-        if next.is_none() && known.iter().any(|known| known.slip != 0) {
+        let decides = |known: &Known| known.slip != 0 || known.normal != 0;
+        if next.is_none() && known.iter().any(decides) {
             for known in &mut *known {
-                known.slip = 0;
+                (known.slip, known.normal) = (0, 0);
             }
             found = self.candidates(t, state, contacts, known, mode)?;
             next = self.next_mode(occasion, state, &found)?;
@@ -160,6 +165,20 @@ impl Model<'_> {
             },
             None => Next::Nothing(found),
         })
+    }
+
+    /// The closed contact, if there is one, whose friction presses it down until it jams: its force grows
+    /// beyond all bounds before the motion comes to where none holds it.
+    #[cold]
+    pub(crate) fn jams(&self, t: f64, state: &[f64], mode: &Mode) -> Option<usize> {
+        if !self.has_friction_in(mode) {
+            return None;
+        }
+        let (closed, mut state) = (self.closed(mode), state.to_vec());
+        let known = vec![STAYS; closed.len()];
+        let found = self.candidates(t, &mut state, &closed, &known, mode).ok()?;
+        let pressed = self.pressed_down(t, &state, &found, JAMMED).ok()?;
+        pressed.first().copied()
     }
 
     /// The impact without collision of the contact that presses itself down while it slides; changes
@@ -176,7 +195,7 @@ impl Model<'_> {
             let contacts = found.contacts.clone();
             return Err(Breakdown::NoConsistentMode { contacts, t });
         }
-        let [contact] = self.pressed_down(t, state, found)?[..] else {
+        let [contact] = self.pressed_down(t, state, found, 0.0)?[..] else {
             let contacts = found.contacts.clone();
             return Err(Breakdown::NoConsistentMode { contacts, t });
         };

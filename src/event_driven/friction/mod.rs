@@ -6,8 +6,10 @@
 //! ```
 //!
 //! * `following`: the mode that follows an event; `mode_problem`: which modes are consistent;
-//!   `many_contacts`: one of them in the plane, where too many contacts touch to try all.
+//!   `many_contacts`: one of them in the plane, where too many contacts touch to try all;
+//!   `sharing`: whether the motion depends on how contacts share their load.
 
 pub(crate) mod following;
 mod many_contacts;
 pub(crate) mod mode_problem;
+mod sharing;

@@ -343,12 +343,13 @@ impl Model<'_> {
     }
 
     /// For each contact that presses itself down when it slides, the Painlevé quantity
-    /// `G_nn − μ σ G_nt < 0`: no normal force holds it alone.
+    /// `G_nn − μ σ G_nt`, is no more than the part `most` of `G_nn`: at zero no normal force holds it alone.
     pub(super) fn pressed_down(
         &self,
         t: f64,
         state: &[f64],
         candidates: &Candidates,
+        most: f64,
     ) -> Result<Vec<usize>, Breakdown> {
         let Candidates {
             contacts: candidates,
@@ -374,7 +375,8 @@ impl Model<'_> {
                 let along: f64 = along
                     .map(|(k, d)| if *d == 0.0 { 0.0 } else { d * coupling(k) })
                     .sum();
-                frame.gram[i * frame.r + i] - mu * along <= 0.0
+                let alone = frame.gram[i * frame.r + i];
+                alone - mu * along <= most * alone
             };
             Ok((0..m).filter(presses).map(|i| candidates[i]).collect())
         })

@@ -47,7 +47,7 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     if cascade.was_reset {
         check_admissible(context, state, guards, Some(&cascade.h_before_resets))?;
     }
-    steps.note_crossing();
+    steps.note_crossing(state);
     if context.settings.restart_at_events {
         steps.choose(context, state);
     }

@@ -111,8 +111,10 @@ impl<B: Buffer> Steps<B> {
 
     /// A crossing was made: the motion behind it may ask for steps of another length.
     #[inline]
-    pub(crate) fn note_crossing(&mut self) {
+    pub(crate) fn note_crossing(&mut self, state: &State<B>) {
         self.looks = if self.fixed.is_some() { 0 } else { LOOKS };
+        // Steps that shrank before it, at a singularity of the mode that it left, say nothing of the next.
+        self.lengths.next = greater(self.lengths.next, 2.0 * state.least_step());
     }
 
     /// The step to try next; an error where none is left that moves the state.

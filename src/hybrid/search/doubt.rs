@@ -227,7 +227,7 @@ impl Doubts {
                 let (ahead, t) = (guards.ahead(k), state.t);
                 // A guard that moves away has just been crossed.
                 let guard = if rate < 0.0 { ahead.partner() } else { ahead };
-                let error = if rate == 0.0 {
+                let error = if rate.abs() < guards.min_rate[k] {
                     f64::INFINITY
                 } else {
                     error / rate.abs()

@@ -22,7 +22,8 @@ pub enum Painleve {
 pub enum Redundant {
     /// Take the multipliers of least norm, in the units of the gaps. Accelerations do not depend on
     /// this choice unless contacts slip in different directions: a table on four legs that turns while it slides has
-    /// a motion for each way to share its weight, and this is one of them. How the contacts share the load is not
+    /// a motion for each way to share its weight, and this is one of them
+    /// ([`Doubt::SharedLoads`](crate::Doubt::SharedLoads)). How the contacts share the load is not
     /// determined, and
     /// [`Multipliers::are_unique`](crate::event_driven::Multipliers::are_unique) is false.
     ///
