@@ -150,8 +150,10 @@ fn all_solutions_are_found() {
         solutions(&drawn.rates(), &given, None).unwrap().len() == 2
     });
     assert_eq!(several.count(), rows.len());
-    assert_eq!(missed(Drawn::of_rows, rows.into_iter()), []);
-    assert_eq!(missed(Drawn::on_legs, legs.into_iter()), []);
+    let every = if cfg!(debug_assertions) { 2 } else { 1 };
+    let (rows, legs) = (rows.into_iter(), legs.into_iter());
+    assert_eq!(missed(Drawn::of_rows, rows.step_by(every)), []);
+    assert_eq!(missed(Drawn::on_legs, legs.step_by(every)), []);
 }
 
 #[test]
@@ -169,7 +171,7 @@ fn of_many_problems_one_in_a_thousand_has_a_solution_that_is_missed() {
 #[test]
 fn where_forces_in_the_cones_hold_a_body_it_may_stand() {
     let mut held = 0;
-    let bodies = if cfg!(debug_assertions) { 160 } else { 400 };
+    let bodies = if cfg!(debug_assertions) { 80 } else { 400 };
     for seed in 0..bodies {
         let drawn = Drawn::on_legs(seed, 5);
         let contacts = drawn.rates();
