@@ -64,6 +64,7 @@ pub use corner::{Compared, Cone, CornerDerivative, CornerKind, Piece};
 #[cfg(feature = "dual")]
 pub use nalgebra::{RealField, convert};
 pub use of_run::Derivative;
+pub(crate) use of_run::Followed;
 pub use parameters::WithParameters;
 pub use run_derivative::{RunDerivative, StepsDerivative};
 pub use saltation::{Saltation, saltation_matrix, saltation_product};

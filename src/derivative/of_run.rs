@@ -20,7 +20,7 @@ use crate::record::BodyLayout;
 use crate::record::path::Path;
 use crate::{
     EventFunction, Flow, InputError, Integrator, NoDerivative, Observer, Rearm, Run, Start, Status,
-    Summary, validate,
+    Stop, Summary, validate,
 };
 
 /// The derivative of the final state of a run by its start, with a [`Verdict`] on what kind of
@@ -131,18 +131,22 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         tf: f64,
     ) -> Result<Derivative<S>, NoDerivative> {
         let path = self.settings().path();
-        self.derivative_followed(start, tf, None, path, |path| (path, None))
+        self.derivative_followed(start, tf, None, path, |path| Followed {
+            path,
+            bodies: None,
+            refused: None,
+        })
     }
 
-    /// The derivative of a run that `observer` follows, from which `finish` makes its path, and
-    /// how bodies are read. Displacements of the start are first carried by the map `onto`.
+    /// The derivative of a run that `observer` follows, from which `finish` makes what is kept of it.
+    /// Displacements of the start are first carried by the map `onto`.
     pub(crate) fn derivative_followed<O: Observer>(
         &mut self,
         start: &Start<'_>,
         tf: f64,
         onto: Option<DMatrix<f64>>,
         mut observer: O,
-        finish: impl FnOnce(O) -> (Path, Option<BodyLayout>),
+        finish: impl FnOnce(O) -> Followed,
     ) -> Result<Derivative<S>, NoDerivative> {
         let driver = self.parts().1;
         let sizes = (driver.state().len(), driver.blank_mode());
@@ -155,8 +159,13 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
                 (observer, Recorder::new(context, settings, sizes, onto))
             })?
         };
-        let (path, bodies) = finish(observer);
-        let status = recorder.status(path.status(summary.status), &path);
+        let Followed {
+            path,
+            bodies,
+            refused,
+        } = finish(observer);
+        let ended = refused.map_or(summary.status, Status::Refused);
+        let status = recorder.status(path.status(ended), &path);
         let run = Run::new(path, Summary { status, ..summary }, bodies);
         recorder.finish(run.status(), end_of(&run), tf);
         let Recorder {
@@ -182,6 +191,15 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
             failure,
         })
     }
+}
+
+/// What an observer keeps of a run.
+pub(crate) struct Followed {
+    pub(crate) path: Path,
+    /// How bodies are read from its states.
+    pub(crate) bodies: Option<BodyLayout>,
+    /// Why the observer ended it.
+    pub(crate) refused: Option<Stop>,
 }
 
 impl<S: Flow + EventFunction> Derivative<S> {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::breakdown::Breakdown;
 use super::drive::{Drive, Progress};
-use super::grazing::Grazing;
+use super::grazing::{Grazing, Seen, Watcher};
 use super::recorder::{LoggedPath, Memory};
 use super::recovery::Place;
 use super::recovery::Zeno;
-use crate::derivative::Derivative;
+use crate::derivative::{Derivative, Followed};
 use crate::hybrid::Integration;
 use crate::mechanics::ContactModel;
 use crate::mechanics::friction::slow_slip::VelocityTolerance;
@@ -21,7 +21,7 @@ use crate::record::{
 };
 use crate::{
     InputError, Integrator, Interrupt, Live, Observer, PerEntry, Run, Snapshot, Start, Status,
-    Summary, validate,
+    Stop, Summary, validate,
 };
 
 /// Runs a mechanical system with contacts.
@@ -340,9 +340,20 @@ where
         let before = [q, v].concat();
         memory.begin(self.model().erased(), &before, &settled, &impact, event);
         let path = self.integrator.settings().path();
-        let observer = LoggedPath { path, memory };
+        let (system, _, settings) = self.integrator.shared();
+        // Touches are a matter of the verdict.
+        let watcher = Watcher::new(system.erased(), &settings, Grazing::Ignore, Seen::default());
+        let observer = LoggedPath {
+            path,
+            memory,
+            watcher,
+        };
         let start = settled.as_start();
-        let finish = |observer: LoggedPath| (observer.path, Some(bodies));
+        let finish = |LoggedPath { path, watcher, .. }: LoggedPath<'_>| Followed {
+            path,
+            bodies: Some(bodies),
+            refused: watcher.trouble.map(Stop::from),
+        };
         let onto = self.model().erased().onto_contacts(&settled);
         let found = self
             .integrator

@@ -2,6 +2,7 @@
 //! times of their impacts.
 
 use super::SettledStart;
+use super::grazing::Watcher;
 use super::impact::Event;
 use super::recovery::Place;
 use super::time::accumulation::{Accumulation, Detector};
@@ -167,13 +168,15 @@ impl Observer for ContactRecorder<'_> {
     }
 }
 
-/// A path with the log of contacts, for a run of the core without the policies of the driver.
-pub(crate) struct LoggedPath {
+/// A path with the log of contacts, for a run of the core without the policies of the driver. What no policy goes
+/// on from ends it: an open contact with a negative gap, a closed one off its surface.
+pub(crate) struct LoggedPath<'a> {
     pub(crate) path: Path,
     pub(crate) memory: Memory,
+    pub(crate) watcher: Watcher<'a>,
 }
 
-impl LoggedPath {
+impl LoggedPath<'_> {
     fn recorder(&mut self) -> ContactRecorder<'_> {
         ContactRecorder {
             observer: &mut self.path,
@@ -182,15 +185,17 @@ impl LoggedPath {
     }
 }
 
-impl Observer for LoggedPath {
+impl Observer for LoggedPath<'_> {
     fn start(&mut self, t: f64, state: &[f64], mode: &Mode) {
         self.recorder().start(t, state, mode);
     }
     fn segment(&mut self, segment: &Segment<'_>) {
         self.path.segment(segment);
+        self.watcher.segment(segment);
     }
     fn transition(&mut self, set: &Transition<'_>) {
         self.recorder().transition(set);
+        self.watcher.seen.note_event();
     }
     fn crossing(&mut self, crossing: &GuardCrossing) {
         self.path.crossing(crossing);
@@ -202,6 +207,6 @@ impl Observer for LoggedPath {
         self.path.doubt(doubt);
     }
     fn is_done(&self) -> bool {
-        self.path.is_done()
+        self.path.is_done() || self.watcher.trouble.is_some()
     }
 }

@@ -1,6 +1,7 @@
 //! Floors with stairs, kinks and holes under a contact that is closed: a run ends there, and does not lift the
 //! body; floors that bend smoothly are followed.
 
+use saltation::derivative::{NoDerivative, Verdict};
 use saltation::event_driven::Breakdown;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
 use saltation::{ContactModel, EventDriven, Quantity, Run, Start, Status, Stop};
@@ -236,4 +237,31 @@ fn the_check_finds_tangents_that_span_no_plane() {
     assert!(!agrees([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
     assert!(!agrees([1.0, 0.0, 0.0, 0.0, 0.0, 1.0]));
     assert!(!agrees([0.0, 0.0, 1.0, 0.0, 1.0, 0.0]));
+}
+
+/// A derivative sees what ends a run.
+#[test]
+fn derivatives_of_runs_over_a_stair_are_not_guaranteed() {
+    let (floor, flat) = (stair(0.1), |_| (0.0, 0.0));
+    let verdict = |shape: Shape<'_>, friction: f64| {
+        let model = ContactModel::new(Slider { shape, friction });
+        let mut driver = EventDriven::new(model).unwrap();
+        let start = Start::at(0.0).q(&[0.0; 2]).v(&[4.0, 0.0]);
+        let found = driver.derivative(&start, 1.0).unwrap();
+        assert_eq!(
+            found.matrix().is_ok(),
+            *found.verdict() == Verdict::Classical
+        );
+        found.verdict().clone()
+    };
+    for friction in [0.0, 0.5] {
+        assert_eq!(verdict(&flat, friction), Verdict::Classical);
+        let Verdict::NotGuaranteed(NoDerivative::Stop(stop)) = verdict(&floor, friction) else {
+            panic!("{friction}");
+        };
+        assert!(
+            matches!(stop.downcast(), Some(Breakdown::GapJump { .. })),
+            "{stop}"
+        );
+    }
 }
