@@ -106,6 +106,18 @@ pub enum Breakdown {
         t: f64,
     },
 
+    /// Contacts that depend on each other are closed although no loads within their cones hold them, and the run did
+    /// not see where that began.
+    #[error(
+        "no loads within the cones of friction hold the closed contacts at t = {t}, by the part {margin:e} of them, and the run did not see where that began: a force that jumps, as by a clock, wants the run to be split there"
+    )]
+    LoadsOutside {
+        /// How far the closest loads are outside, as a part of them.
+        margin: f64,
+        /// Time (s).
+        t: f64,
+    },
+
     /// A coefficient of restitution makes no sense.
     #[error(
         "the coefficient of restitution of contact {contact} is {value} at t = {t}: it must lie in [0, 1]; ContactModel::any_restitution takes others"

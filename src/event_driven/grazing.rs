@@ -63,6 +63,8 @@ pub(crate) struct Seen {
     departures: Vec<Departure>,
     /// An event has happened since the last segment.
     is_after_event: bool,
+    /// The loads were outside of their cones at the end of the last segment, since an event.
+    are_outside: bool,
     sharing: Sharing,
 }
 
@@ -85,6 +87,7 @@ impl Seen {
     /// An event has happened since the last segment.
     pub(crate) fn note_event(&mut self) {
         self.is_after_event = true;
+        self.are_outside = false;
         self.sharing.segments = 0;
     }
 }
@@ -143,6 +146,9 @@ const OFF: f64 = 100.0;
 /// other, as in a wedge of 1e-8 rad, are held as one, and sink.
 const SUNK: f64 = 1e4;
 
+/// Loads are outside of their cones by more than this part of them.
+const OUTSIDE: f64 = 1e-4;
+
 /// The part of the error of a gap to within which it counts as touched.
 const TOUCHED: f64 = 0.1;
 
@@ -156,16 +162,43 @@ impl Watcher<'_> {
         let mut start = self.point.clone();
         segment.interpolant.at(segment.start, &mut start);
         let (q, _) = self.model.parts(&start);
-        system.gap(contact, q).abs() <= self.model.gap_tolerance && -gap <= self.allowed(contact, q)
-    }
-
-    /// The error of a gap that the tolerances allow.
-    fn allowed(&self, contact: usize, q: &[f64]) -> f64 {
         let mut row = vec![0.0; q.len()];
         self.model.gap_by_coordinate(contact, q, &mut row);
         let Settings { rtol, atol, .. } = self.settings;
         let of = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
-        (0..q.len()).map(of).sum()
+        let allowed: f64 = (0..q.len()).map(of).sum();
+        system.gap(contact, q).abs() <= self.model.gap_tolerance && -gap <= allowed
+    }
+
+    /// The error that the tolerances allow within a step of a gap, or of its rate, at `t`: by the largest rows and
+    /// states of its start, its end and that time, since steps are held to the size that a state has in them.
+    fn allowed(&self, segment: &Segment<'_>, contact: usize, of_rate: bool, t: f64) -> f64 {
+        let model = self.model;
+        let fixed = &model.bodies.fixed;
+        let (nq, d) = (fixed.nq, fixed.d);
+        let (first, width) = if of_rate { (nq, d) } else { (0, nq) };
+        let Settings { rtol, atol, .. } = self.settings;
+        with_zeros(nq + d + 3 * width + work_size(nq, d), |space| {
+            let (state, space) = space.split_at_mut(nq + d);
+            let (row, space) = space.split_at_mut(width);
+            let (rows, space) = space.split_at_mut(width);
+            let (sizes, work) = space.split_at_mut(width);
+            for time in [segment.start, t, segment.t] {
+                segment.interpolant.at(time, state);
+                let (q, _) = model.parts(state);
+                if of_rate {
+                    gap_row(model.system(), contact, q, row, work);
+                } else {
+                    model.gap_by_coordinate(contact, q, row);
+                }
+                for i in 0..width {
+                    rows[i] = rows[i].max(row[i].abs());
+                    sizes[i] = sizes[i].max(state[first + i].abs());
+                }
+            }
+            let of = |i: usize| rows[i] * (atol.get(first + i) + rtol.get(first + i) * sizes[i]);
+            (0..width).map(of).sum()
+        })
     }
 
     /// Why a closed contact is off its surface by `gap` at `t`, at the point looked at, if it is. Ends of
@@ -186,8 +219,7 @@ impl Watcher<'_> {
                 at: At::new(t, &self.point, segment.mode).into(),
             }));
         }
-        let (q, _) = self.model.parts(&self.point);
-        let is_off = gap.abs() > OFF * self.allowed(contact, q);
+        let is_off = gap.abs() > OFF * self.allowed(segment, contact, false, t);
         is_off.then_some(Breakdown::GapJump { contact, gap, t })
     }
 
@@ -213,16 +245,7 @@ impl Watcher<'_> {
         if rate.abs() <= OFF * model.rate_tolerance {
             return None;
         }
-        let (q, v) = model.parts(point);
-        let Settings { rtol, atol, .. } = self.settings;
-        let of = |(i, row): (usize, &f64)| {
-            row.abs() * (atol.get(q.len() + i) + rtol.get(q.len() + i) * v[i].abs())
-        };
-        let allowed: f64 = with_zeros(v.len() + work_size(q.len(), v.len()), |space| {
-            let (row, work) = space.split_at_mut(v.len());
-            gap_row(model.system(), contact, q, row, work);
-            row.iter().enumerate().map(of).sum()
-        });
+        let allowed = self.allowed(segment, contact, true, t);
         (rate.abs() > OFF * allowed).then_some(Breakdown::GapKink { contact, rate, t })
     }
 
@@ -281,6 +304,7 @@ impl Watcher<'_> {
         segment.interpolant.at(end, state);
         self.model
             .events(end, state, segment.mode, &mut self.values);
+        self.look_at_loads(end);
         for touch in std::mem::take(&mut self.seen.touched) {
             let contact = touch.contact;
             let Some(&Departure { is_closed, most }) = self.seen.departures.get(contact) else {
@@ -311,6 +335,22 @@ impl Watcher<'_> {
             let value = self.values[functions.along_normal(segment.mode, j)];
             departure.most = departure.most.max(value);
         }
+    }
+
+    /// Ends the run where loads stay outside of their cones. At the end of one segment they may be, where a
+    /// force has just jumped: its event follows.
+    fn look_at_loads(&mut self, t: f64) {
+        let functions = self.model.functions();
+        if functions.tangents == 0 {
+            return;
+        }
+        let margin = self.values[functions.index(ContactFunction::Loads)];
+        let are_outside = margin < -OUTSIDE;
+        if are_outside && self.seen.are_outside {
+            let margin = -margin;
+            self.trouble = Some(Breakdown::LoadsOutside { margin, t });
+        }
+        self.seen.are_outside = are_outside;
     }
 
     /// The gap of an open contact, the force of a closed one.

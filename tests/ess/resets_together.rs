@@ -7,11 +7,13 @@ use saltation::{
 };
 
 /// `p = cos t`, which falls through zero at π/2; the second guard is `apart` higher. A counter, the third
-/// state, takes the square of the number of guards that cross at once.
+/// state, takes the square of the number of guards that cross at once. Resets may slow it down.
 #[derive(Clone, Copy)]
 struct Falling {
     apart: f64,
     within: f64,
+    /// The factor of the velocity by each reset.
+    slows: f64,
 }
 
 impl Flow for Falling {
@@ -42,6 +44,7 @@ impl EventFunction for Falling {
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let count = crossing.crossed.guards().len() as f64;
         crossing.x[2] += count * count;
+        crossing.x[1] *= self.slows;
         Ok(())
     }
 }
@@ -86,7 +89,15 @@ fn guards_within_the_distance_cross_at_once() {
             (1e-6, 1.1e-6, false),
         ] {
             for apart in [apart, -apart] {
-                let run = run(Falling { apart, within }, projection.clone(), 1e-11);
+                let run = run(
+                    Falling {
+                        apart,
+                        within,
+                        slows: 0.75,
+                    },
+                    projection.clone(),
+                    1e-11,
+                );
                 let expected = if together { 4.0 } else { 2.0 };
                 let found = run.state()[2];
                 assert_eq!(
@@ -104,7 +115,17 @@ fn an_order_that_the_error_hides_is_doubted() {
     for projection in projections() {
         for apart in [1e-8, -1e-8] {
             let within = 1e-10;
-            let run_at = |rtol| run(Falling { apart, within }, projection.clone(), rtol);
+            let run_at = |rtol| {
+                run(
+                    Falling {
+                        apart,
+                        within,
+                        slows: 0.75,
+                    },
+                    projection.clone(),
+                    rtol,
+                )
+            };
             let found = orders(&run_at(1e-4));
             let [
                 Doubt::Order {
@@ -125,13 +146,25 @@ fn an_order_that_the_error_hides_is_doubted() {
             assert!((t - std::f64::consts::FRAC_PI_2).abs() < 1e-3);
             // At this tolerance it is known; and where no model asks, nothing is said.
             assert!(orders(&run_at(1e-11)).is_empty());
-            let silent = Falling { apart, within: 0.0 };
+            let silent = Falling {
+                apart,
+                within: 0.0,
+                slows: 0.75,
+            };
             assert!(orders(&run(silent, projection.clone(), 1e-4)).is_empty());
+            // Nor where no reset changes what comes of the other guard.
+            let steady = Falling {
+                apart,
+                within,
+                slows: 1.0,
+            };
+            assert!(orders(&run(steady, projection.clone(), 1e-4)).is_empty());
         }
         // They are known to cross one after the other.
         let far = Falling {
             apart: 0.1,
             within: 1e-10,
+            slows: 0.75,
         };
         assert!(orders(&run(far, projection, 1e-4)).is_empty());
     }

@@ -1,9 +1,10 @@
 //! More contacts than are enumerated: stacks, whose modes a complementarity solver finds.
 
+use saltation::event_driven::Breakdown;
 use saltation::impact::Contacting;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::record::Remark;
-use saltation::{ContactModel, EventDriven, Run, Start};
+use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
 use crate::scenes::{Body, Face, Scene, Touch};
 
@@ -14,6 +15,8 @@ struct Stack {
     scene: Scene,
     /// N/s.
     ramp: f64,
+    /// A push on the second slab (N), and the time from which on a clock switches it on.
+    push: [f64; 2],
 }
 
 const HALF: [f64; 2] = [0.5, 0.1];
@@ -46,6 +49,7 @@ impl Stack {
                 push: None,
             },
             ramp,
+            push: [0.0; 2],
         }
     }
 
@@ -77,6 +81,9 @@ impl MechanicalSystem for Stack {
     fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
         self.scene.effort(t, q, v, effort);
         effort[0] += self.ramp * t;
+        if self.push[0] != 0.0 && t > self.push[1] {
+            effort[3] += self.push[0];
+        }
     }
 }
 
@@ -151,4 +158,42 @@ fn a_tower_of_ten_stands() {
     let forces = model.multipliers(0.5, run.state().as_slice(), run.mode());
     let floor = forces.values()[0] + forces.values()[1];
     assert!((floor - 10.0 * GRAVITY).abs() < 1e-9, "{floor}");
+}
+
+/// Two slabs slide as one until a clock pushes the upper one, beyond what friction between them holds: it slips from
+/// there on, or the run ends with the reason. It must not stay stuck.
+#[test]
+fn a_slab_that_a_clock_pushes_slips_or_the_run_ends() {
+    let (mu, speed, push) = (0.2, 0.5, 6.0);
+    let (mut right, times) = (0, if cfg!(debug_assertions) { 3 } else { 8 });
+    for k in 0..times {
+        for rtol in [1e-7, 1e-8, 1e-9] {
+            let from = 0.05 + 0.022 * f64::from(k) + 0.001_37;
+            let mut stack = Stack::new(&[0.5; 2], &[mu; 2], 0.0);
+            stack.push = [push, from];
+            let (mut q, v) = (stack.start(), [speed, 0.0, 0.0, speed, 0.0, 0.0]);
+            (q[0], q[3]) = (0.0, 0.0);
+            let mut driver = EventDriven::new(ContactModel::new(&stack))
+                .unwrap()
+                .rtol(rtol);
+            let start = Start::at(0.0).q(&q).v(&v);
+            let run = driver.integrate(&start, from + 0.08).unwrap();
+            if let Status::Refused(stop) = run.status() {
+                let outside = matches!(stop.downcast(), Some(Breakdown::LoadsOutside { .. }));
+                assert!(
+                    outside && (run.t() - from).abs() < 1e-2,
+                    "{from} {rtol}: {stop}"
+                );
+                continue;
+            }
+            let way = |speed: f64, acceleration: f64, t: f64| (speed + 0.5 * acceleration * t) * t;
+            let braked = speed - mu * GRAVITY * from;
+            let expected =
+                way(speed, -mu * GRAVITY, from) + way(braked, push / 0.5 - mu * GRAVITY, 0.08);
+            let off = run.state()[3] - expected;
+            assert!(off.abs() < 1e-4, "{from} {rtol}: {off:e}");
+            right += 1;
+        }
+    }
+    assert!(right >= 2 * times, "{right}");
 }

@@ -328,7 +328,7 @@ fn random_runs_keep_their_modes() {
 }
 
 #[test]
-#[ignore = "a quarter of an hour in debug, and open: it breaks rules in 22 runs"]
+#[ignore = "a quarter of an hour in debug, and open: it breaks rules in 14 runs"]
 fn many_random_runs_keep_their_modes() {
     expect(&campaign(0..5000, 2.0), 5000);
 }

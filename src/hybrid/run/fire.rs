@@ -122,8 +122,8 @@ fn make<S: System + ?Sized, B: Buffer>(
     } = run;
     let unordered = doubts.of_order(context, state, guards, &cluster.set)?;
     let reset = cascade.step(context, state, guards, cluster)?;
-    if let (Some(doubt), true) = (unordered, reset.state) {
-        doubts.keep(doubt);
+    if let Some(unordered) = unordered.filter(|of| reset.state && of.is_changed(guards)) {
+        doubts.keep(unordered.doubt);
     }
     if reset.any() {
         // The model has acted: this landing stands.

@@ -12,6 +12,9 @@ use crate::{Arrival, CrossedGuard, Doubt, Guard, Observer, Stop};
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
 
+/// A reset that changes a rate by less than this part of it does not change it.
+const UNCHANGED: f64 = 1e-9;
+
 /// Doubts of one step that are reported, at most.
 const MOST_TOLD: usize = 16;
 
@@ -112,7 +115,7 @@ impl Doubts {
         state: &State<B>,
         guards: &mut GuardTable<B>,
         crossed: &[CrossedGuard],
-    ) -> Result<Option<Doubt>, Stop> {
+    ) -> Result<Option<Unordered>, Stop> {
         let orders = |c: &&CrossedGuard| guards.kept[c.guard.event].crosses_within > 0.0;
         match crossed.iter().find(orders) {
             Some(first) => closest_behind(context, state, guards, first.guard, crossed),
@@ -239,6 +242,23 @@ impl Doubts {
     }
 }
 
+/// A guard that may come before those that are about to cross.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unordered {
+    pub(crate) doubt: Doubt,
+    k: usize,
+    /// Its rate before their reset (`u_k`/s).
+    rate: f64,
+}
+
+impl Unordered {
+    /// True where the reset has changed its rate, so that it matters which of them comes first: bodies that know
+    /// nothing of each other land in any order.
+    pub(crate) fn is_changed<B: Buffer>(&self, guards: &GuardTable<B>) -> bool {
+        (guards.rate[self.k] - self.rate).abs() > UNCHANGED * self.rate.abs()
+    }
+}
+
 /// Part of [`Doubts::of_order`] behind the crossing of guard `first` with the others of `crossed`.
 #[cold]
 fn closest_behind<S: System + ?Sized, B: Buffer>(
@@ -247,7 +267,7 @@ fn closest_behind<S: System + ?Sized, B: Buffer>(
     guards: &mut GuardTable<B>,
     first: Guard,
     crossed: &[CrossedGuard],
-) -> Result<Option<Doubt>, Stop> {
+) -> Result<Option<Unordered>, Stop> {
     let (mut found, mut least) = (None, f64::INFINITY);
     for k in 0..guards.h.len() {
         let gap = -guards.own_h(k);
@@ -264,13 +284,15 @@ fn closest_behind<S: System + ?Sized, B: Buffer>(
         if gap <= error && guards.is_candidate(k) {
             let (guard, t) = (guards.ahead(k), state.t);
             least = gap;
-            found = Some(Doubt::Order {
+            let doubt = Doubt::Order {
                 first,
                 guard,
                 t,
                 gap,
                 error,
-            });
+            };
+            let rate = guards.rate[k];
+            found = Some(Unordered { doubt, k, rate });
         }
     }
     Ok(found)
