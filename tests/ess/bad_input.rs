@@ -358,9 +358,9 @@ fn a_corner_tolerance_that_is_negative_or_not_finite() {
 
 /// `x' = 1` with two guards, of which the second has this least rate and this noise.
 struct Odd {
-    together: f64,
     min_rate: f64,
     noise: f64,
+    together: f64,
 }
 
 impl Flow for Odd {

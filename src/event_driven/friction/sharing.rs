@@ -13,6 +13,7 @@ use nalgebra::DMatrix;
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::impact::multipliers::unit;
+use crate::linalg::decompose::svd;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::State;
 use crate::mechanics::friction::contact_function::Slip;
@@ -55,7 +56,7 @@ impl Model<'_> {
             // Of slips that come to rest directions are not known.
             let moved = MOVED.max(self.blur(&frame, state, mode));
             let least = moved * moved * energy.diagonal().max();
-            let svd = rates.svd(false, true);
+            let svd = svd(rates, false, true)?;
             let (directions, largest) = (svd.v_t?, svd.singular_values.max());
             let shares = svd.singular_values.iter().zip(directions.row_iter());
             Some(

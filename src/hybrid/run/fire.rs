@@ -5,6 +5,7 @@ use super::Integration;
 use super::cascade::undo;
 use super::transversality::check_admissible;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::search::unordered;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Reset;
 use crate::ode::Buffer;
@@ -120,7 +121,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    let unordered = doubts.of_order(context, state, guards, &cluster.set)?;
+    let unordered = unordered(context, state, guards, &cluster.set)?;
     let reset = cascade.step(context, state, guards, cluster)?;
     if let Some(unordered) = unordered.filter(|of| reset.state && of.is_changed(guards)) {
         doubts.keep(unordered.doubt);

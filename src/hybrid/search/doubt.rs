@@ -106,23 +106,6 @@ impl Doubts {
         }
     }
 
-    /// The doubt of a reset whose guards are about to cross: the closest guard that is ahead of the motion
-    /// by less than its error, where the model says that the order matters.
-    #[inline]
-    pub(crate) fn of_order<S: System + ?Sized, B: Buffer>(
-        &self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        guards: &mut GuardTable<B>,
-        crossed: &[CrossedGuard],
-    ) -> Result<Option<Unordered>, Stop> {
-        let orders = |c: &&CrossedGuard| guards.kept[c.guard.event].crosses_within > 0.0;
-        match crossed.iter().find(orders) {
-            Some(first) => closest_behind(context, state, guards, first.guard, crossed),
-            None => Ok(None),
-        }
-    }
-
     /// Takes in the maxima of guards that a window does not pass, up to the fraction `until` of it.
     pub(crate) fn of_tops<S: System + ?Sized, B: Buffer>(
         &mut self,
@@ -259,7 +242,23 @@ impl Unordered {
     }
 }
 
-/// Part of [`Doubts::of_order`] behind the crossing of guard `first` with the others of `crossed`.
+/// The guard that may come before those that are about to cross: the closest one that is ahead of the motion
+/// by less than its error, where the model says that the order matters.
+#[inline]
+pub(crate) fn unordered<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
+    crossed: &[CrossedGuard],
+) -> Result<Option<Unordered>, Stop> {
+    let orders = |c: &&CrossedGuard| guards.kept[c.guard.event].crosses_within > 0.0;
+    match crossed.iter().find(orders) {
+        Some(first) => closest_behind(context, state, guards, first.guard, crossed),
+        None => Ok(None),
+    }
+}
+
+/// Part of [`unordered`] behind the crossing of guard `first` with the others of `crossed`.
 #[cold]
 fn closest_behind<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
