@@ -280,6 +280,7 @@ impl Model<'_> {
         x.copy_from_slice(&x_before);
         mode.copy_from(&mode_before);
         event.known = known;
+        event.aside.clear();
         self.release(t, x, &mut event.settling(), mode)
     }
 }
