@@ -8,8 +8,7 @@ use super::recorder::{ContactRecorder, Memory};
 use super::recovery::{Bounds, Place, add};
 use super::time::accumulation::{Accumulation, Ahead};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, SettledStart, Zeno};
-use crate::hybrid::Driver;
-use crate::hybrid::run_to_end;
+use crate::hybrid::{Driver, run_to_end};
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::record::{Limits, can_go_on};
 use crate::{Doubt, Flow, InputError, Observer, Start, Statistics, Status, Stop, Summary};
@@ -418,8 +417,7 @@ impl Drive<'_> {
             .map(Ruling::of)
     }
 
-    /// Goes on from an accumulation at one instant, as the policy says; `error` where it says
-    /// nothing or no contact touches.
+    /// Goes on from an accumulation at one instant, as the policy says; else `error`.
     fn absorb_at_once(&self, error: Breakdown, place: &mut Place) -> Result<Ruling, Breakdown> {
         let contacts = self.model.touching_and_not_parting(place);
         match self.zeno {

@@ -6,13 +6,11 @@ use super::time::accumulation::Accumulation;
 use crate::event_driven::Model;
 use crate::hybrid::options::Settings;
 use crate::linalg::scratch::{with_list, with_zeros};
-use crate::mechanics::contact::gaps::{gap_row, work_size};
-use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
-use crate::{At, Doubt, EventFunction, Flow, Mode, Observer, Quantity, Segment, Stop, Transition};
+use crate::{At, Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
 
 /// The policy for a gap that comes to zero too slowly for an impact. A gap counts as touched when
 /// its minimum is within a tenth of its error (see [`Doubt`](crate::Doubt)).
@@ -33,7 +31,7 @@ pub enum Grazing {
 
 /// Places in a segment, as parts of it, at which open gaps are evaluated: they find bumps between
 /// the samples of the core.
-const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
+pub(super) const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
 /// A gap or a force that comes close to zero.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +62,7 @@ pub(crate) struct Seen {
     /// An event has happened since the last segment.
     is_after_event: bool,
     /// The loads were outside of their cones at the end of the last segment, since an event.
-    are_outside: bool,
+    pub(super) are_outside: bool,
     sharing: Sharing,
 }
 
@@ -95,19 +93,19 @@ impl Seen {
 /// The observer that finds gaps and forces that touch zero, and negative gaps of open contacts. As
 /// the policy says, it notes a touch or ends the run.
 pub(crate) struct Watcher<'a> {
-    model: &'a Model<'a>,
-    settings: &'a Settings,
+    pub(super) model: &'a Model<'a>,
+    pub(super) settings: &'a Settings,
     pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
     /// Time from which the motion depends on how contacts share their load (s).
     pub(crate) shared: Option<f64>,
-    point: Vec<f64>,
+    pub(super) point: Vec<f64>,
     pub(crate) seen: Seen,
     /// Event functions.
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// The contacts at the configuration that was looked at last.
-    at: ContactsAt,
+    pub(super) at: ContactsAt,
     /// Touches met on the way, where they do not end the run.
     pub(crate) touches: Vec<ContactEvent>,
     /// Bytes that they may take still.
@@ -139,16 +137,6 @@ impl<'a> Watcher<'a> {
     }
 }
 
-/// A closed contact is off its surface beyond so many times what is allowed.
-const OFF: f64 = 100.0;
-
-/// Gaps of closed contacts count as zero up to so many of their tolerances: contacts that almost depend on each
-/// other, as in a wedge of 1e-8 rad, are held as one, and sink.
-const SUNK: f64 = 1e4;
-
-/// Loads are outside of their cones by more than this part of them.
-const OUTSIDE: f64 = 1e-4;
-
 /// The part of the error of a gap to within which it counts as touched.
 const TOUCHED: f64 = 0.1;
 
@@ -168,85 +156,6 @@ impl Watcher<'_> {
         let of = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
         let allowed: f64 = (0..q.len()).map(of).sum();
         system.gap(contact, q).abs() <= self.model.gap_tolerance && -gap <= allowed
-    }
-
-    /// The error that the tolerances allow within a step of a gap, or of its rate, at `t`: by the largest rows and
-    /// states of its start, its end and that time, since steps are held to the size that a state has in them.
-    fn allowed(&self, segment: &Segment<'_>, contact: usize, of_rate: bool, t: f64) -> f64 {
-        let model = self.model;
-        let fixed = &model.bodies.fixed;
-        let (nq, d) = (fixed.nq, fixed.d);
-        let (first, width) = if of_rate { (nq, d) } else { (0, nq) };
-        let Settings { rtol, atol, .. } = self.settings;
-        with_zeros(nq + d + 3 * width + work_size(nq, d), |space| {
-            let (state, space) = space.split_at_mut(nq + d);
-            let (row, space) = space.split_at_mut(width);
-            let (rows, space) = space.split_at_mut(width);
-            let (sizes, work) = space.split_at_mut(width);
-            for time in [segment.start, t, segment.t] {
-                segment.interpolant.at(time, state);
-                let (q, _) = model.parts(state);
-                if of_rate {
-                    gap_row(model.system(), contact, q, row, work);
-                } else {
-                    model.gap_by_coordinate(contact, q, row);
-                }
-                for i in 0..width {
-                    rows[i] = rows[i].max(row[i].abs());
-                    sizes[i] = sizes[i].max(state[first + i].abs());
-                }
-            }
-            let of = |i: usize| rows[i] * (atol.get(first + i) + rtol.get(first + i) * sizes[i]);
-            (0..width).map(of).sum()
-        })
-    }
-
-    /// Why a closed contact is off its surface by `gap` at `t`, at the point looked at, if it is. Ends of
-    /// steps are brought back to gaps of zero, and the interpolant with them: a jump is seen on the way.
-    fn off_surface(
-        &self,
-        segment: &Segment<'_>,
-        contact: usize,
-        gap: f64,
-        t: f64,
-    ) -> Option<Breakdown> {
-        if gap.abs() <= SUNK * self.model.gap_tolerance {
-            return None;
-        }
-        if !gap.is_finite() {
-            return Some(Breakdown::Stop(Stop::NotFinite {
-                quantity: Quantity::Gap { contact },
-                at: At::new(t, &self.point, segment.mode).into(),
-            }));
-        }
-        let is_off = gap.abs() > OFF * self.allowed(segment, contact, false, t);
-        is_off.then_some(Breakdown::GapJump { contact, gap, t })
-    }
-
-    /// Why a closed contact leaves its surface, if one does. Velocities at ends of steps are brought back too,
-    /// so that one look on the way sees a kink before and behind it.
-    fn moves_off(&mut self, segment: &Segment<'_>) -> Option<Breakdown> {
-        let (model, point, at) = (self.model, &mut self.point, &mut self.at);
-        let t = segment.start + LOOKED_AT[1] * (segment.t - segment.start);
-        segment.interpolant.at(t, point);
-        let mut worst = (0, 0.0);
-        with_list(model.system().contacts(), |space| {
-            let closed = gather_closed(segment.mode, space);
-            with_zeros(closed.len(), |rates| {
-                model.approach_into(at, point, closed, rates);
-                for (&contact, &rate) in closed.iter().zip(&*rates) {
-                    if rate.abs() > f64::abs(worst.1) {
-                        worst = (contact, rate);
-                    }
-                }
-            });
-        });
-        let (contact, rate) = worst;
-        if rate.abs() <= OFF * model.rate_tolerance {
-            return None;
-        }
-        let allowed = self.allowed(segment, contact, true, t);
-        (rate.abs() > OFF * allowed).then_some(Breakdown::GapKink { contact, rate, t })
     }
 
     /// Notes where the motion begins to depend on how contacts share their load.
@@ -335,22 +244,6 @@ impl Watcher<'_> {
             let value = self.values[functions.along_normal(segment.mode, j)];
             departure.most = departure.most.max(value);
         }
-    }
-
-    /// Ends the run where loads stay outside of their cones. At the end of one segment they may be, where a
-    /// force has just jumped: its event follows.
-    fn look_at_loads(&mut self, t: f64) {
-        let functions = self.model.functions();
-        if functions.tangents == 0 {
-            return;
-        }
-        let margin = self.values[functions.index(ContactFunction::Loads)];
-        let are_outside = margin < -OUTSIDE;
-        if are_outside && self.seen.are_outside {
-            let margin = -margin;
-            self.trouble = Some(Breakdown::LoadsOutside { margin, t });
-        }
-        self.seen.are_outside = are_outside;
     }
 
     /// The gap of an open contact, the force of a closed one.

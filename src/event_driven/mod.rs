@@ -84,7 +84,7 @@
 // them), `guards`. Events: `event` (what happens at one, and at the start), `impact`, `settling` (which contacts are
 // closed after
 // it), `impact_problem` (the impact of a state or an event on its own). The driver: `driver`, `drive`
-// (its loop), `recovery` (between two parts of the core), `grazing`, `recorder`
+// (its loop), `recovery` (between two parts of the core), `grazing` and `off_surface` (what no run goes on from), `recorder`
 // (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is
 // compiled once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close
 // at once), `friction` (the mode that follows with friction), `time` (accumulations and their bounds; time
@@ -102,6 +102,7 @@ mod guards;
 mod impact;
 mod impact_problem;
 mod motion;
+mod off_surface;
 mod recorder;
 mod recovery;
 mod settling;
