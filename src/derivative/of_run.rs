@@ -193,7 +193,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 }
 
-/// What an observer keeps of a run.
+/// A run as its observer keeps it.
 pub(crate) struct Followed {
     pub(crate) path: Path,
     /// How bodies are read from its states.

@@ -2,11 +2,11 @@
 //! between them. Compiled once, for a model of whatever system.
 
 use super::Model;
-use super::grazing::{Seen, Watcher};
 use super::impact::Event;
 use super::recorder::{ContactRecorder, Memory};
 use super::recovery::{Bounds, Place, add};
 use super::time::accumulation::{Accumulation, Ahead};
+use super::watching::grazing::{Seen, Watcher, explain};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, SettledStart, Zeno};
 use crate::hybrid::{Driver, run_to_end};
 use crate::mechanics::{State, UnilateralConstraints};
@@ -341,7 +341,7 @@ impl Drive<'_> {
             (None, Some(found), _) => End::Because(Reason::Zeno(found)),
             (None, None, status) if can_go_on(&status) => End::Status(status),
             (None, None, Status::Refused(reason)) => {
-                let reason = super::grazing::explain(model, &place.mode, reason);
+                let reason = explain(model, &place.mode, reason);
                 End::Because(Reason::Error(reason))
             }
             (None, None, status) => End::Status(status),

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::breakdown::Breakdown;
 use super::drive::{Drive, Progress};
-use super::grazing::{Grazing, Seen, Watcher};
 use super::recorder::{LoggedPath, Memory};
 use super::recovery::Place;
 use super::recovery::Zeno;
+use super::watching::grazing::{Grazing, Seen, Watcher};
 use crate::derivative::{Derivative, Followed};
 use crate::hybrid::Integration;
 use crate::mechanics::ContactModel;

@@ -84,11 +84,11 @@
 // them), `guards`. Events: `event` (what happens at one, and at the start), `impact`, `settling` (which contacts are
 // closed after
 // it), `impact_problem` (the impact of a state or an event on its own). The driver: `driver`, `drive`
-// (its loop), `recovery` (between two parts of the core), `grazing` and `off_surface` (what no run goes on from), `recorder`
+// (its loop), `recovery` (between two parts of the core), `recorder`
 // (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is
 // compiled once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close
 // at once), `friction` (the mode that follows with friction), `time` (accumulations and their bounds; time
-// as a state, Halm & Posa, section 4).
+// as a state, Halm & Posa, section 4), `watching` (motions that no run goes on from).
 
 mod breakdown;
 mod decoupling;
@@ -97,16 +97,15 @@ mod driver;
 mod erased;
 mod event;
 mod friction;
-mod grazing;
 mod guards;
 mod impact;
 mod impact_problem;
 mod motion;
-mod off_surface;
 mod recorder;
 mod recovery;
 mod settling;
 mod time;
+mod watching;
 
 pub(crate) use crate::mechanics::contact_model::Model;
 pub use crate::record::{ContactEvent, ContactEventKind, Phase};
@@ -114,7 +113,7 @@ pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
 pub use driver::EventDriven;
 pub use event::SettledStart;
-pub use grazing::Grazing;
 pub use motion::Multipliers;
 pub use recovery::Zeno;
 pub use time::arclength::Arclength;
+pub use watching::grazing::Grazing;

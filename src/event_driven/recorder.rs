@@ -2,10 +2,10 @@
 //! times of their impacts.
 
 use super::SettledStart;
-use super::grazing::Watcher;
 use super::impact::Event;
 use super::recovery::Place;
 use super::time::accumulation::{Accumulation, Detector};
+use super::watching::grazing::Watcher;
 use crate::event_driven::Model;
 use crate::mechanics::friction::contact_function::{ContactFunction, ContactFunctions};
 use crate::record::path::Path;

@@ -48,7 +48,7 @@ impl Model<'_> {
             let [force, held] = self.multipliers_of(&frame, state, mode);
             let gram = DMatrix::from_column_slice(frame.r, frame.r, frame.gram);
             let by_force = &gram * &force;
-            // What multipliers change of what they hold, and how much they move the bodies.
+            // Multipliers change accelerations of what they hold, and move the bodies.
             let (rates, energy) = (held.tr_mul(&by_force), force.tr_mul(&by_force));
             if rates.iter().any(|rate| !rate.is_finite()) {
                 return None;

@@ -1,9 +1,10 @@
 //! Cases that the theory excludes from a run (Pace & Burden, section 3.4): touches without an
 //! impact, releases without a rate, open contacts with negative gaps.
 
-use super::breakdown::Breakdown;
-use super::time::accumulation::Accumulation;
+use super::off_surface::{ClosedContacts, Look};
 use crate::event_driven::Model;
+use crate::event_driven::breakdown::Breakdown;
+use crate::event_driven::time::accumulation::Accumulation;
 use crate::hybrid::options::Settings;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::friction::contact_function::ContactFunction;
@@ -31,7 +32,7 @@ pub enum Grazing {
 
 /// Places in a segment, as parts of it, at which open gaps are evaluated: they find bumps between
 /// the samples of the core.
-pub(super) const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
+const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
 /// A gap or a force that comes close to zero.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ pub(crate) struct Seen {
     /// An event has happened since the last segment.
     is_after_event: bool,
     /// The loads were outside of their cones at the end of the last segment, since an event.
-    pub(super) are_outside: bool,
+    are_outside: bool,
     sharing: Sharing,
 }
 
@@ -93,19 +94,19 @@ impl Seen {
 /// The observer that finds gaps and forces that touch zero, and negative gaps of open contacts. As
 /// the policy says, it notes a touch or ends the run.
 pub(crate) struct Watcher<'a> {
-    pub(super) model: &'a Model<'a>,
-    pub(super) settings: &'a Settings,
+    model: &'a Model<'a>,
+    settings: &'a Settings,
     pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
     /// Time from which the motion depends on how contacts share their load (s).
     pub(crate) shared: Option<f64>,
-    pub(super) point: Vec<f64>,
+    point: Vec<f64>,
     pub(crate) seen: Seen,
     /// Event functions.
-    pub(super) values: Vec<f64>,
+    values: Vec<f64>,
     /// The contacts at the configuration that was looked at last.
-    pub(super) at: ContactsAt,
+    at: ContactsAt,
     /// Touches met on the way, where they do not end the run.
     pub(crate) touches: Vec<ContactEvent>,
     /// Bytes that they may take still.
@@ -213,7 +214,6 @@ impl Watcher<'_> {
         segment.interpolant.at(end, state);
         self.model
             .events(end, state, segment.mode, &mut self.values);
-        self.look_at_loads(end);
         for touch in std::mem::take(&mut self.seen.touched) {
             let contact = touch.contact;
             let Some(&Departure { is_closed, most }) = self.seen.departures.get(contact) else {
@@ -299,6 +299,10 @@ impl Observer for Watcher<'_> {
         let model = self.model;
         let system = model.system();
         let length = segment.t - segment.start;
+        let closed = ClosedContacts {
+            model,
+            settings: self.settings,
+        };
         for part in LOOKED_AT {
             let t = segment.start + part * length;
             segment.interpolant.at(t, &mut self.point);
@@ -306,7 +310,11 @@ impl Observer for Watcher<'_> {
             for contact in 0..system.contacts() {
                 let gap = system.gap(contact, q);
                 if model.is_closed(segment.mode, contact) {
-                    if let Some(trouble) = self.off_surface(segment, contact, gap, t) {
+                    let look = Look {
+                        t,
+                        state: &self.point,
+                    };
+                    if let Some(trouble) = closed.off_surface(segment, look, contact, gap) {
                         self.trouble = Some(trouble);
                         return;
                     }
@@ -318,7 +326,13 @@ impl Observer for Watcher<'_> {
                 }
             }
         }
-        if let Some(trouble) = self.moves_off(segment) {
+        let t = segment.start + LOOKED_AT[1] * length;
+        segment.interpolant.at(t, &mut self.point);
+        let look = Look {
+            t,
+            state: &self.point,
+        };
+        if let Some(trouble) = closed.moves_off(segment, look, &mut self.at) {
             self.trouble = Some(trouble);
             return;
         }
@@ -326,6 +340,8 @@ impl Observer for Watcher<'_> {
         self.depart(segment);
         // Doubts are reported before the segment in which they lie.
         self.take_touches(segment);
+        let outside = closed.loads_outside(&self.values, segment.t, &mut self.seen.are_outside);
+        self.trouble = self.trouble.take().or(outside);
     }
 
     fn doubt(&mut self, doubt: &Doubt) {
@@ -408,7 +424,7 @@ impl Model<'_> {
         for (i, &j) in open.iter().enumerate() {
             let (rate, fall) = (rates[i], -bends[i]);
             // A rate that is rounding is no rebound, nor is there a time at which it ends.
-            let parts = rate > super::motion::LEFT_ALONE * self.rate_tolerance;
+            let parts = rate > crate::event_driven::motion::LEFT_ALONE * self.rate_tolerance;
             let low = parts && fall > 0.0 && self.is_low(rate, bends[i]);
             if !low {
                 continue;

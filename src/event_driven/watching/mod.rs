@@ -1,0 +1,8 @@
+//! Looks at each step for motions that no run goes on from (Pace & Burden, section 3.4).
+//!
+//! * `grazing`: touches without an impact, releases without a rate, open contacts with negative gaps, and the
+//!   observer that finds them;
+//! * `off_surface`: closed contacts off their surfaces.
+
+pub(crate) mod grazing;
+mod off_surface;
