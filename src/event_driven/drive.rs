@@ -146,7 +146,16 @@ impl Drive<'_> {
                 observer.contacts(touch);
             }
             let reason = match stop.end {
-                End::Status(status) => break status,
+                End::Status(status) => {
+                    let Place { t, state, mode } = &progress.place;
+                    let (t, (q, v)) = (*t, self.model.parts(state));
+                    let seen = &mut progress.seen;
+                    if seen.shares_at_end(self.model, State { t, q, v }, mode) {
+                        progress.before.doubts += 1;
+                        observer.doubt(&Doubt::SharedLoads { t });
+                    }
+                    break status;
+                }
                 End::Because(reason) => reason,
             };
             let t = progress.place.t;

@@ -24,6 +24,9 @@ pub(crate) struct Rate {
     pub(crate) written: bool,
     /// The largest value of `h_k` that a difference in its stead used (`u_k`).
     pub(crate) beside: f64,
+    /// Size of the rate on the side of the state where it is least, as far as that is known: a jump
+    /// of `h_k` close by, as that of a force, is in the difference across it (`u_k`/s).
+    pub(crate) least: f64,
 }
 
 /// Rate of guard `k` at a point along `field`; by the user's row or by a central difference along
@@ -52,11 +55,13 @@ pub(crate) fn rate<S: Flow + EventFunction + ?Sized>(
         dt: 1.0,
         dx: field,
     };
+    let value = difference::scalar_along(h, along, row);
     Rate {
-        value: difference::scalar_along(h, along, row),
+        value,
         magnitude: 0.0,
         written: false,
         beside,
+        least: value.abs(),
     }
 }
 
@@ -82,6 +87,7 @@ pub(crate) fn rate_by_row<S: EventFunction + ?Sized>(
         magnitude,
         written: true,
         beside: 0.0,
+        least: value.abs(),
     })
 }
 

@@ -22,6 +22,7 @@ mod found_by_fuzzing;
 mod grazing;
 mod guard_reset_matrix;
 mod hopper_exact;
+mod jumps;
 mod long_runs;
 mod missed_within_steps;
 mod mode_readers;

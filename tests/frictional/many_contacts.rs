@@ -1,6 +1,5 @@
 //! More contacts than are enumerated: stacks, whose modes a complementarity solver finds.
 
-use saltation::event_driven::Breakdown;
 use saltation::impact::Contacting;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::record::Remark;
@@ -160,40 +159,35 @@ fn a_tower_of_ten_stands() {
     assert!((floor - 10.0 * GRAVITY).abs() < 1e-9, "{floor}");
 }
 
-/// Two slabs slide as one until a clock pushes the upper one, beyond what friction between them holds: it slips from
-/// there on, or the run ends with the reason. It must not stay stuck.
+/// Two slabs slide as one, or have come to rest, until a clock pushes the upper one, beyond what friction between
+/// them holds: it slips from there on at every tolerance. Few runs doubt that.
 #[test]
-fn a_slab_that_a_clock_pushes_slips_or_the_run_ends() {
+fn a_slab_that_a_clock_pushes_slips() {
     let (mu, speed, push) = (0.2, 0.5, 6.0);
-    let (mut right, times) = (0, if cfg!(debug_assertions) { 3 } else { 8 });
+    let (mut doubted, times) = (0, if cfg!(debug_assertions) { 2 } else { 80 });
+    let tolerances = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
     for k in 0..times {
-        for rtol in [1e-7, 1e-8, 1e-9] {
+        for rtol in tolerances {
             let from = 0.05 + 0.022 * f64::from(k) + 0.001_37;
             let mut stack = Stack::new(&[0.5; 2], &[mu; 2], 0.0);
             stack.push = [push, from];
             let (mut q, v) = (stack.start(), [speed, 0.0, 0.0, speed, 0.0, 0.0]);
             (q[0], q[3]) = (0.0, 0.0);
-            let mut driver = EventDriven::new(ContactModel::new(&stack))
-                .unwrap()
-                .rtol(rtol);
+            let driver = EventDriven::new(ContactModel::new(&stack)).unwrap();
             let start = Start::at(0.0).q(&q).v(&v);
-            let run = driver.integrate(&start, from + 0.08).unwrap();
-            if let Status::Refused(stop) = run.status() {
-                let outside = matches!(stop.downcast(), Some(Breakdown::LoadsOutside { .. }));
-                assert!(
-                    outside && (run.t() - from).abs() < 1e-2,
-                    "{from} {rtol}: {stop}"
-                );
-                continue;
-            }
+            let run = driver.rtol(rtol).integrate(&start, from + 0.08).unwrap();
+            assert_eq!(*run.status(), Status::ReachedEnd, "{from} {rtol}");
             let way = |speed: f64, acceleration: f64, t: f64| (speed + 0.5 * acceleration * t) * t;
-            let braked = speed - mu * GRAVITY * from;
+            let sliding = from.min(speed / (mu * GRAVITY));
+            let braked = speed - mu * GRAVITY * sliding;
             let expected =
-                way(speed, -mu * GRAVITY, from) + way(braked, push / 0.5 - mu * GRAVITY, 0.08);
+                way(speed, -mu * GRAVITY, sliding) + way(braked, push / 0.5 - mu * GRAVITY, 0.08);
             let off = run.state()[3] - expected;
-            assert!(off.abs() < 1e-4, "{from} {rtol}: {off:e}");
-            right += 1;
+            // Stages of the step that ends at the switch lie beyond it: it is only as good as its estimate of the
+            // error.
+            assert!(off.abs() < 100.0 * rtol, "{from} {rtol}: {off:e}");
+            doubted += i32::from(!run.is_guaranteed());
         }
     }
-    assert!(right >= 2 * times, "{right}");
+    assert!(doubted <= 2 + times / 40, "{doubted}");
 }

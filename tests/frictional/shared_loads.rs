@@ -2,7 +2,8 @@
 
 use saltation::{ContactModel, Doubt, EventDriven, Run, Start, Status};
 
-use crate::legged::Legged;
+use crate::legged::{GRAVITY, Legged};
+use crate::random_bits::SplitMix64;
 use crate::slips_in_space::disc;
 
 /// A table with these legs.
@@ -66,4 +67,67 @@ fn a_table_that_begins_to_turn_is_seen() {
     let run = slides(table, [2.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
     let found = shared(&run);
     assert!(found.len() == 1 && found[0] < 0.5, "{found:?}");
+}
+
+/// A table that is pulled, by a force that is constant or grows: two of its legs hold more than the other two.
+#[test]
+fn a_table_that_sticks_or_not_by_its_shares_is_seen() {
+    let weight = disc().mass[2] * GRAVITY;
+    let pulled = |friction: &[f64], constant: f64, grows: f64| {
+        let mut table = table(&SQUARE, friction);
+        table.pull[0] = [constant * weight, 0.0, 0.0];
+        table.pull[2] = [grows * weight, 0.0, 0.0];
+        slides(table, [0.0; 6])
+    };
+    let uneven = [0.1, 0.5, 0.1, 0.5];
+    assert_eq!(shared(&pulled(&uneven, 0.2, 0.0)).len(), 1);
+    assert!(shared(&pulled(&uneven, 0.05, 0.0)).is_empty());
+    assert!(shared(&pulled(&[0.3; 4], 0.2, 0.0)).is_empty());
+    // At the end, where it holds still, and where it slips.
+    let [holds, slips] = [0.4, 0.8].map(|grows| pulled(&uneven, 0.0, grows));
+    assert!(holds.events().is_empty());
+    for (run, from) in [(holds, 0.1 / 0.4), (slips, 0.1 / 0.8)] {
+        let found = shared(&run);
+        assert!(found.len() == 1 && found[0] > from, "{found:?}");
+    }
+    // Legs that hold the same slip all at once.
+    let run = pulled(&[0.3; 4], 0.0, 0.4);
+    assert!(!run.events().is_empty() && shared(&run).is_empty());
+}
+
+/// Tables on four or five legs with one coefficient slip straight when a growing pull exceeds the friction of their
+/// weight, however the legs share it.
+#[test]
+fn tables_slip_when_the_pull_exceeds_their_friction() {
+    let cases = if cfg!(debug_assertions) { 12 } else { 200 };
+    for seed in 0..cases {
+        let mut random = SplitMix64(seed);
+        let mut legs = SQUARE
+            .map(|[x, y]| [x * random.between(0.5, 1.5), y * random.between(0.5, 1.5)])
+            .to_vec();
+        if seed % 4 == 3 {
+            legs.push([random.between(-0.5, 0.5), random.between(-0.5, 0.5)]);
+        }
+        if seed % 4 == 0 {
+            legs = SQUARE.to_vec();
+        }
+        let mu = random.between(0.1, 0.6);
+        let [sin, cos]: [f64; 2] = random.between(0.0, std::f64::consts::TAU).sin_cos().into();
+        let mut table = table(&legs, &vec![mu; legs.len()]);
+        let (mass, grows) = (
+            table.mass[0],
+            random.between(1.2, 3.0) * mu * table.mass[2] * GRAVITY,
+        );
+        table.pull[2] = [grows * cos, grows * sin, 0.0];
+        let run = slides(table, [0.0; 6]);
+        let from = mu * disc().mass[2] * GRAVITY / grows;
+        let what = format!("{seed}: {legs:?} {mu} {cos} {sin}");
+        let first = run.events().first().unwrap_or_else(|| panic!("{what}"));
+        assert!((first.t - from).abs() < 1e-7, "{what}: {} {from}", first.t);
+        assert_eq!(first.slipped.len(), legs.len(), "{what}");
+        let way = grows / mass * (1.0 - from).powi(3) / 6.0;
+        let off = (run.state()[0] - way * cos).hypot(run.state()[1] - way * sin);
+        assert!(off < 1e-6, "{what}: {off:e}");
+        assert!(shared(&run).is_empty(), "{what}");
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::friction::mode_problem::{Candidates, Push, STAYS};
+use crate::event_driven::friction::mode_problem::{Candidates, Choice, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};
@@ -147,15 +147,19 @@ impl Model<'_> {
         mode: &Mode,
     ) -> Result<Next, Breakdown> {
         let t = occasion.t;
+        let choice = Choice {
+            selection: &self.selection,
+            occasion,
+        };
         let mut found = self.candidates(t, state, contacts, known, mode)?;
-        let mut next = self.next_mode(occasion, state, &found)?;
+        let mut next = self.next_mode(choice, state, &found)?;
         let decides = |known: &Known| known.slip != 0 || known.normal != 0;
         if next.is_none() && known.iter().any(decides) {
             for known in &mut *known {
                 (known.slip, known.normal) = (0, 0);
             }
             found = self.candidates(t, state, contacts, known, mode)?;
-            next = self.next_mode(occasion, state, &found)?;
+            next = self.next_mode(choice, state, &found)?;
         }
         Ok(match next {
             Some(modes) => Next::Modes {

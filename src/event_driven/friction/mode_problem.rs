@@ -15,7 +15,7 @@ use crate::event_driven::motion::{self, LEFT_ALONE};
 use crate::impact::multipliers::{Hold, unit};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes, UNKNOWN};
 use crate::impact::space::{self, Given};
-use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion};
+use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion, Outcomes, Selection};
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
@@ -42,6 +42,23 @@ pub(crate) struct Candidates {
     /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
     /// resolve.
     pub(crate) holds: Vec<Push>,
+}
+
+/// Who chooses of several modes, and when.
+#[derive(Clone, Copy)]
+pub(super) struct Choice<'a> {
+    pub(super) selection: &'a Selection,
+    pub(super) occasion: Occasion,
+}
+
+impl Choice<'_> {
+    fn of(self, outcomes: &Outcomes) -> Result<usize, ImpactFailure> {
+        self.selection.choose(outcomes, self.occasion)
+    }
+
+    fn t(self) -> f64 {
+        self.occasion.t
+    }
 }
 
 /// An impulse beside that of the law.
@@ -88,7 +105,7 @@ impl Model<'_> {
     /// not part. None where no mode is consistent.
     pub(super) fn next_mode(
         &self,
-        occasion: Occasion,
+        choice: Choice<'_>,
         state: &[f64],
         candidates: &Candidates,
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
@@ -102,10 +119,10 @@ impl Model<'_> {
             return Err(Breakdown::TooManyContacts {
                 contacts: contacts.clone(),
                 limit,
-                t: occasion.t,
+                t: choice.t(),
             });
         }
-        let Some(found) = self.next_with_laws(occasion, state, candidates)? else {
+        let Some(found) = self.next_with_laws(choice, state, candidates)? else {
             return Ok(None);
         };
         for (&j, slip) in contacts.iter().zip(found) {
@@ -120,7 +137,7 @@ impl Model<'_> {
     /// None where no choice is reached in two questions a contact.
     fn next_with_laws(
         &self,
-        occasion: Occasion,
+        choice: Choice<'_>,
         state: &[f64],
         given: &Candidates,
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
@@ -140,11 +157,11 @@ impl Model<'_> {
             });
             let friction: Vec<f64> = laws.collect();
             let found = if self.row_tangents() > 1 {
-                self.next_in_space(occasion, state, &candidates, &friction)?
+                self.next_in_space(choice, state, &candidates, &friction)?
             } else if contacts.len() > MOST_CONTACTS {
-                self.next_of_many(occasion.t, state, &candidates, &friction)?
+                self.next_of_many(choice.t(), state, &candidates, &friction)?
             } else {
-                self.next_in_plane(occasion, state, &candidates, &friction)?
+                self.next_in_plane(choice, state, &candidates, &friction)?
             };
             let mut is_settled = true;
             let slips = found.iter().flatten().zip(&mut candidates.known);
@@ -157,7 +174,7 @@ impl Model<'_> {
             }
             if let (true, Some(slips)) = (is_settled, &found) {
                 let given = &given.known;
-                is_settled = self.let_turn(occasion.t, state, given, slips, &mut candidates)?;
+                is_settled = self.let_turn(choice.t(), state, given, slips, &mut candidates)?;
             }
             if is_settled {
                 return Ok(found);
@@ -212,15 +229,15 @@ impl Model<'_> {
     /// In the plane: all modes, by [`Modes`].
     fn next_in_plane(
         &self,
-        occasion: Occasion,
+        choice: Choice<'_>,
         state: &[f64],
         Candidates {
             contacts, known, ..
         }: &Candidates,
         friction: &[f64],
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
-        let failed = |reason| failed_with(occasion.t, state, contacts, reason);
-        let problem = self.problem_of_accelerations(occasion.t, state, contacts, friction)?;
+        let failed = |reason| failed_with(choice.t(), state, contacts, reason);
+        let problem = self.problem_of_accelerations(choice.t(), state, contacts, friction)?;
         let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
         Modes::refuse(&problem).map_err(failed)?;
         let mut modes = Modes::new(&problem);
@@ -233,7 +250,7 @@ impl Model<'_> {
             1 if modes.is_complete() => 0,
             _ => {
                 let outcomes = modes.outcomes(&problem).map_err(failed)?;
-                self.selection.choose(&outcomes, occasion).map_err(failed)?
+                choice.of(&outcomes).map_err(failed)?
             }
         };
         let chosen = modes.contact_modes(place).into_iter().map(Slip::of);
@@ -270,12 +287,12 @@ impl Model<'_> {
     /// In space: all modes, and the directions in which slips begin; of many contacts one mode.
     fn next_in_space(
         &self,
-        occasion: Occasion,
+        choice: Choice<'_>,
         state: &[f64],
         candidates: &Candidates,
         friction: &[f64],
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
-        let (contacts, t) = (&candidates.contacts, occasion.t);
+        let (contacts, t) = (&candidates.contacts, choice.t());
         let failed = |reason| failed_with(t, state, contacts, reason);
         let (q, v) = self.parts(state);
         let pairs = candidates.known.iter().zip(&candidates.slips);
@@ -301,7 +318,7 @@ impl Model<'_> {
                 let problem = self.problem_of_accelerations(t, state, contacts, friction)?;
                 let problem = problem.map_err(failed)?;
                 let outcomes = space::outcomes(&found, &problem).map_err(failed)?;
-                self.selection.choose(&outcomes, occasion).map_err(failed)?
+                choice.of(&outcomes).map_err(failed)?
             }
         };
         let holds = found.get(place).map(|of| of.holds.iter());

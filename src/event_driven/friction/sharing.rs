@@ -6,38 +6,158 @@
 //!     Cᵀ (v̇ of B z) = 0, B z ≠ 0        B: the force of each multiplier, C: what it holds
 //! ```
 //!
-//! A multiplier of a contact that slips along `σ` has the force `Nᵀ − μ Tᵀ σ` and holds `N v̇`.
+//! A multiplier of a contact that slips along `σ` has the force `Nᵀ − μ Tᵀ σ` and holds `N v̇`. Contacts that stick
+//! hold as long as some shares lie within all cones; with others they may slip.
 
 use nalgebra::DMatrix;
 
 use crate::Mode;
 use crate::event_driven::Model;
-use crate::impact::multipliers::unit;
+use crate::event_driven::friction::mode_problem::Choice;
+use crate::impact::multipliers::{Hold, unit};
+use crate::impact::planar::modes::{MOST_CONTACTS, UNKNOWN};
+use crate::impact::{Occasion, Selection};
 use crate::linalg::decompose::svd;
+use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::State;
 use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::friction::frame::Frame;
+use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::{State, UnilateralConstraints};
 
+/// Coefficients that are so many times as great let contacts slip nowhere.
+const ROUGH: f64 = 1e3;
 /// Multipliers share a load that change accelerations of what they hold by less than this part.
 const SHARED: f64 = 1e-9;
 /// They move the bodies if they change accelerations by more than this part of those that one alone makes.
 const MOVED: f64 = 1e-6;
 
 impl Model<'_> {
-    /// True where the motion of a mode depends on how its closed contacts share their load.
+    /// True where the motion of a mode depends on how its closed contacts share their load, and others that rest
+    /// on their surfaces beside them.
     pub(crate) fn depends_on_shares(&self, state: State<'_>, mode: &Mode) -> bool {
-        let slips =
-            |j: usize| self.functions().slip(mode, j) != Slip::NONE && self.friction(j) > 0.0;
-        if !self.slides() || !self.layout().closed(mode).any(slips) {
+        if !self.slides() || !self.has_friction_in(mode) {
             return false;
         }
-        let dependent = self.with_forces(Dependent::Ignored, |forces| {
+        let resting = self.with_resting(state, mode);
+        let mode = resting.as_ref().unwrap_or(mode);
+        let margin = self.with_forces(Dependent::Margin, |forces| {
             self.motion_with_friction(state, mode, None, Some(&mut *forces));
-            forces.margin.is_some()
+            forces.margin
         });
-        dependent && self.moves_by_shares(state, mode).unwrap_or(false)
+        // Where loads have jumped out of their cones another mode follows at once.
+        let holds = margin.is_some_and(|margin| margin >= -MOVED);
+        let slips =
+            |j: usize| self.functions().slip(mode, j) != Slip::NONE && self.friction(j) > 0.0;
+        margin.is_some()
+            && (self.layout().closed(mode).any(slips)
+                && self.moves_by_shares(state, mode).unwrap_or(false)
+                || holds && resting.is_none() && self.moves_without_one(state, mode))
+    }
+
+    /// The mode in which contacts that rest on their surfaces are closed too; none where there are none.
+    fn with_resting(&self, State { q, v, .. }: State<'_>, mode: &Mode) -> Option<Mode> {
+        let contacts = 0..self.system().contacts();
+        let is_near = |j: usize| self.system().gap(j, q).abs() <= self.gap_tolerance;
+        let open = |j: &usize| !self.is_closed(mode, *j) && is_near(*j);
+        let near: Vec<usize> = contacts.filter(open).collect();
+        if near.is_empty() {
+            return None;
+        }
+        let (x, mut at) = ([q, v].concat(), ContactsAt::default());
+        let mut all = mode.clone();
+        for j in near {
+            if self.rests(&mut at, j, &x) {
+                let velocity = self.slip_velocity(j, q, v);
+                let rubs =
+                    self.friction(j) > 0.0 && velocity[0].hypot(velocity[1]) > self.rate_tolerance;
+                let slip = if rubs {
+                    Slip::near(velocity)
+                } else {
+                    Slip::NONE
+                };
+                self.set_contacting(&mut all, j, Some(slip));
+            }
+        }
+        (all != *mode).then_some(all)
+    }
+
+    /// True where the motion becomes another one as soon as one of the contacts carries nothing, as that of a leg
+    /// that is a little shorter: the others then do not hold, and would with more friction. Of no more than
+    /// [`MOST_CONTACTS`] contacts it is asked whether they move then without pressing that one down.
+    fn moves_without_one(&self, state: State<'_>, mode: &Mode) -> bool {
+        let closed = self.closed(mode);
+        with_zeros(Frame::size(self, closed.len()), |scratch| {
+            let Ok(frame) = Frame::new(self, state, &closed, scratch) else {
+                return false;
+            };
+            let loosens = |i: &usize| self.loosens_without(&frame, state, mode, *i);
+            let moves = |i: usize| {
+                closed.len() > MOST_CONTACTS
+                    || self.moves_without(&frame, state, mode, i).unwrap_or(false)
+            };
+            (0..closed.len()).filter(loosens).any(moves)
+        })
+    }
+
+    /// True where the other contacts of a frame do not hold without one of them, and would if those that stick
+    /// had more friction.
+    fn loosens_without(&self, frame: &Frame<'_>, state: State<'_>, mode: &Mode, i: usize) -> bool {
+        let m = frame.contacts.len();
+        let mut holds = vec![Hold::Open; m];
+        self.holds(frame, mode, state.v, &mut holds);
+        holds[i] = Hold::Open;
+        let margin = |factor: f64| {
+            let friction = |i: usize| match holds[i] {
+                Hold::Stick => factor * frame.stick[i],
+                _ => frame.slip[i],
+            };
+            let friction: Vec<f64> = (0..m).map(friction).collect();
+            let (rates, mut multipliers) = (frame.rates(&friction), vec![0.0; frame.r]);
+            let mut holds = holds.clone();
+            rates.solve_mode(&mut holds, &mut multipliers);
+            rates.margin_in_cones(&holds, &multipliers)
+        };
+        margin(1.0) < -MOVED && margin(ROUGH) >= -MOVED
+    }
+
+    /// True where the others move without the contact of a place of the frame; none where no single motion
+    /// follows, or one that presses this contact down again.
+    fn moves_without(
+        &self,
+        frame: &Frame<'_>,
+        state: State<'_>,
+        mode: &Mode,
+        i: usize,
+    ) -> Option<bool> {
+        let (State { t, q, v }, closed) = (state, frame.contacts);
+        let others: Vec<usize> = closed.iter().copied().filter(|j| *j != closed[i]).collect();
+        let (mut x, known) = ([q, v].concat(), vec![UNKNOWN; others.len()]);
+        let found = self.candidates(t, &mut x, &others, &known, mode).ok()?;
+        let choice = Choice {
+            selection: &Selection::Single,
+            occasion: Occasion { t, number: 0 },
+        };
+        let slips = self.next_mode(choice, &x, &found).ok()??;
+        let mut other = self.mode(&[]);
+        for &j in &others {
+            self.set_contacting(&mut other, j, slips.get(j).copied().flatten());
+        }
+        with_zeros(2 * v.len(), |scratch| {
+            let (change, before) = scratch.split_at_mut(v.len());
+            self.motion_with_friction(state, &other, Some(&mut *change), None);
+            self.motion_with_friction(state, mode, Some(&mut *before), None);
+            for (after, before) in change.iter_mut().zip(before) {
+                *after -= *before;
+            }
+            let of_row = |row: usize| dot(frame.row(row), change) / frame.root(row);
+            let size = (0..frame.r).map(|row| frame.bends[row].abs() / frame.root(row));
+            let moved = MOVED.max(self.blur(frame, state, mode));
+            let least = moved * size.fold(0.0, f64::max);
+            let moves = (0..frame.r).any(|row| of_row(row).abs() > least);
+            (of_row(i) >= -least).then_some(moves)
+        })
     }
 
     /// Likewise, where forces are not unique; none where rows or masses are no numbers.

@@ -11,7 +11,9 @@ use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
-use crate::{At, Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition};
+use crate::{
+    At, CrossedGuard, Doubt, EventFunction, Flow, Mode, Observer, Segment, Stop, Transition,
+};
 
 /// The policy for a gap that comes to zero too slowly for an impact. A gap counts as touched when
 /// its minimum is within a tenth of its error (see [`Doubt`](crate::Doubt)).
@@ -67,20 +69,34 @@ pub(crate) struct Seen {
     sharing: Sharing,
 }
 
-/// When it is looked next whether the motion depends on how contacts share their load: slips turn, so at the
-/// segments 1, 2, 4, 8… behind an event; never again once it was said.
+/// When it is looked next whether the motion depends on how contacts share their load: slips turn and loads
+/// grow, so at the segments 1, 2, 4, 8… behind an event, where loads leave their cones, and at the ends
+/// 1, 2, 4, 8… of what a run was asked for; never again once it was said.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sharing {
     segments: usize,
+    ends: usize,
     is_told: bool,
 }
 
 impl Seen {
     /// A policy acted: all begins anew, but for what was said once.
     pub(crate) fn forget(&mut self) {
-        let is_told = self.sharing.is_told;
+        let Sharing { ends, is_told, .. } = self.sharing;
         *self = Self::default();
-        self.sharing.is_told = is_told;
+        (self.sharing.ends, self.sharing.is_told) = (ends, is_told);
+    }
+
+    /// True where the motion is found, at an end of what a run was asked for, to depend on how contacts share
+    /// their load.
+    pub(crate) fn shares_at_end(&mut self, model: &Model<'_>, at: State<'_>, mode: &Mode) -> bool {
+        let sharing = &mut self.sharing;
+        sharing.ends += 1;
+        if sharing.is_told || !sharing.ends.is_power_of_two() {
+            return false;
+        }
+        sharing.is_told = model.depends_on_shares(at, mode);
+        sharing.is_told
     }
 
     /// An event has happened since the last segment.
@@ -162,15 +178,20 @@ impl Watcher<'_> {
     /// Notes where the motion begins to depend on how contacts share their load.
     fn look_at_shares(&mut self, segment: &Segment<'_>) {
         let sharing = &mut self.seen.sharing;
-        if sharing.is_told || !self.model.slides() {
-            return;
-        }
         sharing.segments += 1;
         if sharing.segments.is_power_of_two() {
-            let (q, v) = self.model.parts(segment.state);
-            let state = State { t: segment.t, q, v };
-            sharing.is_told = self.model.depends_on_shares(state, segment.mode);
-            self.shared = sharing.is_told.then_some(segment.t);
+            self.look_at_shares_in(segment.t, segment.state, segment.mode);
+        }
+    }
+
+    fn look_at_shares_in(&mut self, t: f64, state: &[f64], mode: &Mode) {
+        if self.seen.sharing.is_told || !self.model.slides() {
+            return;
+        }
+        let (q, v) = self.model.parts(state);
+        if self.model.depends_on_shares(State { t, q, v }, mode) {
+            self.seen.sharing.is_told = true;
+            self.shared = Some(t);
         }
     }
 
@@ -364,6 +385,13 @@ impl Observer for Watcher<'_> {
     }
 
     fn transition(&mut self, set: &Transition<'_>) {
+        let functions = self.model.functions();
+        let is_of_loads = |c: &CrossedGuard| {
+            functions.function(c.guard.event, set.mode_before) == ContactFunction::Loads
+        };
+        if set.guards.iter().any(is_of_loads) {
+            self.look_at_shares_in(set.t, set.state_before, set.mode_before);
+        }
         self.seen.note_event();
         if self.low.is_none() {
             self.low = self.model.low_bounces(set, &mut self.at);

@@ -252,6 +252,7 @@ impl<B: Buffer> Cascade<B> {
             reset,
             jumped: self.jumped,
             h_before: &self.h_before,
+            arrival,
         };
         if !reset.mode && arrival != Arrival::Jumped {
             let found = not_live_after(state, guards, context.rearm, set, changes);

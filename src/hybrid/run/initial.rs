@@ -165,8 +165,8 @@ fn arm<S: System + ?Sized, B: Buffer>(
         guards.arming[k] = Arming::armed(is_ready);
     }
     let GuardTable {
-        arming, spreads, ..
+        h, arming, spreads, ..
     } = &mut *guards;
-    spreads.need_each(context, state, |k| arming[k].is_armed())?;
+    spreads.need_each(context, state, h, |k| arming[k].is_armed())?;
     check_admissible(context, state, guards, None)
 }

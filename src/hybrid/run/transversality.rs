@@ -8,7 +8,7 @@ use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{Reset, Scratch, is_carried};
 use crate::ode::Buffer;
-use crate::{CrossedGuard, Guard, Mode, Rearm, Stop};
+use crate::{Arrival, CrossedGuard, Guard, Mode, Rearm, Stop};
 
 /// A guard that does not go on in its direction, and its rates before and after.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,7 @@ pub(crate) struct Changes<'a> {
     pub(crate) jumped: bool,
     /// Event functions before.
     pub(crate) h_before: &'a [f64],
+    pub(crate) arrival: Arrival,
 }
 
 /// The first guard of a set, crossed without a change of sides by the model, that slides, grazes or
@@ -44,6 +45,7 @@ pub(crate) fn not_live_after<B: Buffer>(
         reset,
         jumped,
         h_before,
+        arrival,
     } = changes;
     // How far a guard must be off its surface to be more than rounding (of which its rate after the
     // crossing says nothing when it is at rest) and more than a residual.
@@ -51,6 +53,10 @@ pub(crate) fn not_live_after<B: Buffer>(
         let k = c.guard.event;
         let zero = guards.zero[k].max(guards.zero_of(state, k, c.rate, 0.0));
         zero.max(2.0 * h_before[k].abs())
+    };
+    let leapt = |c: &CrossedGuard| {
+        let k = c.guard.event;
+        arrival == Arrival::Located && guards.has_leapt(state, k, h_before[k], c.rate)
     };
     let is_dead = |c: &&CrossedGuard| {
         let (sign, k) = (c.guard.sign(), c.guard.event);
@@ -66,7 +72,8 @@ pub(crate) fn not_live_after<B: Buffer>(
             let is_back = sign * guards.h[k] < -clearly(c);
             return !(is_back || onward.abs() >= least);
         }
-        let follows = rearm.follows(watch, c.guard.partner().direction);
+        // One that leapt across may go back at any rate: it is off its surface.
+        let follows = rearm.follows(watch, c.guard.partner().direction) && !leapt(c);
         !(sign * c.rate >= least && (onward >= least || !follows))
     };
     set.iter().find(is_dead).map(|c| NotLive {
@@ -125,7 +132,7 @@ pub(crate) fn check_admissible<S: System + ?Sized, B: Buffer>(
             continue;
         }
         guards.need_rate(context, state, k)?;
-        guards.spreads.need(context, state, k)?;
+        guards.spreads.need(context, state, &guards.h, k)?;
         let zero = 4.0 * guards.zero[k];
         for (guard, &bound) in [
             (Guard::falling(k), range.start()),

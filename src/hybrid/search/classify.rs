@@ -3,7 +3,7 @@
 
 use super::cubic::{Cubic, FRACTIONS};
 use super::curve::{Class, Curve, Origin, Passage};
-use super::factors::{ON_SURFACE, UNTOLD};
+use super::factors::{FLAT, ON_SURFACE, UNTOLD};
 use super::look::Look;
 use super::surface::classify_on_surface;
 use super::window::Reach;
@@ -86,7 +86,13 @@ pub(super) fn classify<S: System + ?Sized, B: Buffer>(
     if look.moves_away(k)? {
         return Ok(Class::Clear(None));
     }
-    let zero = look.zero_over(k, own[3] - own[0], 1.0);
+    let rises = [own[1] - own[0], own[3] - own[0]];
+    // What jumps later in the window says nothing of its start.
+    let zero = if rises[0].abs() < FLAT * rises[1].abs() {
+        look.zero_over(k, rises[0], FRACTIONS[1])
+    } else {
+        look.zero_over(k, rises[1], 1.0)
+    };
     // One that was clear of its surface in the window before may start this one a rounding
     // before it.
     let comes = !look.window.is_first() && own[0] < 0.0 && !hovers;

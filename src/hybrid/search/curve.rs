@@ -34,7 +34,8 @@ pub(crate) struct Top {
     pub(crate) at: f64,
     /// Below zero (`u_k`).
     pub(crate) value: f64,
-    /// Half of the second derivative there, by the window (`u_k`).
+    /// Half of the second derivative there, by the window (`u_k`); 0 where it is a sample that
+    /// nothing beside it exceeds, as before a jump.
     pub(crate) bend: f64,
 }
 
@@ -81,6 +82,15 @@ impl Origin {
         match self {
             Self::Level(level) => value - level,
             Self::Start(start) => (value - start) / s,
+        }
+    }
+
+    /// The value at the fraction `s` of the window, from what is counted from here.
+    #[inline]
+    pub(super) fn value(self, counted: f64, s: f64) -> f64 {
+        match self {
+            Self::Level(level) => counted + level,
+            Self::Start(start) => start + counted * s,
         }
     }
 }
@@ -170,12 +180,19 @@ impl Curve {
     #[inline]
     fn clear(&self, top: Option<Sample>) -> Class {
         Class::Clear(match (self.origin, top) {
-            (Origin::Level(_), Some(Sample { at, value })) => Some(Top {
-                k: self.k,
-                at,
-                value,
-                bend: 0.5 * self.cubic.bend(at),
-            }),
+            (Origin::Level(_), Some(Sample { at, value })) => {
+                let is_higher = self.values.iter().all(|v| *v < value);
+                Some(Top {
+                    k: self.k,
+                    at,
+                    value,
+                    bend: if is_higher {
+                        0.5 * self.cubic.bend(at)
+                    } else {
+                        0.0
+                    },
+                })
+            }
             _ => None,
         })
     }

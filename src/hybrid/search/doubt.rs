@@ -120,9 +120,9 @@ impl Doubts {
             if at >= until {
                 continue;
             }
-            guards.spreads.need(context, state, k)?;
+            guards.spreads.need(context, state, &guards.h, k)?;
             // How much a parabola that bends like the function varies in the step.
-            let variation = bend.abs() / (window.width() * window.width());
+            let variation = (-bend).max(0.0) / (window.width() * window.width());
             let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
                 let (guard, gap) = (guards.ahead(k), -value);
@@ -154,7 +154,7 @@ impl Doubts {
     ) -> Result<f64, Stop> {
         let CrossedGuard { guard, rate } = crossed;
         let k = guard.event;
-        guards.spreads.need_of_run(context, state, k)?;
+        (guards.spreads).need_of_run(context, state, &guards.h, k)?;
         let error = guards.error_of(state, k);
         let own = guard.sign() * rate;
         let since = state.t - *guards.passed_at(guard.partner());
@@ -199,9 +199,9 @@ impl Doubts {
         guards: &mut GuardTable<B>,
     ) -> Result<(), Stop> {
         let GuardTable {
-            arming, spreads, ..
+            h, arming, spreads, ..
         } = &mut *guards;
-        spreads.need_each(context, state, |k| arming[k].is_armed())?;
+        spreads.need_each(context, state, h, |k| arming[k].is_armed())?;
         for k in 0..state.count() {
             if !guards.arming[k].is_armed() {
                 continue;
@@ -278,7 +278,7 @@ fn closest_behind<S: System + ?Sized, B: Buffer>(
             continue;
         }
         guards.refresh_rate(context, state, k)?;
-        guards.spreads.need(context, state, k)?;
+        guards.spreads.need(context, state, &guards.h, k)?;
         let error = guards.error_of(state, k);
         if gap <= error && guards.is_candidate(k) {
             let (guard, t) = (guards.ahead(k), state.t);

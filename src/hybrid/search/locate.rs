@@ -1,9 +1,10 @@
 //! The place where a smooth step stops: the root of the guard that a window passes, or of another that is
-//! passed before.
+//! passed before; and what a function that jumps does.
 
-use super::curve::{Origin, Passage};
+use super::cubic::FRACTIONS;
+use super::curve::{Class, Origin, Passage};
 use super::doubt::Doubts;
-use super::factors::{OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
+use super::factors::{FLAT, OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
 use super::look::Look;
 use crate::hybrid::context::System;
 use crate::hybrid::evaluate::{self, Point, Rate};
@@ -52,7 +53,8 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
     } = candidates;
     look.guards.tried.fill(false);
     loop {
-        let s = locate(look, passage)?;
+        let found = locate(look, passage)?;
+        let s = found.at;
         look.guards.tried[passage.k] = true;
         // One that is over before `s`: by then its guard may be back.
         let tried = &look.guards.tried;
@@ -67,19 +69,26 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
         }
         let on_guard = matches!(passage.origin, Origin::Level(0.0) | Origin::Start(_));
         let rate = if on_guard {
-            Some(rate_at(look, passage.k, s, field)?)
+            Some(rate_at(look, passage.k, found, field)?)
         } else {
             None
         };
+        // Across a jump neither the rate nor the cubic tells how the guard moves.
+        let has_leapt = rate.is_some_and(|rate| {
+            let (guards, value) = (&*look.guards, found.value);
+            guards.has_leapt(look.state, passage.k, value, rate.value)
+        });
         if !rate.is_none_or(|rate| rate_fits(look, passage, rate, s)) {
             if can_narrow {
                 return Ok(None);
             }
-            doubts.keep(misfit(look, passage));
+            if !has_leapt {
+                doubts.keep(misfit(look, passage));
+            }
         }
         let seconds = look.window.seconds();
         let bend = match (passage.cubic, passage.origin) {
-            (Some(cubic), Origin::Level(_)) => cubic.bend(s) / (seconds * seconds),
+            (Some(cubic), Origin::Level(_)) if !has_leapt => cubic.bend(s) / (seconds * seconds),
             _ => 0.0,
         };
         return Ok(Some(StepEnd {
@@ -92,11 +101,12 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
     }
 }
 
-/// Fraction of the window at which the guard passes: near the root of its cubic.
+/// Fraction of the window at which the guard passes, near the root of its cubic, and its value
+/// there.
 fn locate<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     passage: Passage,
-) -> Result<f64, Stop> {
+) -> Result<Sample, Stop> {
     look.context.counts.locations.add(1);
     // Times are rounded by the size of the time where the window begins; the root finder adds the
     // way from there. The length of the window says nothing of the root in it.
@@ -110,25 +120,103 @@ fn locate<S: System + ?Sized, B: Buffer>(
     let value = |s: f64| passage.origin.count(look.own_h_in_search(passage.k, s), s);
     let found = root(value, passage.low, passage.high, width, guess);
     look.check_sample(passage.k, found)?;
-    Ok(found.at)
+    let value = passage.origin.value(found.value, found.at);
+    Ok(Sample { value, ..found })
 }
 
-/// The rate of guard `k` in the mode of the step at the trial state, a fraction `s` of the window;
-/// leaves the field in `field`.
+/// What a guard does whose samples in a window are no more than one jump apart, as the margin of a
+/// contact where a force is switched: the jump, halved in until no time lies between, is nearly all
+/// of their difference. `None` where it is not, or where what is left does not settle it.
+#[cold]
+pub(super) fn jump_of<S: System + ?Sized, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    k: usize,
+) -> Result<Option<Class>, Stop> {
+    if !look.guards.arming[k].is_ready() {
+        return Ok(None);
+    }
+    let own = look.own(k);
+    let level = look.level(k, own[0]);
+    let rise = |i: usize| (own[i + 1] - own[i]).abs();
+    let i = (1..3).fold(0, |most, i| if rise(i) > rise(most) { i } else { most });
+    let sample = |i: usize| Sample {
+        at: FRACTIONS[i],
+        value: own[i] - level,
+    };
+    let (mut low, mut high) = (sample(i), sample(i + 1));
+    let (middle, rises) = (0.5 * (low.value + high.value), low.value < high.value);
+    let is_low = |value: f64| (value < middle) == rises;
+    let enough = (1.0 - 2.0 * FLAT) * (high.value - low.value).abs();
+    let width = f64::EPSILON * (look.state.t.abs() / look.window.seconds()).max(1.0);
+    let (mut before, mut after) = (low.value, high.value);
+    while high.at - low.at > width {
+        let at = 0.5 * (low.at + high.at);
+        if at <= low.at || at >= high.at {
+            break;
+        }
+        // Of what is smooth about a half is lost with the first.
+        if (high.value - low.value).abs() < enough {
+            return Ok(None);
+        }
+        let trial = Sample {
+            at,
+            value: look.own_h_in_search(k, at) - level,
+        };
+        look.check_sample(k, trial)?;
+        if is_low(trial.value) {
+            low = trial;
+            before = before.max(trial.value);
+        } else {
+            high = trial;
+            after = after.max(trial.value);
+        }
+    }
+    // On either side of the jump it varies by no more than a small part of that.
+    let part = |from: &[f64], end: f64| {
+        let off = |most: f64, v: &f64| most.max((v - level - end).abs());
+        from.iter().fold(0.0, off)
+    };
+    let wobble = part(&own[..=i], low.value).max(part(&own[i + 1..], high.value));
+    if wobble > FLAT * (high.value - low.value).abs() {
+        return Ok(None);
+    }
+    let top = own
+        .iter()
+        .fold(before.max(after), |top: f64, v| top.max(v - level));
+    let is_before = own[..=i].iter().all(|v| *v < level) && before < 0.0;
+    Ok(if is_before && high.value >= 0.0 {
+        Some(Class::Passed(Passage {
+            k,
+            origin: Origin::Level(level),
+            low,
+            high,
+            cubic: None,
+        }))
+    } else {
+        (top < -OF_TOP * wobble).then_some(Class::Clear(None))
+    })
+}
+
+/// The rate of guard `k` in the mode of the step at the trial state, where it was `found`; leaves
+/// the field in `field`.
 fn rate_at<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     k: usize,
-    s: f64,
+    found: Sample,
     field: &mut [f64],
 ) -> Result<Rate, Stop> {
     let (state, guards) = (look.state, &mut *look.guards);
-    let t = state.t + look.window.seconds_to(s);
+    let t = state.t + look.window.seconds_to(found.at);
     let (x, mode) = (look.samples.point.get(), &state.mode);
     look.context.field(t, x, mode, field)?;
     let (point, row) = (Point { t, x, mode }, guards.row.get_mut());
     let mut rate = look.context.rate(k, point, field, row);
     if !rate.written {
-        rate.magnitude = guards.spreads.magnitude(look.context, k, point, state)?;
+        let here = guards.sign[k] * found.value;
+        rate.magnitude = (guards.spreads).magnitude(look.context, k, point, state, here)?;
+        if guards.has_leapt(state, k, found.value, rate.value) {
+            rate.least = 0.0;
+        }
     }
     if !rate.value.is_finite() {
         return Err(evaluate::not_finite(

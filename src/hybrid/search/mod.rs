@@ -48,7 +48,7 @@ use factors::{
     NOISE_PART, NOISE_SAMPLES, NOISE_TOO_WIDE, ON_SURFACE,
 };
 use levels::Levels;
-use locate::{Candidates, stop_of};
+use locate::{Candidates, jump_of, stop_of};
 use look::Look;
 use pace::{Narrowable, Settled, Windows};
 use window::{Samples, Window};
@@ -245,7 +245,7 @@ impl<B: Buffer> GuardSearch<B> {
         let mut overview = (self.samples).measure(context, state, guards, window, levels)?;
         if !overview.are_far && guards.spreads.grown(state) > MUCH_GROWN {
             let arming = &guards.arming;
-            (guards.spreads).renew(context, state, |k| arming[k].is_armed())?;
+            (guards.spreads).renew(context, state, &guards.h, |k| arming[k].is_armed())?;
             overview = (self.samples).measure(context, state, guards, window, levels)?;
         }
         self.near.clear();
@@ -289,16 +289,19 @@ impl<B: Buffer> GuardSearch<B> {
             let class = match classify(&mut look, k, hovers)? {
                 Class::Unsettled(open) => {
                     let is_noise = match narrowable {
-                        Narrowable::Yes => false,
+                        Narrowable::Yes => return Ok(Found::Unsettled),
                         Narrowable::UnlessNoise => is_noise(&mut look, k, open),
                         Narrowable::No => true,
                     };
-                    if !is_noise {
-                        return Ok(Found::Unsettled);
+                    match jump_of(&mut look, k)? {
+                        Some(class) => class,
+                        None if !is_noise => return Ok(Found::Unsettled),
+                        None => {
+                            give_up(&mut look, doubts, k, open);
+                            // With what is left open of it known it is taken as its samples are.
+                            classify(&mut look, k, hovers)?
+                        }
                     }
-                    give_up(&mut look, doubts, k, open);
-                    // With what is left open of it known it is taken as its samples are.
-                    classify(&mut look, k, hovers)?
                 }
                 class => class,
             };

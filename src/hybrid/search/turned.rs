@@ -307,7 +307,7 @@ impl<B: Buffer> Turned<B> {
         k: usize,
     ) -> Result<(), Stop> {
         if !self.was_crossed(guards, k) {
-            guards.spreads.need(context, state, k)?;
+            guards.spreads.need(context, state, &guards.h, k)?;
             let spread = guards.spreads.of(k);
             self.keep_doubt(state, guards, doubts, k, spread);
         }

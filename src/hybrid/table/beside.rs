@@ -6,6 +6,13 @@ use crate::ode::Buffer;
 use crate::ode::difference::step_along;
 use crate::{Mode, Stop};
 
+/// A function whose rise over the step on one side is so many times that on the other jumps, has a
+/// kink, or is close to a tangent.
+const UNEQUAL: f64 = 8.0;
+/// What is left of the difference of the two sides over half of the step is a quarter to within
+/// this where the function is smooth; half at a kink, and all or nothing at a jump.
+const BENT: f64 = 0.1;
+
 /// The two places beside a state, along its field, of a central difference: all event functions
 /// whose rows are not written have the same.
 #[derive(Clone, Debug)]
@@ -18,6 +25,8 @@ pub(super) struct Beside<B> {
     step: f64,
     ahead: B,
     behind: B,
+    /// Scratch: one half as far from it.
+    half: B,
 }
 
 impl<B: Buffer> Beside<B> {
@@ -29,6 +38,7 @@ impl<B: Buffer> Beside<B> {
             step: 0.0,
             ahead: B::zeros(dim),
             behind: B::zeros(dim),
+            half: B::zeros(dim),
         }
     }
 
@@ -55,22 +65,84 @@ impl<B: Buffer> Beside<B> {
         }
     }
 
-    /// The rate of event function `k` by its values at the two places.
+    /// The rate of event function `k` by its values at the two places. `here` is its value at the
+    /// state, counted, as the others are, so that it rises through zero at the next crossing if
+    /// `sign` is 1.
     #[inline]
-    pub(super) fn rate<S: System + ?Sized>(&self, system: &S, mode: &Mode, k: usize) -> Rate {
+    pub(super) fn rate<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        mode: &Mode,
+        k: usize,
+        here: f64,
+        sign: f64,
+    ) -> Rate {
         let ahead = system.event(k, self.t + self.step, self.ahead.get(), mode);
         let behind = system.event(k, self.t - self.step, self.behind.get(), mode);
-        self.between(ahead, behind)
+        self.between(system, mode, k, [ahead, here, behind], sign)
     }
 
+    /// As [`rate`](Self::rate), by the values ahead, here and behind.
     #[inline]
-    pub(super) fn between(&self, ahead: f64, behind: f64) -> Rate {
-        Rate {
-            value: (ahead - behind) / (2.0 * self.step),
+    pub(super) fn between<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        mode: &Mode,
+        k: usize,
+        [ahead, here, behind]: [f64; 3],
+        sign: f64,
+    ) -> Rate {
+        let value = (ahead - behind) / (2.0 * self.step);
+        let sides = [ahead - here, here - behind].map(|rise| rise.abs() / self.step);
+        let smooth = Rate {
+            value,
             magnitude: 0.0,
             written: false,
             beside: ahead.abs().max(behind.abs()),
+            least: value.abs().min(sides[0]).min(sides[1]),
+        };
+        let is_ahead = sides[0] > UNEQUAL * sides[1];
+        let is_behind = sides[1] > UNEQUAL * sides[0] && sign * here < 0.0;
+        if !(is_ahead || is_behind) {
+            return smooth;
         }
+        self.beside_jump(system, mode, k, [ahead, here, behind], smooth)
+    }
+
+    /// The rate where the two sides of the state differ by much. Of a function that bends, half of
+    /// that is left over half of the step. Where it jumps close by, the rate is that of the side
+    /// without the jump: that ahead has not come yet, and that behind did not cross it.
+    #[cold]
+    fn beside_jump<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        mode: &Mode,
+        k: usize,
+        [ahead, here, behind]: [f64; 3],
+        smooth: Rate,
+    ) -> Rate {
+        let half = 0.5 * self.step;
+        let mut at = |step: f64| {
+            let x = self.half.get_mut();
+            for (x, (from, field)) in x.iter_mut().zip(self.x.get().iter().zip(self.field.get())) {
+                *x = from + step * field;
+            }
+            system.event(k, self.t + step, self.half.get(), mode)
+        };
+        let bend = |ahead: f64, behind: f64| (ahead - here) - (here - behind);
+        let near = [at(half), at(-half)];
+        // Of a square a quarter.
+        let part = bend(near[0], near[1]) / bend(ahead, behind);
+        if (part - 0.25).abs() < BENT {
+            return smooth;
+        }
+        let [ahead, behind] = [ahead - here, here - behind].map(|rise| rise / self.step);
+        let value = if ahead.abs() < behind.abs() {
+            ahead
+        } else {
+            behind
+        };
+        Rate { value, ..smooth }
     }
 
     /// Evaluates all event functions at the two places, ahead and behind.

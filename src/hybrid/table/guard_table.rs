@@ -15,6 +15,10 @@ use crate::{CrossedGuard, Direction, Guard, Mode, Stop, Watch};
 /// greater now comes of a greater rate, by which the guard leaves the surface or crosses it.
 const OFF: f64 = 1e4;
 
+/// A located guard so many numerical zeros beyond its surface was carried there by a jump of its
+/// function.
+const LEAPT: f64 = 64.0;
+
 /// A stale rate says that a guard is not near where the time to it is so many times what may be
 /// projected over, and its way to the surface so many numerical zeros.
 pub(crate) const NOT_NEAR: f64 = 16.0;
@@ -395,6 +399,14 @@ impl<B: Buffer> GuardTable<B> {
         let time = state.size_of_time();
         let rounding = f64::EPSILON * (8.0 * time * rate.abs() + 4.0 * magnitude);
         rounding.max(self.kept[k].event_tolerance)
+    }
+
+    /// True for a guard that was located where its function is `h`, and its rate by a difference `rate`: a
+    /// jump carried it across.
+    #[inline]
+    pub(crate) fn has_leapt(&self, state: &State<B>, k: usize, h: f64, rate: f64) -> bool {
+        let zero = self.zero[k].max(self.zero_of(state, k, rate, 0.0));
+        h.abs() > LEAPT * zero
     }
 
     /// Forgets how event functions depend on the state, now that the mode is another, unless they

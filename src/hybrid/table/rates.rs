@@ -30,7 +30,8 @@ impl<B: Buffer> GuardTable<B> {
             // A difference is two evaluations, each perhaps of all forces of a heap.
             context.settings.limits.interrupt.check()?;
             self.beside.stand(point.t, point.x, state.field());
-            self.beside.rate(context.system, &state.mode, k)
+            let (here, sign) = (self.h[k], self.sign[k]);
+            (self.beside).rate(context.system, &state.mode, k, here, sign)
         };
         self.take_rate(context, state, k, rate)
     }
@@ -57,16 +58,20 @@ impl<B: Buffer> GuardTable<B> {
                     are_known = true;
                 }
                 let (ahead, behind) = self.spreads.sides();
-                self.beside.between(ahead[k], behind[k])
+                let values = [ahead[k], self.h[k], behind[k]];
+                let (system, sign) = (context.system, self.sign[k]);
+                (self.beside).between(system, &state.mode, k, values, sign)
             };
             if rate.value.is_finite() && self.is_close(state, k, rate) {
-                self.rate[k] = rate.value;
+                // Its numerical zero follows, from the rate that is kept in its place.
+                (self.rate[k], self.zero[k]) = (rate.value, rate.least);
                 self.close.push(k);
             } else {
                 self.take_rate(context, state, k, rate)?;
             }
         }
-        self.spreads.magnitudes(context, state, &self.close)?;
+        self.spreads
+            .magnitudes(context, state, &self.close, &self.h)?;
         for i in 0..self.close.len() {
             let k = self.close[i];
             self.spreads.take_terms(state, k);
@@ -75,6 +80,7 @@ impl<B: Buffer> GuardTable<B> {
                 magnitude: self.spreads.known_magnitude(k),
                 written: false,
                 beside: 0.0,
+                least: self.zero[k],
             };
             self.set_rate(state, k, rate);
         }
@@ -111,7 +117,7 @@ impl<B: Buffer> GuardTable<B> {
         for i in 0..self.close.len() {
             let k = self.close[i];
             if self.arming[k].is_armed() {
-                self.spreads.need(context, state, k)?;
+                self.spreads.need(context, state, &self.h, k)?;
             }
         }
         Ok(())
@@ -136,7 +142,8 @@ impl<B: Buffer> GuardTable<B> {
             let spread = state.tolerance.along(self.row.get(), x);
             self.spreads.set(state, k, spread);
         } else if self.is_close(state, k, rate) {
-            rate.magnitude = self.spreads.magnitude(context, k, state.point(), state)?;
+            rate.magnitude =
+                (self.spreads).magnitude(context, k, state.point(), state, self.h[k])?;
             self.spreads.take_terms(state, k);
         }
         self.set_rate(state, k, rate);
@@ -147,8 +154,8 @@ impl<B: Buffer> GuardTable<B> {
     #[inline]
     pub(crate) fn set_rate(&mut self, state: &State<B>, k: usize, rate: Rate) {
         self.rate[k] = rate.value;
-        self.see_rate(k, rate.value);
-        self.zero[k] = self.zero_of(state, k, rate.value, rate.magnitude);
+        self.see_rate(k, rate.least);
+        self.zero[k] = self.zero_of(state, k, rate.least, rate.magnitude);
         self.stale[k] = false;
     }
 

@@ -17,6 +17,9 @@ const RECENT: f64 = 0.1;
 /// were.
 const GROWN: f64 = 2.0;
 
+/// A function whose rise on one side of a place is so many times that on the other may jump there.
+const UNEQUAL: f64 = 8.0;
+
 /// The spreads of all event functions: `Σ |∂h_k/∂x_i| scale_i`, with the error that the tolerances
 /// allow in each state variable.
 #[derive(Clone, Debug)]
@@ -113,6 +116,7 @@ impl<B: Buffer> Spreads<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
+        here: &[f64],
         asked: impl Fn(usize) -> bool,
     ) -> Result<(), Stop> {
         self.together.clear();
@@ -123,7 +127,7 @@ impl<B: Buffer> Spreads<B> {
                 None => self.together.push(k),
             }
         }
-        self.evaluate_together(context, state)?;
+        self.evaluate_together(context, state, here)?;
         for &k in &self.together {
             self.most[k] = self.most[k].max(self.each[k].terms.spread_of_run);
         }
@@ -167,7 +171,8 @@ impl<B: Buffer> Spreads<B> {
         self.each[k].terms.magnitude
     }
 
-    /// The size of the terms of event function `k`, whose row is not written (`u_k`).
+    /// The size of the terms of event function `k`, whose row is not written and whose value is `here`
+    /// (`u_k`).
     #[inline]
     pub(crate) fn magnitude<S: System + ?Sized>(
         &mut self,
@@ -175,9 +180,10 @@ impl<B: Buffer> Spreads<B> {
         k: usize,
         point: Point<'_>,
         state: &State<B>,
+        here: f64,
     ) -> Result<f64, Stop> {
         let terms = &mut self.each[k].terms;
-        terms.evaluate(context, k, point, state, self.row.get_mut())?;
+        terms.evaluate(context, k, point, state, self.row.get_mut(), here)?;
         Ok(terms.magnitude)
     }
 
@@ -203,12 +209,13 @@ impl<B: Buffer> Spreads<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
+        here: &[f64],
         k: usize,
     ) -> Result<(), Stop> {
         if self.is_known(state, k) {
             return Ok(());
         }
-        self.evaluate(context, state, k)
+        self.evaluate(context, state, here, k)
     }
 
     /// As [`need`](Self::need), for the error of the time of a crossing. Terms that are kept may be
@@ -218,12 +225,13 @@ impl<B: Buffer> Spreads<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
+        here: &[f64],
         k: usize,
     ) -> Result<(), Stop> {
-        self.need(context, state, k)?;
+        self.need(context, state, here, k)?;
         if self.each[k].terms.are_kept() {
             if self.each[k].terms.are_outgrown(state) {
-                self.evaluate(context, state, k)?;
+                self.evaluate(context, state, here, k)?;
             }
             self.each[k].of_run = self.each[k].terms.spread_of_run;
         }
@@ -235,6 +243,7 @@ impl<B: Buffer> Spreads<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
+        here: &[f64],
         asked: impl Fn(usize) -> bool,
     ) -> Result<(), Stop> {
         self.together.clear();
@@ -243,7 +252,7 @@ impl<B: Buffer> Spreads<B> {
                 self.together.push(k);
             }
         }
-        self.evaluate_together(context, state)?;
+        self.evaluate_together(context, state, here)?;
         for i in 0..self.together.len() {
             self.take_terms(state, self.together[i]);
         }
@@ -256,6 +265,7 @@ impl<B: Buffer> Spreads<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         asked: &[usize],
+        here: &[f64],
     ) -> Result<(), Stop> {
         self.together.clear();
         let largest = largest(state.x.get());
@@ -264,7 +274,7 @@ impl<B: Buffer> Spreads<B> {
                 self.together.push(k);
             }
         }
-        self.evaluate_together(context, state)
+        self.evaluate_together(context, state, here)
     }
 
     /// Evaluates the terms of those listed. Where they are most of all event functions, each pair of
@@ -274,11 +284,13 @@ impl<B: Buffer> Spreads<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
+        here: &[f64],
     ) -> Result<(), Stop> {
         let count = self.together.len();
         if count < 2 || 4 * count < 3 * self.each.len() {
             for i in 0..count {
-                self.evaluate_terms(context, state, self.together[i])?;
+                let k = self.together[i];
+                self.evaluate_terms(context, state, k, here[k])?;
             }
             return Ok(());
         }
@@ -300,7 +312,14 @@ impl<B: Buffer> Spreads<B> {
             point[i] = x[i];
             let (above, below) = self.sides.split_at(count);
             for &k in &self.together {
-                let slope = ((above[k] - below[k]) / (places[0] - places[1])).abs();
+                let at = |place: f64| {
+                    point[i] = place;
+                    let value = context.event(k, state.t, point, &state.mode);
+                    point[i] = x[i];
+                    value
+                };
+                let values = [above[k], here[k], below[k]];
+                let slope = slope([places[0], x[i], places[1]], values, at);
                 self.each[k].terms.add(slope, sizes);
             }
         }
@@ -322,12 +341,13 @@ impl<B: Buffer> Spreads<B> {
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
+        here: &[f64],
         k: usize,
     ) -> Result<(), Stop> {
         if self.set_by_row(context, state, k) {
             return Ok(());
         }
-        self.evaluate_terms(context, state, k)?;
+        self.evaluate_terms(context, state, k, here[k])?;
         self.take_terms(state, k);
         Ok(())
     }
@@ -338,9 +358,10 @@ impl<B: Buffer> Spreads<B> {
         context: &Context<'_, S>,
         state: &State<B>,
         k: usize,
+        here: f64,
     ) -> Result<(), Stop> {
         let mut terms = Terms::default();
-        terms.evaluate(context, k, state.point(), state, self.row.get_mut())?;
+        terms.evaluate(context, k, state.point(), state, self.row.get_mut(), here)?;
         self.each[k].terms = terms;
         Ok(())
     }
@@ -381,7 +402,7 @@ struct Terms {
 
 impl Terms {
     /// Evaluates the sums at a point by differences, `2 dim` evaluations, unless they hold
-    /// for states of this size; `moved` is overwritten. Nothing changes when the run is interrupted:
+    /// for states of this size; `moved` is overwritten. `here` is the value at the point. Nothing changes when the run is interrupted:
     /// each evaluation may be that of all forces of a heap.
     fn evaluate<S: System + ?Sized, B: Buffer>(
         &mut self,
@@ -390,6 +411,7 @@ impl Terms {
         Point { t, x, mode }: Point<'_>,
         state: &State<B>,
         moved: &mut [f64],
+        here: f64,
     ) -> Result<(), Interrupted> {
         let largest = largest(x);
         if self.are_for(largest) {
@@ -400,12 +422,19 @@ impl Terms {
         for i in 0..x.len() {
             context.settings.limits.interrupt.check()?;
             let (places, sizes) = Self::beside(state, i, x[i], largest);
-            let [above, below] = places.map(|place| {
+            let mut at = |place: f64| {
                 moved[i] = place;
-                context.event(k, t, moved, mode)
-            });
-            moved[i] = x[i];
-            terms.add(((above - below) / (places[0] - places[1])).abs(), sizes);
+                let value = context.event(k, t, moved, mode);
+                moved[i] = x[i];
+                value
+            };
+            let values = places.map(&mut at);
+            let slope = slope(
+                [places[0], x[i], places[1]],
+                [values[0], here, values[1]],
+                at,
+            );
+            terms.add(slope, sizes);
         }
         (terms.size, terms.outgrown) = (largest, state.outgrown);
         *self = terms;
@@ -451,6 +480,28 @@ impl Terms {
     fn are_outgrown<B: Buffer>(&self, state: &State<B>) -> bool {
         self.outgrown != state.outgrown
     }
+}
+
+/// Size of a slope by the values above, at and below a place; `at` gives others. Where the function jumps
+/// on one side it is the slope on the other: a jump is there, or is not, within half of the way.
+#[inline]
+fn slope(
+    [above, x, below]: [f64; 3],
+    [high, here, low]: [f64; 3],
+    mut at: impl FnMut(f64) -> f64,
+) -> f64 {
+    let central = ((high - low) / (above - below)).abs();
+    let sides = [(above, high - here), (below, low - here)];
+    let steep = usize::from(sides[1].1.abs() > sides[0].1.abs());
+    let ((far, rise), (near, less)) = (sides[steep], sides[1 - steep]);
+    if rise.abs() <= UNEQUAL * less.abs() || !rise.is_finite() {
+        return central;
+    }
+    let half = at(0.5 * (x + far)) - here;
+    if (0.2..0.8).contains(&(half / rise)) {
+        return central;
+    }
+    (less / (near - x)).abs()
 }
 
 /// The size of the largest variable.

@@ -61,18 +61,26 @@ pub(crate) struct Solution {
     off: f64,
     /// False where contacts depend on each other.
     is_unique: bool,
+    /// True where the multipliers themselves lie in the cones, and not only others with which prescribed
+    /// rates are the same: where some contacts slip the others may then move in another way.
+    is_whole: bool,
 }
 
 impl Solution {
     /// True where no contact slips with friction.
     fn sticks(&self) -> bool {
-        let slips = |hold: &Hold| match hold {
-            Hold::Slip(direction) => unit(*direction).is_some(),
-            Hold::Onset { .. } => true,
-            Hold::Open | Hold::Stick => false,
-        };
-        !self.holds.iter().any(slips)
+        sticks(&self.holds)
     }
+}
+
+/// True where no contact is held as one that slips with friction.
+fn sticks(holds: &[Hold]) -> bool {
+    let slips = |hold: &Hold| match hold {
+        Hold::Slip(direction) => unit(*direction).is_some(),
+        Hold::Onset { .. } => true,
+        Hold::Open | Hold::Stick => false,
+    };
+    !holds.iter().any(slips)
 }
 
 /// All solutions that are found.

@@ -2,7 +2,7 @@
 //! multipliers are a solution.
 
 use super::coulomb_path::CoulombPath;
-use super::{Given, MERGED, Solution, is_less};
+use super::{Given, MERGED, Solution, is_less, sticks};
 use crate::Interrupt;
 use crate::impact::ImpactFailure;
 use crate::impact::multipliers::{ContactRates, Hold, unit};
@@ -161,10 +161,14 @@ impl Search<'_> {
             };
             found.iter().position(near)
         };
+        let is_whole = is_unique || self.is_in_cones(holds, multipliers);
         // It is worse than one that has as few strays, and is not off by more; where contacts that depend on
         // each other slip, than one with smaller multipliers, or as large ones that is off by less.
         let is_worse = |known: usize, off: f64| {
             let known = &self.found[known];
+            if known.is_whole != is_whole && !known.sticks() && !sticks(holds) {
+                return known.is_whole;
+            }
             let is_shared = !is_unique && !known.is_unique && !known.sticks();
             let is_better = if is_shared {
                 !is_less(multipliers, &known.multipliers) && known.off <= off
@@ -201,6 +205,7 @@ impl Search<'_> {
             rates,
             off,
             is_unique,
+            is_whole,
         };
         match known {
             None => self.found.push(solution),

@@ -148,7 +148,7 @@ impl Model<'_> {
 
     /// How the contacts of a frame are held in a mode. In space a slip has the direction of its
     /// velocity; behind its stop, where a step may look before its end is found, that which it had.
-    pub(super) fn holds(&self, frame: &Frame<'_>, mode: &Mode, v: &[f64], holds: &mut [Hold]) {
+    pub(crate) fn holds(&self, frame: &Frame<'_>, mode: &Mode, v: &[f64], holds: &mut [Hold]) {
         for (i, (&j, hold)) in frame.contacts.iter().zip(holds).enumerate() {
             let slip = self.functions().slip(mode, j);
             let tangent = slip.tangent();
