@@ -261,7 +261,7 @@ where
     /// Tells the model what the tolerances leave open in velocities, where contacts slip in space.
     fn tell_tolerance(&mut self) -> Result<(), InputError> {
         let model = self.model().erased();
-        if model.row_tangents() < 2 {
+        if model.row_tangents() == 0 {
             return Ok(());
         }
         let settings = self.integrator.settings();

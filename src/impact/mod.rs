@@ -35,6 +35,7 @@
 // forces); `orders` (all outcomes of a propagative
 // impact, the minimal ones, bounds of their number).
 
+pub(crate) mod coupled_parts;
 mod failure;
 pub(crate) mod inclusion;
 mod law;

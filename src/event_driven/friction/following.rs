@@ -3,7 +3,7 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::friction::mode_problem::{Candidates, Choice, Push, STAYS};
+use crate::event_driven::friction::mode_problem::{Candidates, Choice, NextModes, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};
@@ -162,9 +162,12 @@ impl Model<'_> {
             next = self.next_mode(choice, state, &found)?;
         }
         Ok(match next {
-            Some(modes) => Next::Modes {
-                modes,
-                is_one_of_many: found.contacts.len() > MOST_CONTACTS,
+            Some(NextModes {
+                slips,
+                is_one_of_many,
+            }) => Next::Modes {
+                modes: slips,
+                is_one_of_many,
                 holds: found.holds,
             },
             None => Next::Nothing(found),
@@ -317,9 +320,19 @@ impl Model<'_> {
                 let [x, y] = frame.slip_velocity(i, v);
                 x.hypot(y)
             };
-            // In space: what is slower than a slip with a direction, and as slow as those beside it.
-            let slow =
-                |i: usize, v: &[f64]| least.max(TOGETHER * self.least_slip(touching[i], q, v));
+            let stuck = |j: usize| {
+                self.is_closed(before, j) && self.functions().slip(before, j) == Slip::NONE
+            };
+            // In space: what is slower than a slip with a direction, and as slow as those beside it. In the
+            // plane: of one that stuck, what the steps have added.
+            let slow = |i: usize, v: &[f64]| {
+                let j = touching[i];
+                least.max(match k {
+                    1 if stuck(j) => self.error_of_slip(j, q, v),
+                    1 => 0.0,
+                    _ => TOGETHER * self.least_slip(j, q, v),
+                })
+            };
             let mut any_slow = false;
             for pass in 0..=m {
                 let held = rows.len();
@@ -327,7 +340,7 @@ impl Model<'_> {
                     let i = rows[n];
                     let is_new = rubs(i) && !rows.contains(&tangents(i).start);
                     if is_new && speed(i, v) <= slow(i, v) {
-                        any_slow |= speed(i, v) > least;
+                        any_slow |= k > 1 && speed(i, v) > least;
                         rows.extend(tangents(i));
                     }
                 }

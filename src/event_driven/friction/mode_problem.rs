@@ -12,6 +12,7 @@ use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::motion::{self, LEFT_ALONE};
+use crate::impact::coupled_parts::coupled_parts;
 use crate::impact::multipliers::{Hold, unit};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes, UNKNOWN};
 use crate::impact::space::{self, Given};
@@ -42,6 +43,26 @@ pub(crate) struct Candidates {
     /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
     /// resolve.
     pub(crate) holds: Vec<Push>,
+}
+
+/// The modes that follow.
+pub(super) struct NextModes {
+    /// The slips of all contacts; none of those that are open.
+    pub(super) slips: Vec<Option<Slip>>,
+    /// Not all modes were tried.
+    pub(super) is_one_of_many: bool,
+}
+
+impl Candidates {
+    /// Those at some places.
+    fn of(&self, places: &[usize]) -> Self {
+        Self {
+            contacts: places.iter().map(|&i| self.contacts[i]).collect(),
+            known: places.iter().map(|&i| self.known[i]).collect(),
+            slips: places.iter().map(|&i| self.slips[i]).collect(),
+            holds: Vec::new(),
+        }
+    }
 }
 
 /// Who chooses of several modes, and when.
@@ -101,34 +122,58 @@ fn failed_with(t: f64, state: &[f64], contacts: &[usize], reason: ImpactFailure)
 }
 
 impl Model<'_> {
-    /// The slips of all contacts, none of those that are open, of which the candidates touch and do
-    /// not part. None where no mode is consistent.
+    /// The modes of all contacts, of which the candidates touch and do not part; those of more than are
+    /// enumerated for each set of them that is coupled. None where no mode is consistent.
     pub(super) fn next_mode(
         &self,
         choice: Choice<'_>,
         state: &[f64],
         candidates: &Candidates,
-    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+    ) -> Result<Option<NextModes>, Breakdown> {
         let contacts = &candidates.contacts;
-        let mut of_all = vec![None; self.system().contacts()];
-        if contacts.is_empty() {
-            return Ok(Some(of_all));
-        }
-        let limit = self.most_contacts();
-        if contacts.len() > limit {
-            return Err(Breakdown::TooManyContacts {
-                contacts: contacts.clone(),
-                limit,
-                t: choice.t(),
-            });
-        }
-        let Some(found) = self.next_with_laws(choice, state, candidates)? else {
-            return Ok(None);
+        let mut next = NextModes {
+            slips: vec![None; self.system().contacts()],
+            is_one_of_many: false,
         };
-        for (&j, slip) in contacts.iter().zip(found) {
-            of_all[j] = slip;
+        let parts = if contacts.len() > MOST_CONTACTS {
+            self.coupled(choice.t(), state, contacts)?
+        } else {
+            Vec::from_iter((!contacts.is_empty()).then(|| (0..contacts.len()).collect()))
+        };
+        for part in &parts {
+            let own = candidates.of(part);
+            let limit = self.most_contacts();
+            if part.len() > limit {
+                return Err(Breakdown::TooManyContacts {
+                    contacts: own.contacts,
+                    limit,
+                    t: choice.t(),
+                });
+            }
+            let Some(found) = self.next_with_laws(choice, state, &own)? else {
+                return Ok(None);
+            };
+            for (&j, slip) in own.contacts.iter().zip(found) {
+                next.slips[j] = slip;
+            }
+            next.is_one_of_many |= part.len() > MOST_CONTACTS;
         }
-        Ok(Some(of_all))
+        Ok(Some(next))
+    }
+
+    /// The sets of contacts, by their places, of which none moves another.
+    fn coupled(
+        &self,
+        t: f64,
+        state: &[f64],
+        contacts: &[usize],
+    ) -> Result<Vec<Vec<usize>>, Breakdown> {
+        let (q, v) = self.parts(state);
+        with_zeros(Frame::size(self, contacts.len()), |scratch| {
+            let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            Ok(coupled_parts(frame.gram, contacts.len(), frame.tangents()))
+        })
     }
 
     /// The slips of the candidates. Those at rest stick if static friction can hold them: where it does

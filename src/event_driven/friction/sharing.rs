@@ -139,7 +139,7 @@ impl Model<'_> {
             selection: &Selection::Single,
             occasion: Occasion { t, number: 0 },
         };
-        let slips = self.next_mode(choice, &x, &found).ok()??;
+        let slips = self.next_mode(choice, &x, &found).ok()??.slips;
         let mut other = self.mode(&[]);
         for &j in &others {
             self.set_contacting(&mut other, j, slips.get(j).copied().flatten());

@@ -3,6 +3,7 @@
 use nalgebra::DVector;
 
 use crate::impact::ImpactFailure;
+use crate::impact::coupled_parts::resolve_parts;
 use crate::impact::inclusion::blocks::Blocks;
 use crate::impact::planar::modes::Modes;
 use crate::impact::{ImpactLaw, ImpactProblem, Order, Outcome, Outcomes};
@@ -119,6 +120,10 @@ impl AnitescuPotra {
             if is_found {
                 return written;
             }
+        } else if resolve_parts(problem, speeds, outcomes, |part, speeds, outcomes| {
+            self.resolve_speeds(part, speeds, outcomes)
+        })? {
+            return Ok(());
         }
         *outcomes = self.by_lemke(problem, speeds)?;
         Ok(())

@@ -1,9 +1,10 @@
 //! Impact with restitution and friction, all contacts at once (Moreau; Glocker & Pfeiffer).
 
+use crate::impact::coupled_parts::resolve_parts;
 use crate::impact::laws::anitescu_potra::AnitescuPotra;
 use crate::impact::laws::unilateral::Unilateral;
 use crate::impact::multipliers::ContactRates;
-use crate::impact::space::{self, MOST_OF_ONE};
+use crate::impact::space::{self, MOST_CONTACTS, MOST_OF_ONE};
 use crate::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Outcomes};
 use crate::linalg::scratch::with_zeros;
 use crate::validate;
@@ -105,7 +106,29 @@ impl ImpactLaw for Moreau {
                 };
                 *to = (1.0 + e) * u;
             }
-            if problem.tangents() > 1 && m <= MOST_OF_ONE {
+            self.resolve_shifted(problem, shifted, outcomes)
+        })
+    }
+}
+
+impl Moreau {
+    /// The plastic problem of shifted speeds: of more contacts than are enumerated by its coupled parts.
+    fn resolve_shifted(
+        self,
+        problem: &ImpactProblem,
+        shifted: &[f64],
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ImpactFailure> {
+        let m = problem.contacts();
+        if problem.tangents() > 1 {
+            let is_split = m > MOST_CONTACTS
+                && resolve_parts(problem, shifted, outcomes, |part, shifted, outcomes| {
+                    self.resolve_shifted(part, shifted, outcomes)
+                })?;
+            if is_split {
+                return Ok(());
+            }
+            if m <= MOST_OF_ONE {
                 let contacts = ContactRates {
                     contacts: m,
                     tangents: problem.tangents(),
@@ -119,7 +142,7 @@ impl ImpactLaw for Moreau {
                     return Ok(());
                 }
             }
-            self.together.resolve_speeds(problem, shifted, outcomes)
-        })
+        }
+        self.together.resolve_speeds(problem, shifted, outcomes)
     }
 }

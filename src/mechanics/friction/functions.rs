@@ -170,6 +170,15 @@ impl Model<'_> {
         }
     }
 
+    /// How much the slip of a contact may be off, as the tolerances allow.
+    pub(crate) fn error_of_slip(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
+        let k = self.row_tangents();
+        with_zeros(k * v.len(), |rows| {
+            self.system().tangent_rows(j, q, rows);
+            self.velocity_tolerance.of_rows(rows, v)
+        })
+    }
+
     /// The speed below which the slip of a contact has no direction; zero in the plane.
     pub(crate) fn least_slip(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
         let k = self.row_tangents();

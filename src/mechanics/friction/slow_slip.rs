@@ -37,9 +37,13 @@ pub(crate) struct VelocityTolerance {
 impl VelocityTolerance {
     /// The speed below which a slip with these rows of tangents, of one length, has no direction.
     pub(super) fn least_slip(&self, rows: &[f64], v: &[f64], rate_tolerance: f64) -> f64 {
+        (UNRESOLVED * self.of_rows(rows, v)).max(AT_REST * rate_tolerance)
+    }
+
+    /// How much a slip with these rows of tangents is off.
+    pub(super) fn of_rows(&self, rows: &[f64], v: &[f64]) -> f64 {
         let rows = rows.chunks_exact(v.len().max(1));
-        let off = rows.fold(0.0f64, |most, row| most.max(self.of_row(row, v)));
-        (UNRESOLVED * off).max(AT_REST * rate_tolerance)
+        rows.fold(0.0f64, |most, row| most.max(self.of_row(row, v)))
     }
 
     /// How much a rate with this row is off.

@@ -295,7 +295,8 @@ impl Modes {
     ) -> Result<(), ImpactFailure> {
         if self.trial.mode.len() == self.trial.contacts {
             interrupt.map_or(Ok(()), Interrupt::check)?;
-            return self.visit(interrupt);
+            self.visit();
+            return Ok(());
         }
         for &state in states {
             // Without friction a contact has nothing to stick with.
@@ -316,28 +317,24 @@ impl Modes {
         Ok(())
     }
 
-    fn visit(&mut self, interrupt: Option<&Interrupt>) -> Result<(), ImpactFailure> {
+    fn visit(&mut self) {
         self.trial.set_up();
         if solve_once(&mut self.trial.system.entries, &mut self.trial.system.x) {
             self.trial.spread_unknowns();
             if self.trial.is_solution() {
                 self.keep();
             }
-            return Ok(());
+            return;
         }
         if self.only_regular {
-            return Ok(());
+            return;
         }
-        let Some(impulses) = singular::point_of_cone(&self.trial, interrupt)? else {
-            self.complete = false;
-            return Ok(());
-        };
+        let impulses = singular::point_of_cone(&self.trial);
         self.trial.lambda.copy_from_slice(&impulses);
         if self.trial.is_solution() {
             self.keep();
             self.complete &= !singular::holds_others(&self.trial);
         }
-        Ok(())
     }
 
     /// Lists the solution. Where its velocity is listed, the mode of fewer open contacts that stay

@@ -2,12 +2,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::trial::{MERGED, Normal, TOLERANCE, Trial, add_product};
-use crate::Interrupt;
-use crate::impact::ImpactFailure;
-use crate::impact::laws::complementarity::solve_lcp;
+use super::trial::{MERGED, Normal, Trial, add_product};
 use crate::linalg::decompose::svd;
 use crate::linalg::lu::SINGULAR;
+use crate::linalg::nearest::Nearest;
 
 /// Distance along a null vector at which another point of the mode is looked for.
 const APART: f64 = 1e-4;
@@ -26,48 +24,45 @@ struct Cone {
 }
 
 /// A point of a singular mode: nonnegative weights of its generators and of the slacks of its
-/// inequalities that make all its equations hold, in the least-squares sense; none where rounding
-/// hides whether there is one.
+/// inequalities that make all its equations hold, in the least-squares sense: what is nearest to the right
+/// sides in the cone of its columns.
 #[cold]
-pub(super) fn point_of_cone(
-    trial: &Trial,
-    interrupt: Option<&Interrupt>,
-) -> Result<Option<Vec<f64>>, ImpactFailure> {
+pub(super) fn point_of_cone(trial: &Trial) -> Vec<f64> {
     let cone = Cone::of(trial);
     let (columns, right) = cone.equations(trial);
-    let n = columns.ncols();
-    let norms: Vec<f64> = columns.column_iter().map(|c| c.norm()).collect();
-    let scale = |j: usize| if norms[j] > 0.0 { norms[j] } else { 1.0 };
-    let unit = DMatrix::from_fn(columns.nrows(), n, |i, j| columns[(i, j)] / scale(j));
-    let mut gram = unit.transpose() * &unit;
-    gram.fill_diagonal(1.0);
-    let q = -(unit.transpose() * &right);
-    let weights = match solve_lcp(&gram, &q, TOLERANCE, interrupt) {
-        Ok(weights) => weights,
-        Err(ImpactFailure::Interrupted) => return Err(ImpactFailure::Interrupted),
-        Err(_) => return Ok(None),
-    };
-    let mut impulses = cone.prescribed;
-    // The positive weights afresh, without the square of the condition number.
-    let support: Vec<usize> = (0..n).filter(|&j| weights[j] > 0.0).collect();
-    if support.is_empty() {
-        return Ok(Some(impulses));
+    let height = columns.nrows();
+    let mut scales = Vec::with_capacity(columns.ncols());
+    // The apex, then rays.
+    let mut rows = vec![0.0; (1 + columns.ncols()) * (1 + height)];
+    rows[0] = 1.0;
+    for (column, row) in columns
+        .column_iter()
+        .zip(rows.chunks_exact_mut(1 + height).skip(1))
+    {
+        let norm = column.norm();
+        let scale = if norm > 0.0 { norm } else { 1.0 };
+        scales.push(scale);
+        for (to, entry) in row[1..].iter_mut().zip(column.iter()) {
+            *to = entry / scale;
+        }
     }
-    let chosen = svd(unit.select_columns(&support), true, true);
-    let Some(Ok(fresh)) = chosen.map(|chosen| chosen.solve(&right, SINGULAR)) else {
-        return Ok(None);
-    };
-    for (&j, weight) in support.iter().zip(fresh.iter()) {
+    let mut nearest = Nearest::default();
+    nearest.distance(rows.chunks_exact(1 + height), right.as_slice(), 0.0);
+    let mut impulses = cone.prescribed;
+    for (generator, weight) in nearest.coefficients() {
+        let Some(j) = generator.checked_sub(1) else {
+            continue;
+        };
         // Slacks push nothing.
         let Some(&(i, parts)) = cone.generators.get(j) else {
             continue;
         };
-        impulses[i] += parts[0] * weight / scale(j);
+        impulses[i] += parts[0] * weight / scales[j];
         if trial.tangents > 0 {
-            impulses[trial.contacts + i] += parts[1] * weight / scale(j);
+            impulses[trial.contacts + i] += parts[1] * weight / scales[j];
         }
     }
-    Ok(Some(impulses))
+    impulses
 }
 
 impl Cone {
