@@ -10,6 +10,7 @@
 
 mod all_branches;
 mod arclength;
+mod bodies_apart;
 mod bounds_of_accumulations;
 mod checked_modes;
 mod closed_exact_sets;

@@ -15,7 +15,7 @@ use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::friction::mode_problem::Choice;
 use crate::impact::multipliers::{Hold, unit};
-use crate::impact::planar::modes::{MOST_CONTACTS, UNKNOWN};
+use crate::impact::planar::modes::UNKNOWN;
 use crate::impact::{Occasion, Selection};
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;
@@ -84,8 +84,7 @@ impl Model<'_> {
     }
 
     /// True where the motion becomes another one as soon as one of the contacts carries nothing, as that of a leg
-    /// that is a little shorter: the others then do not hold, and would with more friction. Of no more than
-    /// [`MOST_CONTACTS`] contacts it is asked whether they move then without pressing that one down.
+    /// that is a little shorter: the others then do not hold, and would with more friction.
     fn moves_without_one(&self, state: State<'_>, mode: &Mode) -> bool {
         let closed = self.closed(mode);
         with_zeros(Frame::size(self, closed.len()), |scratch| {
@@ -93,10 +92,7 @@ impl Model<'_> {
                 return false;
             };
             let loosens = |i: &usize| self.loosens_without(&frame, state, mode, *i);
-            let moves = |i: usize| {
-                closed.len() > MOST_CONTACTS
-                    || self.moves_without(&frame, state, mode, i).unwrap_or(false)
-            };
+            let moves = |i: usize| self.moves_without(&frame, state, mode, i).unwrap_or(false);
             (0..closed.len()).filter(loosens).any(moves)
         })
     }
@@ -108,7 +104,8 @@ impl Model<'_> {
         let mut holds = vec![Hold::Open; m];
         self.holds(frame, mode, state.v, &mut holds);
         holds[i] = Hold::Open;
-        let margin = |factor: f64| {
+        // The margin, and how the gap of that one accelerates.
+        let held = |factor: f64| {
             let friction = |i: usize| match holds[i] {
                 Hold::Stick => factor * frame.stick[i],
                 _ => frame.slip[i],
@@ -117,9 +114,16 @@ impl Model<'_> {
             let (rates, mut multipliers) = (frame.rates(&friction), vec![0.0; frame.r]);
             let mut holds = holds.clone();
             rates.solve_mode(&mut holds, &mut multipliers);
-            rates.margin_in_cones(&holds, &multipliers)
+            let margin = rates.margin_in_cones(&holds, &multipliers);
+            (margin, rates.rate(i, &multipliers) / frame.root(i))
         };
-        margin(1.0) < -MOVED && margin(ROUGH) >= -MOVED
+        let size = (0..frame.r).map(|row| frame.bends[row].abs() / frame.root(row));
+        let least = MOVED * size.fold(0.0, f64::max);
+        let (margin, _) = held(1.0);
+        margin < -MOVED && {
+            let (margin, parting) = held(ROUGH);
+            margin >= -MOVED && parting >= -least
+        }
     }
 
     /// True where the others move without the contact of a place of the frame; none where no single motion
