@@ -60,8 +60,8 @@
 //! a mode lasts as long as some forces within the cones hold it, found to two parts in a thousand
 //! million of the loads. Their margin is an event function like all others: what it does in less than
 //! the [`time_scale`](crate::mechanics::MechanicalSystem::time_scale) of the model, a hundredth of the
-//! run unless stated, may be missed. Where they slip in different directions the motion depends on how they
-//! share their load, and the run says so ([`Doubt::SharedLoads`](crate::Doubt::SharedLoads)).
+//! run unless stated, may be missed. Where they slip in different directions, or stick by some shares only,
+//! the motion depends on how they share their load, and the run says so ([`Doubt::SharedLoads`](crate::Doubt::SharedLoads)).
 //!
 //! Surfaces that move by themselves are velocities that are
 //! [driven](crate::mechanics::MechanicalSystem::driven): belts, shaken tables, turntables. Static

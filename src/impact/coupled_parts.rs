@@ -71,7 +71,8 @@ pub(crate) fn resolve_parts(
         resolve(&alone, of_rows.as_slice(), &mut found)?;
         is_complete &= found.is_complete;
         if list.len() * found.list.len() > MOST_OUTCOMES {
-            (is_complete, _) = (false, found.list.truncate(1));
+            is_complete = false;
+            found.list.truncate(1);
         }
         let (rows, found) = (&rows, &found.list);
         let with_each = |of: Joined| found.iter().map(move |one| of.with(part, rows, one));

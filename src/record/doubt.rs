@@ -125,10 +125,13 @@ pub enum Doubt {
         /// Its turn by them in the step (rad).
         turn: f64,
     },
-    /// From here on closed contacts that depend on each other may share their load in several ways, and the
+    /// From here on contacts that depend on each other may share their load in several ways, and the
     /// motion depends on how: they slip in different directions or with different coefficients of friction, as
-    /// the legs of a table that turns while it slides. The run takes the multipliers of least size
-    /// ([`Redundant`](crate::mechanics::Redundant)). Told once a run of the event-driven driver.
+    /// the legs of a table that turns while it slides; or what they hold would slip as soon as one of them
+    /// carries nothing, as a table of which two legs are rougher than the others. The run takes the
+    /// multipliers of least size ([`Redundant`](crate::mechanics::Redundant)), and bodies stay at rest where
+    /// some shares hold them. It is looked for at some steps, the ends of modes, and the ends of what a run is
+    /// asked for. Told once a run of the event-driven driver.
     SharedLoads {
         /// Time (s).
         t: f64,

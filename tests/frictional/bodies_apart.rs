@@ -94,7 +94,7 @@ fn four_boxes_land_flat_and_slide_or_stick() {
     );
     let (speed, lands) = (0.3, (2.0f64 * drop / GRAVITY).sqrt());
     let q: Vec<f64> = (0..4)
-        .flat_map(|i| [i as f64, half[1] + drop, 0.0])
+        .flat_map(|i| [f64::from(i), half[1] + drop, 0.0])
         .collect();
     let run = on(boxes, &q, &[speed, 0.0, 0.0].repeat(4), 0.5);
     for (i, mu) in friction.iter().enumerate() {
