@@ -97,6 +97,7 @@ impl Verdict {
             Doubt::TurnedAway { .. }
             | Doubt::Order { .. }
             | Doubt::SharedLoads { .. }
+            | Doubt::Push { .. }
             | Doubt::Sunk { .. }
             | Doubt::Apart { .. }
             | Doubt::Friction { .. } => Self::Classical,

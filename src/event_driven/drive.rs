@@ -138,10 +138,8 @@ impl Drive<'_> {
                 Err(error) => return Err(error),
             };
             progress.during.rulings += stop.touches.len();
-            if let Some(t) = stop.shared {
-                progress.before.doubts += 1;
-                observer.doubt(&Doubt::SharedLoads { t });
-            }
+            progress.before.doubts += stop.doubts.len();
+            stop.doubts.iter().for_each(|doubt| observer.doubt(doubt));
             for touch in &stop.touches {
                 observer.contacts(touch);
             }
@@ -300,7 +298,8 @@ impl Drive<'_> {
             observer,
             memory: &mut progress.memory,
         };
-        let watcher = |settings, seen| Watcher::new(model, settings, grazing, seen);
+        let span = tf - progress.place.t;
+        let watcher = |settings, seen| Watcher::new(model, settings, grazing, seen, span);
         let seen = std::mem::take(&mut progress.seen);
         let observed = if progress.is_under_way {
             let make = |_, settings| (recorder, watcher(settings, seen));
@@ -324,15 +323,15 @@ impl Drive<'_> {
                 low,
                 touches,
                 seen,
-                shared,
+                doubts,
                 ..
             } = watcher;
-            (summary, trouble, low, (touches, shared), seen)
+            (summary, trouble, low, (touches, doubts), seen)
         });
         let settings = &mut self.driver.settings;
         (settings.limits.max_steps, settings.limits.max_events) = (max_steps, max_events);
         settings.first_transition = 0;
-        let (summary, trouble, low, (touches, shared), seen) = observed?;
+        let (summary, trouble, low, (touches, doubts), seen) = observed?;
         progress.seen = seen;
         progress.is_under_way = true;
         let rulings = progress.during.rulings;
@@ -358,7 +357,7 @@ impl Drive<'_> {
         Ok(Stretch {
             end,
             touches,
-            shared,
+            doubts,
         })
     }
 
@@ -462,8 +461,8 @@ struct Stretch {
     end: End,
     /// Touches on the way.
     touches: Vec<ContactEvent>,
-    /// Time from which the motion depends on how contacts share their load (s).
-    shared: Option<f64>,
+    /// Doubts beside those of the core.
+    doubts: Vec<Doubt>,
 }
 
 enum End {

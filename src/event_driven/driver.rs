@@ -30,7 +30,8 @@ use crate::{
 /// [`Resolution`](crate::Resolution) says. A contact that closes and opens again in less than a
 /// hundredth of the run, over a thin obstacle, can be missed. The
 /// [`time_scale`](MechanicalSystem::time_scale) of the model states the duration of the shortest
-/// contact.
+/// contact, and of the shortest push of a force that depends on time: a step that goes past one which lasts a
+/// hundredth of the run or more is told ([`Doubt::Push`](crate::Doubt::Push)).
 ///
 /// Contacts close in one impact where their gaps are zero together, to within rounding; with friction to
 /// within [`gap_tolerance`](ContactModel::gap_tolerance), since there the impacts of one contact after
@@ -342,7 +343,8 @@ where
         let path = self.integrator.settings().path();
         let (system, _, settings) = self.integrator.shared();
         // Touches are a matter of the verdict.
-        let watcher = Watcher::new(system.erased(), &settings, Grazing::Ignore, Seen::default());
+        let (model, seen) = (system.erased(), Seen::default());
+        let watcher = Watcher::new(model, &settings, Grazing::Ignore, seen, f64::INFINITY);
         let observer = LoggedPath {
             path,
             memory,

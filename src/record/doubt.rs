@@ -136,6 +136,14 @@ pub enum Doubt {
         /// Time (s).
         t: f64,
     },
+    /// A force that depends on time is another one here than wherever the step that covers this time evaluated
+    /// it: a push that begins and ends within a step is not in the motion. State a
+    /// [`time_scale`](crate::mechanics::MechanicalSystem::time_scale), or a shorter `max_step`. Looked for in steps
+    /// longer than a hundredth of what a run of the event-driven driver is asked for, told once.
+    Push {
+        /// Time (s).
+        t: f64,
+    },
     /// The loads of Coulomb's friction did not come to rest in the step from here on: friction of that
     /// step is wrong by a part of the momenta
     /// ([`IslandReport::friction_error`](crate::compliant::IslandReport::friction_error)).
@@ -221,6 +229,10 @@ impl fmt::Display for Doubt {
             Self::SharedLoads { t } => write!(
                 f,
                 "from t = {t} on the motion depends on how contacts share their load, which rigid bodies leave open: the shares of least size were taken"
+            ),
+            Self::Push { t } => write!(
+                f,
+                "a force at t = {t} is not in the motion: the step that covers this time evaluated it before and behind; MechanicalSystem::time_scale or a shorter max_step resolves it"
             ),
             Self::Friction { t, error } => write!(
                 f,

@@ -166,14 +166,20 @@ fn in_space_one_velocity_is_found_with_the_error_of_the_polygon() {
     }
 }
 
+/// Six contacts: by Lemke's method where all are coupled, however weakly, and one by one where none is.
 #[test]
 fn more_contacts_have_one_velocity_by_lemke() {
-    let six = ImpactProblem::with_tangents(
-        DMatrix::identity(12, 12),
-        -DVector::from_element(12, 1.0),
-        &[0.5; 6],
-    );
-    let outcomes = AnitescuPotra::new().resolve(&six.unwrap()).unwrap();
-    assert!(!outcomes.is_complete && outcomes.list.len() == 1);
-    assert!((outcomes.list[0].speeds.rows(6, 6).add_scalar(0.5)).amax() < 1e-12);
+    for coupling in [0.0, 1e-9] {
+        let mut delassus = DMatrix::identity(12, 12);
+        for i in 1..6 {
+            (delassus[(i, i - 1)], delassus[(i - 1, i)]) = (coupling, coupling);
+        }
+        let speeds = -DVector::from_element(12, 1.0);
+        let six = ImpactProblem::with_tangents(delassus, speeds, &[0.5; 6]).unwrap();
+        let outcomes = AnitescuPotra::new().resolve(&six).unwrap();
+        assert_eq!(outcomes.is_complete, coupling == 0.0);
+        assert_eq!(outcomes.list.len(), 1);
+        let off = outcomes.list[0].speeds.rows(6, 6).add_scalar(0.5).amax();
+        assert!(off < 1e-12 + 2.0 * coupling, "{off:e}");
+    }
 }

@@ -50,6 +50,7 @@ mod moving_surfaces;
 mod numbers;
 mod planks_on_tables;
 mod properties;
+mod pushes;
 #[path = "../common/random.rs"]
 mod random_bits;
 mod random_derivatives;

@@ -2,6 +2,7 @@
 //! impact, releases without a rate, open contacts with negative gaps.
 
 use super::off_surface::{ClosedContacts, Look};
+use super::pushes::Clock;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::time::accumulation::Accumulation;
@@ -67,6 +68,8 @@ pub(crate) struct Seen {
     /// The loads were outside of their cones at the end of the last segment, since an event.
     are_outside: bool,
     sharing: Sharing,
+    /// A push that a step went past was said once.
+    is_push_told: bool,
 }
 
 /// When it is looked next whether the motion depends on how contacts share their load: slips turn and loads
@@ -83,7 +86,10 @@ impl Seen {
     /// A policy acted: all begins anew, but for what was said once.
     pub(crate) fn forget(&mut self) {
         let Sharing { ends, is_told, .. } = self.sharing;
-        *self = Self::default();
+        *self = Self {
+            is_push_told: self.is_push_told,
+            ..Self::default()
+        };
         (self.sharing.ends, self.sharing.is_told) = (ends, is_told);
     }
 
@@ -115,8 +121,9 @@ pub(crate) struct Watcher<'a> {
     pub(crate) trouble: Option<Breakdown>,
     /// Bounces too low to be resolved.
     pub(crate) low: Option<Accumulation>,
-    /// Time from which the motion depends on how contacts share their load (s).
-    pub(crate) shared: Option<f64>,
+    /// Doubts beside those of the core.
+    pub(crate) doubts: Vec<Doubt>,
+    clock: Clock,
     point: Vec<f64>,
     pub(crate) seen: Seen,
     /// Event functions.
@@ -136,13 +143,15 @@ impl<'a> Watcher<'a> {
         settings: &'a Settings,
         grazing: Grazing,
         seen: Seen,
+        span: f64,
     ) -> Self {
         Self {
             model,
             settings,
             trouble: None,
             low: None,
-            shared: None,
+            doubts: Vec::new(),
+            clock: Clock::new(model, span),
             point: vec![0.0; model.dim()],
             seen,
             values: vec![0.0; model.functions().count()],
@@ -191,7 +200,20 @@ impl Watcher<'_> {
         let (q, v) = self.model.parts(state);
         if self.model.depends_on_shares(State { t, q, v }, mode) {
             self.seen.sharing.is_told = true;
-            self.shared = Some(t);
+            self.doubts.push(Doubt::SharedLoads { t });
+        }
+    }
+
+    /// Notes a push that a step went past.
+    fn look_for_pushes(&mut self, segment: &Segment<'_>) {
+        if self.seen.is_push_told {
+            return;
+        }
+        let (model, point) = (self.model, &mut self.point);
+        let found = self.clock.unseen_push(model, self.settings, segment, point);
+        if let Some(t) = found {
+            self.seen.is_push_told = true;
+            self.doubts.push(Doubt::Push { t });
         }
     }
 
@@ -358,6 +380,7 @@ impl Observer for Watcher<'_> {
             return;
         }
         self.look_at_shares(segment);
+        self.look_for_pushes(segment);
         self.depart(segment);
         // Doubts are reported before the segment in which they lie.
         self.take_touches(segment);

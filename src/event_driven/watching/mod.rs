@@ -2,7 +2,9 @@
 //!
 //! * `grazing`: touches without an impact, releases without a rate, open contacts with negative gaps, and the
 //!   observer that finds them;
-//! * `off_surface`: closed contacts off their surfaces.
+//! * `off_surface`: closed contacts off their surfaces;
+//! * `pushes`: forces that a step does not see.
 
 pub(crate) mod grazing;
 mod off_surface;
+mod pushes;

@@ -122,7 +122,7 @@ impl Doubts {
             }
             guards.spreads.need(context, state, &guards.h, k)?;
             // How much a parabola that bends like the function varies in the step.
-            let variation = (-bend).max(0.0) / (window.width() * window.width());
+            let variation = bend.abs() / (window.width() * window.width());
             let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
                 let (guard, gap) = (guards.ahead(k), -value);

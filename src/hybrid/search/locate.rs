@@ -4,7 +4,7 @@
 use super::cubic::FRACTIONS;
 use super::curve::{Class, Origin, Passage};
 use super::doubt::Doubts;
-use super::factors::{FLAT, OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
+use super::factors::{FLAT, OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT, UNTOLD};
 use super::look::Look;
 use crate::hybrid::context::System;
 use crate::hybrid::evaluate::{self, Point, Rate};
@@ -73,11 +73,16 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
         } else {
             None
         };
-        // Across a jump neither the rate nor the cubic tells how the guard moves.
-        let has_leapt = rate.is_some_and(|rate| {
-            let (guards, value) = (&*look.guards, found.value);
-            guards.has_leapt(look.state, passage.k, value, rate.value)
-        });
+        // Across a jump neither the rate nor the cubic tells how the guard moves, nor in a window in which
+        // times are not told apart.
+        let is_instant = look.window.seconds() <= UNTOLD * look.state.least_step();
+        let rise = passage.high.value - passage.low.value;
+        let has_leapt = is_instant
+            || rate.is_some_and(|rate| {
+                let (guards, value) = (&*look.guards, found.value);
+                value > OPEN_PART * rise
+                    && guards.has_leapt(look.state, passage.k, value, rate.value)
+            });
         if !rate.is_none_or(|rate| rate_fits(look, passage, rate, s)) {
             if can_narrow {
                 return Ok(None);

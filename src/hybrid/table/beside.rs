@@ -66,8 +66,7 @@ impl<B: Buffer> Beside<B> {
     }
 
     /// The rate of event function `k` by its values at the two places. `here` is its value at the
-    /// state, counted, as the others are, so that it rises through zero at the next crossing if
-    /// `sign` is 1.
+    /// state, `sign` that of its rate at the next crossing.
     #[inline]
     pub(super) fn rate<S: System + ?Sized>(
         &mut self,
@@ -109,7 +108,7 @@ impl<B: Buffer> Beside<B> {
         self.beside_jump(system, mode, k, [ahead, here, behind], smooth)
     }
 
-    /// The rate where the two sides of the state differ by much. Of a function that bends, half of
+    /// The rate where the two sides of the state differ by much. Of a function that bends, a quarter of
     /// that is left over half of the step. Where it jumps close by, the rate is that of the side
     /// without the jump: that ahead has not come yet, and that behind did not cross it.
     #[cold]

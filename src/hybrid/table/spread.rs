@@ -402,8 +402,8 @@ struct Terms {
 
 impl Terms {
     /// Evaluates the sums at a point by differences, `2 dim` evaluations, unless they hold
-    /// for states of this size; `moved` is overwritten. `here` is the value at the point. Nothing changes when the run is interrupted:
-    /// each evaluation may be that of all forces of a heap.
+    /// for states of this size; `here` is the value at the point, and `moved` is overwritten. Nothing
+    /// changes when the run is interrupted: each evaluation may be that of all forces of a heap.
     fn evaluate<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,

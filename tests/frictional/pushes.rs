@@ -1,0 +1,155 @@
+//! A block that a clock pushes for a short while: a run that goes past the push says so.
+
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, Doubt, EventDriven, Run, Start, Status};
+
+use crate::random_bits::SplitMix64;
+
+const GRAVITY: f64 = 9.81;
+const FRICTION: f64 = 0.3;
+
+/// A kilogram on a floor, with a force along it.
+struct Pushed<F> {
+    force: F,
+    time_scale: Option<f64>,
+}
+
+impl<F: Fn(f64) -> f64> MechanicalSystem for Pushed<F> {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        m.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f.copy_from_slice(&[(self.force)(t), -GRAVITY]);
+    }
+    fn time_scale(&self) -> Option<f64> {
+        self.time_scale
+    }
+}
+
+impl<F: Fn(f64) -> f64> UnilateralConstraints for Pushed<F> {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[1]
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.copy_from_slice(&[0.0, 1.0]);
+        true
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        FRICTION
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], row: &mut [f64]) {
+        row.copy_from_slice(&[1.0, 0.0]);
+    }
+}
+
+fn run<F: Fn(f64) -> f64>(force: F, time_scale: Option<f64>, speed: f64, rtol: f64) -> Run {
+    let model = ContactModel::new(Pushed { force, time_scale });
+    let mut driver = EventDriven::new(model).unwrap().rtol(rtol);
+    let v = [speed, 0.0];
+    let start = Start::at(0.0).q(&[0.0, 0.0]).v(&v);
+    let run = driver.integrate(&start, 1.0).unwrap();
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    run
+}
+
+fn is_told(run: &Run) -> bool {
+    let is_push = |doubt: &Doubt| matches!(doubt, Doubt::Push { .. });
+    let told = run.doubts().iter().filter(|doubt| is_push(doubt)).count();
+    assert!(told <= 1, "{:?}", run.doubts());
+    told == 1
+}
+
+/// Place and speed after a time under a constant force.
+fn moved([mut x, mut v]: [f64; 2], force: f64, mut time: f64) -> [f64; 2] {
+    let most = FRICTION * GRAVITY;
+    if v != 0.0 {
+        let a = force - most * v.signum();
+        let stops = if a * v < 0.0 { -v / a } else { f64::INFINITY };
+        let part = time.min(stops);
+        x += (v + 0.5 * a * part) * part;
+        v = if stops <= time { 0.0 } else { v + a * part };
+        time -= part;
+    }
+    if v == 0.0 && force.abs() > most {
+        let a = force - most * force.signum();
+        (x, v) = (x + 0.5 * a * time * time, a * time);
+    }
+    [x, v]
+}
+
+#[test]
+fn a_push_that_steps_go_past_is_told() {
+    let cases = if cfg!(debug_assertions) { 100 } else { 3000 };
+    let (mut missed, mut seen) = (0, 0);
+    for seed in 0..cases {
+        let mut random = SplitMix64(seed);
+        let (speed, rtol) = (
+            random.between(0.1, 4.0),
+            [1e-5, 1e-7, 1e-9][random.next() as usize % 3],
+        );
+        let from = random.between(0.02, 0.9);
+        let lasts = random.between(0.011, 0.2f64).min(0.99 - from);
+        let sign = if random.unit() < 0.5 { -1.0 } else { 1.0 };
+        let size = sign * random.between(1.0, 30.0);
+        let force = |t: f64| {
+            if t > from && t < from + lasts {
+                size
+            } else {
+                0.0
+            }
+        };
+        let before = moved([0.0, speed], 0.0, from);
+        let [x, _] = moved(moved(before, size, lasts), 0.0, 1.0 - from - lasts);
+        let what = format!("{seed}: {speed} {from} {lasts} {size} {rtol}");
+        let found = run(force, None, speed, rtol);
+        let off = (found.state()[0] - x).abs();
+        let allowed = 1e-3 * size.abs() * lasts + 1e3 * rtol;
+        let is_right = off < allowed;
+        assert!(
+            is_right || is_told(&found),
+            "{what}: {off:e} {:?}",
+            found.doubts()
+        );
+        missed += i32::from(!is_right);
+        seen += i32::from(is_right && !is_told(&found));
+        // Where the model says how long it lasts it is in the motion.
+        let found = run(force, Some(0.5 * lasts), speed, rtol);
+        let off = (found.state()[0] - x).abs();
+        assert!(off < allowed && !is_told(&found), "{what}: {off:e}");
+    }
+    println!("{missed} missed, {seen} seen of {cases}");
+    assert!(missed > 0 && seen > cases as i32 / 2);
+}
+
+#[test]
+fn forces_that_steps_follow_are_not_doubted() {
+    let cases = if cfg!(debug_assertions) { 60 } else { 2000 };
+    for seed in 0..cases {
+        let mut random = SplitMix64(seed);
+        let (size, rate) = (random.between(0.1, 20.0), random.between(0.5, 40.0));
+        let (phase, rtol) = (
+            random.between(0.0, 6.0),
+            [1e-4, 1e-6, 1e-9][random.next() as usize % 3],
+        );
+        let ramp = random.between(-5.0, 5.0);
+        let force = |t: f64| size * (rate * t + phase).sin() + ramp * t;
+        let found = run(force, None, random.between(0.0, 3.0), rtol);
+        assert!(
+            !is_told(&found),
+            "{seed}: {size} {rate} {phase} {ramp} {rtol} {:?}",
+            found.doubts()
+        );
+    }
+}
