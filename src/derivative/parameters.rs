@@ -94,6 +94,11 @@ where
         dp.fill(0.0);
     }
 
+    fn until_switch(&self, t: f64, state: &[f64], mode: &Mode, step: f64, places: usize) -> f64 {
+        let (model, x) = self.model(state);
+        model.until_switch(t, x, mode, step, places)
+    }
+
     fn jacobian_times(
         &self,
         t: f64,

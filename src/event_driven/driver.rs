@@ -30,8 +30,9 @@ use crate::{
 /// [`Resolution`](crate::Resolution) says. A contact that closes and opens again in less than a
 /// hundredth of the run, over a thin obstacle, can be missed. The
 /// [`time_scale`](MechanicalSystem::time_scale) of the model states the duration of the shortest
-/// contact, and of the shortest push of a force that depends on time: a step that goes past one which lasts a
-/// hundredth of the run or more is told ([`Doubt::Push`](crate::Doubt::Push)).
+/// contact, and of the shortest push of a force that depends on time. Without it steps see pushes of a hundredth
+/// of the run or more ([`Flow::until_switch`](crate::Flow::until_switch)); one that a step goes past all the same
+/// is told ([`Doubt::Push`](crate::Doubt::Push)).
 ///
 /// Contacts close in one impact where their gaps are zero together, to within rounding; with friction to
 /// within [`gap_tolerance`](ContactModel::gap_tolerance), since there the impacts of one contact after

@@ -97,7 +97,7 @@ where
 }
 
 impl<S: MechanicalSystem + UnilateralConstraints> Flow for ContactModel<S> {
-    flow_methods! { self => self.erased(), constants motion derivatives }
+    flow_methods! { self => self.erased(), constants motion clock derivatives }
 }
 
 impl<S: MechanicalSystem + UnilateralConstraints> EventFunction for ContactModel<S> {

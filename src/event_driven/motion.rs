@@ -271,10 +271,53 @@ impl Flow for Model<'_> {
         self.system().time_scale()
     }
 
+    fn until_switch(&self, t: f64, x: &[f64], _mode: &Mode, step: f64, places: usize) -> f64 {
+        let ((q, v), system) = (self.parts(x), self.system());
+        let at = |place: usize| step * place as f64 / places as f64;
+        with_zeros(4 * v.len(), |efforts| {
+            let (low, rest) = efforts.split_at_mut(v.len());
+            let (high, rest) = rest.split_at_mut(v.len());
+            let (before, effort) = rest.split_at_mut(v.len());
+            system.effort(t, q, v, before);
+            low.copy_from_slice(before);
+            high.copy_from_slice(before);
+            for place in 1..=places {
+                system.effort(t + at(place), q, v, effort);
+                for (i, effort) in effort.iter().enumerate() {
+                    (low[i], high[i]) = (low[i].min(*effort), high[i].max(*effort));
+                }
+            }
+            // The range of each, in the place of its largest value; infinite where it does not change.
+            for (high, low) in high.iter_mut().zip(&*low) {
+                let range = *high - low;
+                let is_rounding = range <= UNCHANGED * low.abs().max(high.abs());
+                *high = if is_rounding { f64::INFINITY } else { range };
+            }
+            let ranges = &*high;
+            // Mostly none changes with time, and that was all.
+            if ranges.iter().all(|range| range.is_infinite()) {
+                return step;
+            }
+            let switches = |place: &usize| {
+                system.effort(t + at(*place), q, v, effort);
+                let changes = before.iter().zip(&*effort).map(|(a, b)| (b - a).abs());
+                let is_one = (changes.zip(ranges)).any(|(change, range)| change > SWITCHED * range);
+                before.copy_from_slice(effort);
+                is_one
+            };
+            (1..=places).find(switches).map_or(step, at)
+        })
+    }
+
     fn correct(&self, _t: f64, x: &mut [f64], mode: &Mode) -> bool {
         correct(self, x, mode)
     }
 }
+
+/// An effort that changes by this part of its range from one place to the next is switched; one that changes by
+/// this part of itself is rounded.
+const SWITCHED: f64 = 0.5;
+const UNCHANGED: f64 = 1e-9;
 
 /// Gaps and rates within this part of the tolerances are rounding and are not corrected.
 pub(crate) const LEFT_ALONE: f64 = 1e-3;

@@ -29,6 +29,9 @@ macro_rules! flow_methods {
         flip(t: f64, x: &[f64], mode: &$crate::Mode, k: usize, dx: &mut [f64]) -> bool;
         correct(t: f64, x: &mut [f64], mode: &$crate::Mode) -> bool;
     }};
+    (@clock $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
+        until_switch(t: f64, x: &[f64], mode: &$crate::Mode, step: f64, places: usize) -> f64;
+    }};
     (@derivatives $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
         jacobian_times(t: f64, x: &[f64], mode: &$crate::Mode, v: &[f64], out: &mut [f64]) -> bool;
         jacobian_times_each(t: f64, x: &[f64], mode: &$crate::Mode, v: &[f64], out: &mut [f64]) -> bool;
@@ -77,7 +80,7 @@ pub(crate) use {event_methods, flow_methods, hand_on};
 macro_rules! pointers {
     ($($pointer:ty),+) => {$(
         impl<P: Flow + ?Sized> Flow for $pointer {
-            flow_methods! { self => (**self), constants motion derivatives }
+            flow_methods! { self => (**self), constants motion clock derivatives }
         }
         impl<P: EventFunction + ?Sized> EventFunction for $pointer {
             event_methods! { self => (**self), constants values derivatives crossing }

@@ -99,6 +99,10 @@ impl Flow for Own {
         asked("flow_time_scale");
         Some(0.375)
     }
+    fn until_switch(&self, t: f64, x: &[f64], _mode: &Mode, step: f64, places: usize) -> f64 {
+        asked("until_switch");
+        step * x[0] / t / places as f64
+    }
     fn correct(&self, _t: f64, x: &mut [f64], _mode: &Mode) -> bool {
         asked("correct");
         x[1] = 0.25;
@@ -264,6 +268,9 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     assert_eq!(system.validate(), Err(InputError::EmptySystem));
     called("flow_time_scale");
     assert_eq!(system.flow_time_scale(), Some(0.375));
+    called("until_switch");
+    let until = system.until_switch(T, &x, &mode, 3.0, 8);
+    assert_eq!(Some(until), Some(3.0 * x[0] / T / 8.0));
     called("correct");
     let mut state = x.clone();
     assert!(system.correct(T, &mut state, &mode));
@@ -388,6 +395,9 @@ mod dual {
         }
         fn flow_time_scale(&self) -> Option<f64> {
             Own.flow_time_scale()
+        }
+        fn until_switch(&self, t: f64, x: &[f64], mode: &Mode, step: f64, places: usize) -> f64 {
+            Own.until_switch(t, x, mode, step, places)
         }
         fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
             Own.correct(t, x, mode)

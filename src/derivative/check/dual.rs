@@ -59,7 +59,7 @@ pub struct Dual<M>(
 );
 
 impl<M: SmoothFlow> Flow for Dual<M> {
-    flow_methods! { self => self.0, constants motion }
+    flow_methods! { self => self.0, constants motion clock }
 
     fn jacobian_times(&self, t: f64, x: &[f64], mode: &Mode, v: &[f64], out: &mut [f64]) -> bool {
         let dim = x.len();

@@ -41,6 +41,12 @@ pub trait SmoothFlow {
         None
     }
 
+    /// As [`Flow::until_switch`].
+    fn until_switch(&self, t: f64, x: &[f64], mode: &Mode, step: f64, places: usize) -> f64 {
+        let _ = (t, x, mode, places);
+        step
+    }
+
     /// As [`Flow::correct`].
     fn correct(&self, t: f64, x: &mut [f64], mode: &Mode) -> bool {
         let _ = (t, x, mode);

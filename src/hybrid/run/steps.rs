@@ -25,6 +25,10 @@ const BEYOND: f64 = 1.02;
 /// A step that is to be shorter becomes this part of itself at most: a last step may be [`LAST`]
 /// times longer than wished.
 pub(crate) const SHORTER: f64 = 0.95;
+/// What a flow does in this part of a run is to be seen, where no time scale is stated: in longer steps it
+/// is asked at so many places whether a clock switches it.
+const SHORTEST: f64 = 0.01;
+const PLACES: std::ops::RangeInclusive<u8> = 8..=128;
 /// Looks behind a crossing at how the field changes, before a whole step is made: the first may be at
 /// a place too far to tell.
 const LOOKS: u8 = 2;
@@ -37,6 +41,8 @@ pub(crate) struct Steps<B> {
     longest: f64,
     /// Their length where it is fixed (s).
     fixed: Option<f64>,
+    /// In longer steps it is asked whether the flow is switched by a clock (s).
+    unseen: f64,
     /// The error of the last step, in units of the tolerance.
     pub(crate) error: f64,
     /// Looks that are left before the next step.
@@ -52,6 +58,7 @@ impl<B: Buffer> Steps<B> {
             lengths: Adaptive::new(0.0),
             longest: f64::INFINITY,
             fixed: None,
+            unseen: f64::INFINITY,
             error: 0.0,
             looks: 0,
             point: B::zeros(dim),
@@ -78,6 +85,10 @@ impl<B: Buffer> Steps<B> {
     ) {
         let settings = context.settings;
         self.looks = 0;
+        self.unseen = match context.system.flow_time_scale() {
+            None => SHORTEST * (state.tf - state.t),
+            Some(_) => f64::INFINITY,
+        };
         let most = settings.max_step.min(state.tf - state.t);
         let step = match (settings.fixed_step, settings.first_step) {
             (Some(step), _) | (None, Some(step)) => step,
@@ -119,11 +130,21 @@ impl<B: Buffer> Steps<B> {
 
     /// The step to try next; an error where none is left that moves the state.
     #[inline]
-    fn propose(&self, settings: &Settings, state: &State<B>) -> Result<Proposal, Stop> {
-        let remaining = state.tf - state.t;
-        let proposed = match self.fixed {
-            Some(step) => step,
-            None => lesser(self.lengths.next, self.longest),
+    fn propose<S: System + ?Sized>(
+        &self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+    ) -> Result<Proposal, Stop> {
+        let (settings, remaining) = (context.settings, state.tf - state.t);
+        let proposed = if let Some(step) = self.fixed {
+            step
+        } else {
+            let step = lesser(self.lengths.next, self.longest);
+            if lesser(step, remaining) > self.unseen {
+                self.until_switch(context, state, step)
+            } else {
+                step
+            }
         };
         let too_short = proposed < state.least_step() && proposed < remaining;
         if too_short || (self.lengths.was_rejected() && !moves(state, proposed)) {
@@ -136,6 +157,22 @@ impl<B: Buffer> Steps<B> {
         };
         let most = lesser(proposed * slack, settings.max_step);
         Ok(Proposal::new(proposed, most, remaining))
+    }
+
+    /// A step, or its part up to where the flow has been switched by a clock.
+    #[cold]
+    fn until_switch<S: System + ?Sized>(
+        &self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        step: f64,
+    ) -> f64 {
+        let length = lesser(step, state.tf - state.t);
+        let is_enough = |places: &u8| f64::from(*places) * self.unseen >= length;
+        let places = PLACES.clone().find(is_enough).unwrap_or(*PLACES.end());
+        let State { t, x, mode, .. } = state;
+        let until = (context.system).until_switch(*t, x.get(), mode, length, places.into());
+        if until < length { until } else { step }
     }
 
     /// Tries steps until one passes the error test; gives its length.
@@ -154,7 +191,7 @@ impl<B: Buffer> Steps<B> {
                     at: state.at().into(),
                 });
             }
-            let proposal = self.propose(settings, state)?;
+            let proposal = self.propose(context, state)?;
             let step = proposal.step;
             let (least, remaining) = (16.0 * state.least_step(), state.tf - state.t);
             let State {
