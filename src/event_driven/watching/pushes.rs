@@ -15,7 +15,7 @@ const CHANGES: f64 = 1e-9;
 
 /// What a step misses is no error of its own if its velocities would change by so many times what the
 /// tolerances allow.
-const MISSED: f64 = 1e3;
+const MISSED: f64 = 1e4;
 
 /// Part of a step over which the acceleration of its interpolant is taken.
 const WAY: f64 = 0.01;
