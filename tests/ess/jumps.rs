@@ -1,5 +1,6 @@
 //! Event functions that jump, as the margin of a contact does where a clock switches a force: located behind the
-//! jump, whether values stay just before zero or far from it, and without a doubt.
+//! jump, whether values stay just before zero or far from it, and no more than one in a
+//! thousand is doubted.
 
 use saltation::{Direction, Integrator, Run, Start, Status, Watch};
 

@@ -1,4 +1,4 @@
-//! A box between two flat fingers that let go slowly, and a block that a clock pushes: contacts begin to slip
+//! A box between two flat fingers that let go slowly: contacts begin to slip
 //! when the closed form says, and all of them stay closed.
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
@@ -119,72 +119,6 @@ fn a_box_slides_down_between_fingers_with_all_its_corners_closed() {
                     x[4]
                 );
             }
-        }
-    }
-}
-
-/// A block that is pushed from a time on: by so many newtons, of which friction takes half its weight.
-struct Pushed {
-    push: f64,
-    from: f64,
-}
-
-impl MechanicalSystem for Pushed {
-    fn dof(&self) -> usize {
-        2
-    }
-    fn mass(&self, _q: &[f64], m: &mut [f64]) {
-        m.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
-    }
-    fn constant_mass(&self) -> bool {
-        true
-    }
-    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
-        let push = if t > self.from { self.push } else { 0.0 };
-        f.copy_from_slice(&[push, -GRAVITY]);
-    }
-}
-
-impl UnilateralConstraints for Pushed {
-    fn contacts(&self) -> usize {
-        1
-    }
-    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
-        q[1]
-    }
-    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
-        row.copy_from_slice(&[0.0, 1.0]);
-        true
-    }
-    fn friction(&self, _j: usize) -> f64 {
-        0.5
-    }
-    fn tangents(&self, _j: usize) -> usize {
-        1
-    }
-    fn tangent_rows(&self, _j: usize, _q: &[f64], row: &mut [f64]) {
-        row.copy_from_slice(&[1.0, 0.0]);
-    }
-}
-
-/// Also where the force jumps to more than twice the limit: before its time the margin of the cone is
-/// smaller than behind it.
-#[test]
-fn a_block_slips_from_the_time_at_which_a_clock_pushes_it() {
-    for push in [5.0, 9.0, 10.0, 15.0, 30.0, 1000.0] {
-        for k in 0..20 {
-            let from = 0.4 + 0.0317 * f64::from(k);
-            let driver = EventDriven::new(ContactModel::new(Pushed { push, from })).unwrap();
-            let start = Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]);
-            let run = { driver }.integrate(&start, 2.0).unwrap();
-            assert_eq!(*run.status(), Status::ReachedEnd, "{push} {from}");
-            let way = 0.5 * (push - 0.5 * GRAVITY) * (2.0 - from).powi(2);
-            assert!(
-                (run.state()[0] - way).abs() < 1e-9 * push,
-                "{push} {from}: {} {way}",
-                run.state()[0]
-            );
-            assert!((run.events()[0].t - from).abs() < 1e-12);
         }
     }
 }

@@ -4,9 +4,10 @@
 
 use std::ops::Range;
 
-use saltation::event_driven::{Breakdown, ContactEvent, Zeno};
+use saltation::event_driven::{Breakdown, ContactEvent, Grazing, Zeno};
+use saltation::impact::Selection;
 use saltation::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven, Run, Start, Status};
+use saltation::{ContactModel, Doubt, EventDriven, Run, Start, Status};
 
 use crate::random_bits::SplitMix64;
 use crate::stick_slip::letter;
@@ -90,6 +91,29 @@ fn run(plank: &Plank, tf: f64) -> Run {
     let zeros = vec![0.0; plank.dof()];
     let start = Start::at(0.0).q(&zeros).v(&zeros);
     driver.integrate(&start, tf).unwrap()
+}
+
+/// A foot rests open on its surface while a belt drags another one: what it would carry changes the motion, and the
+/// run says so.
+#[test]
+fn a_foot_that_rests_beside_a_belt_is_told() {
+    let plank = Plank {
+        feet: vec![-0.5, 0.1, 0.5],
+        friction: 0.4,
+        up: false,
+        acceleration: Box::new(|_, _| 0.0),
+        switched: false,
+    };
+    let model = ContactModel::new(&plank).selection(Selection::First);
+    let driver = EventDriven::new(model).unwrap().rtol(1e-8);
+    let mut driver = driver.zeno(Zeno::Absorb).grazing(Grazing::Ignore);
+    let start = Start::at(0.0)
+        .q(&[0.0; 6])
+        .v(&[2.0, 0.0, 0.0, 5.0, 0.0, 0.0]);
+    let run = driver.integrate(&start, 0.3).unwrap();
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    let is_told = |doubt: &Doubt| matches!(doubt, Doubt::SharedLoads { .. });
+    assert!(run.doubts().iter().any(is_told), "{:?}", run.doubts());
 }
 
 /// On two belts of which one speeds up a plank cannot stick to both.

@@ -11,6 +11,7 @@ const FRICTION: f64 = 0.3;
 /// A kilogram on a floor, with a force along it.
 struct Pushed<F> {
     force: F,
+    friction: f64,
     time_scale: Option<f64>,
 }
 
@@ -44,7 +45,7 @@ impl<F: Fn(f64) -> f64> UnilateralConstraints for Pushed<F> {
         true
     }
     fn friction(&self, _j: usize) -> f64 {
-        FRICTION
+        self.friction
     }
     fn tangents(&self, _j: usize) -> usize {
         1
@@ -55,7 +56,11 @@ impl<F: Fn(f64) -> f64> UnilateralConstraints for Pushed<F> {
 }
 
 fn run<F: Fn(f64) -> f64>(force: F, time_scale: Option<f64>, speed: f64, rtol: f64) -> Run {
-    let model = ContactModel::new(Pushed { force, time_scale });
+    let model = ContactModel::new(Pushed {
+        force,
+        friction: FRICTION,
+        time_scale,
+    });
     let mut driver = EventDriven::new(model).unwrap().rtol(rtol);
     let v = [speed, 0.0];
     let start = Start::at(0.0).q(&[0.0, 0.0]).v(&v);
@@ -150,5 +155,29 @@ fn forces_that_steps_follow_are_not_doubted() {
             "{seed}: {size} {rate} {phase} {ramp} {rtol} {:?}",
             found.doubts()
         );
+    }
+}
+
+/// From a time on, also where the force jumps to more than twice the limit: before its time the margin of the cone
+/// is smaller than behind it.
+#[test]
+fn a_block_slips_from_the_time_at_which_a_clock_pushes_it() {
+    for push in [5.0, 9.0, 10.0, 15.0, 30.0, 1000.0] {
+        for k in 0..20 {
+            let from = 0.4 + 0.0317 * f64::from(k);
+            let block = Pushed {
+                force: |t: f64| if t > from { push } else { 0.0 },
+                friction: 0.5,
+                time_scale: None,
+            };
+            let mut driver = EventDriven::new(ContactModel::new(block)).unwrap();
+            let start = Start::at(0.0).q(&[0.0; 2]).v(&[0.0; 2]);
+            let run = driver.integrate(&start, 2.0).unwrap();
+            assert_eq!(*run.status(), Status::ReachedEnd, "{push} {from}");
+            let way = 0.5 * (push - 0.5 * GRAVITY) * (2.0 - from).powi(2);
+            let off = run.state()[0] - way;
+            assert!(off.abs() < 1e-9 * push, "{push} {from}: {off:e}");
+            assert!((run.events()[0].t - from).abs() < 1e-12);
+        }
     }
 }

@@ -6,9 +6,9 @@ use crate::ode::Buffer;
 use crate::ode::difference::step_along;
 use crate::{Mode, Stop};
 
-/// A function whose rise over the step on one side is so many times that on the other jumps, has a
-/// kink, or is close to a tangent.
-const UNEQUAL: f64 = 8.0;
+/// A function whose rise on one side of a place is so many times that on the other jumps, has a kink,
+/// or is close to a tangent.
+pub(super) const UNEQUAL: f64 = 8.0;
 /// What is left of the difference of the two sides over half of the step is a quarter to within
 /// this where the function is smooth; half at a kink, and all or nothing at a jump.
 const BENT: f64 = 0.1;

@@ -1,6 +1,7 @@
 //! Rounding and error of each event function: how far the errors that the tolerances allow in the
 //! state move it.
 
+use super::beside::UNEQUAL;
 use super::state::State;
 use crate::Stop;
 use crate::hybrid::context::{Context, System};
@@ -16,9 +17,6 @@ const RECENT: f64 = 0.1;
 /// Growth of the error allowed in a variable, beyond which spreads may be much greater than they
 /// were.
 const GROWN: f64 = 2.0;
-
-/// A function whose rise on one side of a place is so many times that on the other may jump there.
-const UNEQUAL: f64 = 8.0;
 
 /// The spreads of all event functions: `Σ |∂h_k/∂x_i| scale_i`, with the error that the tolerances
 /// allow in each state variable.
