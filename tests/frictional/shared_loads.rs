@@ -99,9 +99,14 @@ fn a_table_that_sticks_or_not_by_its_shares_is_seen() {
 /// weight, however the legs share it.
 #[test]
 fn tables_slip_when_the_pull_exceeds_their_friction() {
-    let cases = if cfg!(debug_assertions) { 3 } else { 36 };
-    let mut wrong = 0;
-    for seed in 0..cases {
+    let all: Vec<u64> = (0..36).collect();
+    // The legs of the last one bear negative shares, of those of least norm.
+    let few = [1, 19];
+    for &seed in if cfg!(debug_assertions) {
+        &few[..]
+    } else {
+        &all
+    } {
         let mut random = SplitMix64(seed);
         let mut legs = SQUARE
             .map(|[x, y]| [x * random.between(0.5, 1.5), y * random.between(0.5, 1.5)])
@@ -127,10 +132,7 @@ fn tables_slip_when_the_pull_exceeds_their_friction() {
         assert!((first.t - from).abs() < 1e-7, "{what}: {} {from}", first.t);
         let way = grows / mass * (1.0 - from).powi(3) / 6.0;
         let off = (run.state()[0] - way * cos).hypot(run.state()[1] - way * sin);
-        // One of them, on five legs, does not speed up until its open leg closes, and doubts that.
-        assert!(off < 1e-6 || !run.is_guaranteed(), "{what}: {off:e}");
-        wrong += i32::from(off >= 1e-6);
+        assert!(off < 1e-6, "{what}: {off:e}");
         assert!(shared(&run).is_empty(), "{what}");
     }
-    assert!(wrong <= 1, "{wrong}");
 }

@@ -45,6 +45,14 @@ impl Hold {
         }
     }
 
+    /// A slip with the direction that is given or was found, of one that begins.
+    pub(in crate::impact) fn settled(self) -> Self {
+        match self {
+            Self::Onset { direction, .. } => Self::Slip(direction),
+            hold => hold,
+        }
+    }
+
     /// Turns the direction of a slip that begins, by an angle.
     pub(in crate::impact) fn turn(&mut self, by: f64) {
         let (sin, cos) = by.sin_cos();

@@ -71,12 +71,8 @@ impl ContactRates<'_> {
         if least >= 2.0 * NEAR {
             return least.min(1.0);
         }
-        let settle = |hold: &Hold| match *hold {
-            // A direction that was found is as good as one that is given.
-            Hold::Onset { direction, .. } => Hold::Slip(direction),
-            hold => hold,
-        };
-        let holds: Vec<Hold> = holds.iter().map(settle).collect();
+        // A direction that was found is as good as one that is given.
+        let holds: Vec<Hold> = holds.iter().copied().map(Hold::settled).collect();
         let Some(loads) = self.loads(&holds) else {
             return f64::NAN;
         };

@@ -73,6 +73,16 @@ impl ContactRates<'_> {
     /// Writes the multipliers of a mode, one a row. Where contacts depend on each other, those of
     /// least norm, in or out of the cones: the rates with them are those of the mode; then false.
     pub(crate) fn solve(&self, holds: &[Hold], multipliers: &mut [f64]) -> bool {
+        self.solve_sharing(holds, None, multipliers)
+    }
+
+    /// Likewise; where contacts depend on each other they share their loads as these multipliers do.
+    pub(super) fn solve_sharing(
+        &self,
+        holds: &[Hold],
+        shares: Option<&[f64]>,
+        multipliers: &mut [f64],
+    ) -> bool {
         let size = holds.iter().map(|hold| hold.unknowns(self.tangents)).sum();
         multipliers.fill(0.0);
         with_list(size, |unknowns: &mut [(usize, Parts)]| {
@@ -84,11 +94,11 @@ impl ContactRates<'_> {
                 self.set_up(holds, unknowns, matrix, x);
                 // In space slips in slightly different directions make a matrix regular that is not.
                 let may_depend = self.tangents > 1 && self.contacts > 1;
-                let mut is_unique = !(may_depend && self.add_null_space(holds, matrix, size));
+                let mut is_unique = !(may_depend && self.add_null_space(holds, shares, matrix, x));
                 if !lu::solve_once(matrix, x) {
                     self.set_up(holds, unknowns, matrix, x);
                     is_unique = false;
-                    self.add_null_space(holds, matrix, size);
+                    self.add_null_space(holds, shares, matrix, x);
                     if !lu::solve_once(matrix, x) {
                         self.set_up(holds, unknowns, matrix, x);
                         least_norm(matrix, x);
@@ -106,9 +116,15 @@ impl ContactRates<'_> {
 
     /// Adds the projector onto the null space of the rows of normals and sticking contacts to the
     /// system of a mode; true where they depend on each other. On these multipliers, which move
-    /// nothing, the system says nothing else: they vanish.
-    fn add_null_space(&self, holds: &[Hold], matrix: &mut [f64], size: usize) -> bool {
-        let r = self.rows();
+    /// nothing, the system says nothing else: they are those of the shares, or vanish.
+    fn add_null_space(
+        &self,
+        holds: &[Hold],
+        shares: Option<&[f64]>,
+        matrix: &mut [f64],
+        right: &mut [f64],
+    ) -> bool {
+        let (r, size) = (self.rows(), right.len());
         with_list(size, |places| {
             let mut count = 0;
             let hard = self.prescribed(holds).enumerate();
@@ -136,8 +152,9 @@ impl ContactRates<'_> {
                     .iter()
                     .fold(0.0f64, |most, [_, a]| most.max(self.own(*a)));
                 for (row, [place, _]) in projector.chunks_exact(count.max(1)).zip(places) {
-                    for (part, [column, _]) in row.iter().zip(places) {
+                    for (part, [column, k]) in row.iter().zip(places) {
                         matrix[place * size + column] += unit * part;
+                        right[*place] += unit * part * shares.map_or(0.0, |shares| shares[*k]);
                     }
                 }
                 true
