@@ -15,6 +15,14 @@ pub(crate) struct Guess {
     pub(crate) slope: f64,
 }
 
+/// A root that was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Root {
+    pub(crate) sample: Sample,
+    /// By how much the function jumps across zero there.
+    pub(crate) jump: f64,
+}
+
 /// Limit of the evaluations for a root, and rounds in which the bracket is to shrink to a quarter.
 const MOST_ROUNDS: u32 = 199;
 const ROUNDS: u32 = 4;
@@ -36,7 +44,7 @@ pub(crate) fn root(
     mut high: Sample,
     width: f64,
     guess: Option<Guess>,
-) -> Sample {
+) -> Root {
     let chord = |low: Sample, high: Sample| (high.value - low.value) / (high.at - low.at);
     let (mean, wide_at_first) = (chord(low, high), high.at - low.at);
     let (mut at, mut slope) = guess.map_or((f64::NAN, f64::NAN), |g| (g.at, g.slope));
@@ -70,7 +78,10 @@ pub(crate) fn root(
         }
         let trial = Sample { at, value: g(at) };
         if !trial.value.is_finite() {
-            return trial;
+            return Root {
+                sample: trial,
+                jump: 0.0,
+            };
         }
         if let Some(last) = last {
             slope = (trial.value - last.value) / (trial.at - last.at);
@@ -90,11 +101,18 @@ pub(crate) fn root(
     // A function that jumps is behind the jump: before it nothing has happened yet.
     let narrowing = wide_at_first / (high.at - low.at);
     let jumps = chord(low, high) > mean * (0.5 * narrowing).min(JUMP);
-    if -low.value < high.value && !jumps {
+    let sample = if -low.value < high.value && !jumps {
         low
     } else {
         high
-    }
+    };
+    // A value of zero ends the search in a bracket that says nothing of a jump.
+    let jump = if jumps && high.value > 0.0 {
+        high.value - low.value
+    } else {
+        0.0
+    };
+    Root { sample, jump }
 }
 
 /// Largest value of `g` between the samples `low` and `high`, where it has one maximum, guessed to
@@ -234,7 +252,7 @@ mod tests {
             g(x)
         };
         let found = root(&mut counted, at(low), at(high), 1e-15, None);
-        (found, calls)
+        (found.sample, calls)
     }
 
     #[test]
@@ -254,7 +272,7 @@ mod tests {
                 at,
                 value: at / size - 0.7,
             };
-            let found = root(|x| at(x).value, at(0.0), at(1.0), 0.0, None);
+            let found = root(|x| at(x).value, at(0.0), at(1.0), 0.0, None).sample;
             assert!((found.at / size - 0.7).abs() < 1e-15, "{size}: {found:?}");
         }
     }

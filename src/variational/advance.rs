@@ -303,7 +303,7 @@ impl Runner<'_> {
             width,
             None,
         );
-        failure.map_or(Ok(found.at), Err)
+        failure.map_or(Ok(found.sample.at), Err)
     }
 
     fn gap_after(&mut self, contact: usize, h: f64) -> Result<f64, VariationalFailure> {

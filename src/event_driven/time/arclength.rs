@@ -344,7 +344,7 @@ impl<'a> Arclength<'a> {
         let ([t0, t1], [s0, s1]) = (piece.t, piece.s);
         let ends = [(t0, s0 - s), (t1, s1 - s)].map(|(at, value)| Sample { at, value });
         let beyond = |t: f64| self.s_within(piece, t).map_or(f64::NAN, |at| at - s);
-        root(beyond, ends[0], ends[1], 0.0, None).at
+        root(beyond, ends[0], ends[1], 0.0, None).sample.at
     }
 }
 

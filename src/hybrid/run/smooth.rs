@@ -61,7 +61,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
             return take_step(context, run, observer, end, corrected);
         }
         Ok(Met::Guard(stop)) => match steps.shorter_before(settings, state, stop, step) {
-            Some(part) => step * part,
+            Some(shorter) => shorter,
             None => return stop_at(context, run, observer, stop, step),
         },
         Ok(Met::TooMuch(settled)) => step * settled.min(SHORTER),

@@ -248,10 +248,13 @@ impl<B: Buffer> Steps<B> {
         }
     }
 
-    /// Estimates the error where the step stops. If it is too large, gives the part of the step
-    /// that is to be repeated: up to the stop and little more. The error test used the size of the
+    /// Estimates the error where the step stops. If it is too large, gives the length of the step that
+    /// is to be made instead: up to the stop and little more. The error test used the size of the
     /// state beyond the stop, which the run never reaches; the terms of the interpolant have the
     /// size of the whole step, and cancel at a stop near its start.
+    ///
+    /// Before a jump it ends just short of it: stages on both sides of a jump of the flow are off by more than
+    /// their differences say.
     pub(crate) fn shorter_before(
         &mut self,
         settings: &Settings,
@@ -259,6 +262,12 @@ impl<B: Buffer> Steps<B> {
         stop: StepEnd,
         step: f64,
     ) -> Option<f64> {
+        if stop.leapt && settings.fixed_step.is_none() {
+            let (until, least) = (stop.fraction * step, state.least_step());
+            if until.min(step - until) >= 16.0 * least {
+                return Some(until - least);
+            }
+        }
         let (ode, point) = (&state.ode, self.point.get_mut());
         let interpolant = ode.interpolant();
         interpolant.at_fraction(stop.fraction, point);
@@ -282,7 +291,8 @@ impl<B: Buffer> Steps<B> {
         let part = BEYOND * stop.fraction;
         let is_inexact = is_rounded || of_stages.max(of_time) > MOST_ERROR;
         let is_needed = settings.fixed_step.is_none() && is_inexact;
-        (is_needed && part <= SHORTER && part * step >= 16.0 * state.least_step()).then_some(part)
+        let shorter = part * step;
+        (is_needed && part <= SHORTER && shorter >= 16.0 * state.least_step()).then_some(shorter)
     }
 
     /// Makes the next step shorter than one of length `step` that met what is not finite.

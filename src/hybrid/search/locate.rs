@@ -9,7 +9,7 @@ use super::look::Look;
 use crate::hybrid::context::System;
 use crate::hybrid::evaluate::{self, Point, Rate};
 use crate::ode::Buffer;
-use crate::ode::root::{Guess, Sample, root};
+use crate::ode::root::{Guess, Root, Sample, root};
 use crate::{Doubt, Quantity, Stop};
 
 /// The place at which a smooth step has to end.
@@ -25,6 +25,8 @@ pub(crate) struct StepEnd {
     pub(crate) bend: f64,
     /// The rate of the guard there; the search holds the field then, both in the mode of the step.
     pub(crate) rate: Option<Rate>,
+    /// A jump of its function carried it across: the flow may jump there too.
+    pub(crate) leapt: bool,
 }
 
 /// Passages, field and doubts that the search for a stop works with, beside its window.
@@ -53,7 +55,10 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
     } = candidates;
     look.guards.tried.fill(false);
     loop {
-        let found = locate(look, passage)?;
+        let Root {
+            sample: found,
+            jump,
+        } = locate(look, passage)?;
         let s = found.at;
         look.guards.tried[passage.k] = true;
         // One that is over before `s`: by then its guard may be back.
@@ -77,12 +82,12 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
         // times are not told apart.
         let is_instant = look.window.seconds() <= UNTOLD * look.state.least_step();
         let rise = passage.high.value - passage.low.value;
-        let has_leapt = is_instant
-            || rate.is_some_and(|rate| {
-                let (guards, value) = (&*look.guards, found.value);
-                value > OPEN_PART * rise
-                    && guards.has_leapt(look.state, passage.k, value, rate.value)
-            });
+        let has_jumped = |rate: Rate| {
+            let of_rise = jump > OPEN_PART * rise;
+            of_rise && (look.guards).has_leapt(look.state, passage.k, jump, rate.value)
+        };
+        let leapt = rate.is_some_and(has_jumped);
+        let has_leapt = is_instant || leapt;
         if !rate.is_none_or(|rate| rate_fits(look, passage, rate, s)) {
             if can_narrow {
                 return Ok(None);
@@ -102,16 +107,17 @@ pub(super) fn stop_of<S: System + ?Sized, B: Buffer>(
             on_guard,
             bend,
             rate,
+            leapt,
         }));
     }
 }
 
-/// Fraction of the window at which the guard passes, near the root of its cubic, and its value
-/// there.
+/// Fraction of the window at which the guard passes, near the root of its cubic, its value there, and by how
+/// much it jumps.
 fn locate<S: System + ?Sized, B: Buffer>(
     look: &mut Look<'_, S, B>,
     passage: Passage,
-) -> Result<Sample, Stop> {
+) -> Result<Root, Stop> {
     look.context.counts.locations.add(1);
     // Times are rounded by the size of the time where the window begins; the root finder adds the
     // way from there. The length of the window says nothing of the root in it.
@@ -124,9 +130,15 @@ fn locate<S: System + ?Sized, B: Buffer>(
     });
     let value = |s: f64| passage.origin.count(look.own_h_in_search(passage.k, s), s);
     let found = root(value, passage.low, passage.high, width, guess);
-    look.check_sample(passage.k, found)?;
-    let value = passage.origin.value(found.value, found.at);
-    Ok(Sample { value, ..found })
+    look.check_sample(passage.k, found.sample)?;
+    let value = passage.origin.value(found.sample.value, found.sample.at);
+    Ok(Root {
+        sample: Sample {
+            value,
+            ..found.sample
+        },
+        ..found
+    })
 }
 
 /// What a guard does whose samples in a window are no more than one jump apart, as the margin of a

@@ -232,8 +232,8 @@ fn follow_slip(
                 f64::EPSILON * h,
                 None,
             );
-            step.begin(&mut field, 0.0, &from, at.at);
-            step.advance(&mut field, 0.0, &from, at.at);
+            step.begin(&mut field, 0.0, &from, at.sample.at);
+            step.advance(&mut field, 0.0, &from, at.sample.at);
             impulse.copy_from_slice(step.state());
             return Ok(true);
         }
