@@ -87,9 +87,12 @@ pub(super) fn classify<S: System + ?Sized, B: Buffer>(
         return Ok(Class::Clear(None));
     }
     let rises = [own[1] - own[0], own[3] - own[0]];
-    // What jumps later in the window says nothing of its start.
+    // What jumps in the window says nothing of its start, behind the first sample or before it.
     let zero = if rises[0].abs() < FLAT * rises[1].abs() {
         look.zero_over(k, rises[0], FRACTIONS[1])
+    } else if (rises[1] - rises[0]).abs() < FLAT * rises[0].abs() {
+        look.need_rate(k)?;
+        look.guards.zero[k]
     } else {
         look.zero_over(k, rises[1], 1.0)
     };
