@@ -289,79 +289,28 @@ impl Model<'_> {
         left: &[Known],
         before: &Mode,
     ) -> Result<Candidates, Breakdown> {
-        let least = self.rate_tolerance;
         let (q, v) = self.parts_mut(state);
         let (q, m) = (&*q, touching.len());
         with_zeros(Frame::size(self, m), |scratch| {
             let frame = Frame::new(self, State { t, q, v }, touching, scratch)
                 .map_err(|trouble| explain(trouble, q, touching))?;
+            let meeting = Meeting {
+                model: self,
+                frame: &frame,
+                touching,
+                before,
+                t,
+                q,
+            };
             let mut found = Candidates::default();
-            let (mut rows, mut any_low) = (Vec::new(), false);
-            for (i, (&j, left)) in touching.iter().zip(left).enumerate() {
-                let rate = dot(frame.row(i), v);
-                if rate > least {
-                    let is_low = self.is_low(rate, frame.bends[i]);
-                    if !(is_low && self.is_closed(before, j)) {
-                        continue;
-                    }
-                    any_low = true;
-                }
-                found.contacts.push(j);
-                found.known.push(*left);
-                rows.push(i);
+            let (places, any_low) = meeting.staying(v);
+            for &i in &places {
+                found.contacts.push(touching[i]);
+                found.known.push(left[i]);
             }
-            // A rebound that is held changes the slips of the other contacts: those that come to
-            // zero with it are held too.
-            let (normals, mut impulses) = (rows.len(), vec![0.0; frame.r]);
-            let k = frame.tangents();
-            let tangents = |i: usize| m + i * k..m + (i + 1) * k;
-            let rubs = |i: usize| k > 0 && self.friction(touching[i]) > 0.0;
-            let speed = |i: usize, v: &[f64]| {
-                let [x, y] = frame.slip_velocity(i, v);
-                x.hypot(y)
-            };
-            let stuck = |j: usize| {
-                self.is_closed(before, j) && self.functions().slip(before, j) == Slip::NONE
-            };
-            // In space: what is slower than a slip with a direction, and as slow as those beside it. In the
-            // plane: of one that stuck, what the steps have added.
-            let slow = |i: usize, v: &[f64]| {
-                let j = touching[i];
-                least.max(match k {
-                    1 if stuck(j) => self.error_of_slip(j, q, v),
-                    1 => 0.0,
-                    _ => TOGETHER * self.least_slip(j, q, v),
-                })
-            };
-            let mut any_slow = false;
-            for pass in 0..=m {
-                let held = rows.len();
-                for n in 0..normals {
-                    let i = rows[n];
-                    let is_new = rubs(i) && !rows.contains(&tangents(i).start);
-                    if is_new && speed(i, v) <= slow(i, v) {
-                        any_slow |= k > 1 && speed(i, v) > least;
-                        rows.extend(tangents(i));
-                    }
-                }
-                if pass > 0 && rows.len() == held {
-                    break;
-                }
-                if !any_low && !any_slow {
-                    hold_rows(&frame, &rows, v, 0.0, |_, _| {});
-                    continue;
-                }
-                let sticks = |n: usize| k == 0 || rows.contains(&tangents(rows[n]).start);
-                let pushed = self.hold_low(t, q, v, &found.contacts, sticks)?;
-                for (n, &i) in rows[..normals].iter().enumerate() {
-                    impulses[i] += pushed[n];
-                    for (row, p) in tangents(i).zip(&pushed[normals + n * k..]) {
-                        impulses[row] += p;
-                    }
-                }
-            }
+            let Held { rows, impulses } = meeting.hold(v, places, any_low)?;
             for (known, &i) in found.known.iter_mut().zip(&rows) {
-                let slips = rubs(i) && !rows.contains(&tangents(i).start);
+                let slips = meeting.rubs(i) && !rows.contains(&meeting.tangents(i).start);
                 let slip = if slips {
                     frame.slip_velocity(i, v)
                 } else {
@@ -373,6 +322,7 @@ impl Model<'_> {
                 found.slips.push(slip);
             }
             if any_low {
+                let k = frame.tangents();
                 found.holds.extend((0..m).map(|i| {
                     let along = |a: usize| if a < k { impulses[m + i * k + a] } else { 0.0 };
                     Push {
@@ -385,5 +335,105 @@ impl Model<'_> {
             }
             Ok(found)
         })
+    }
+}
+
+/// Contacts that touch at one instant.
+struct Meeting<'a, 'm> {
+    model: &'a Model<'m>,
+    frame: &'a Frame<'a>,
+    touching: &'a [usize],
+    /// The mode before.
+    before: &'a Mode,
+    t: f64,
+    q: &'a [f64],
+}
+
+/// Rows that were brought to rates of zero, normals first, and the impulses on all rows that took.
+struct Held {
+    rows: Vec<usize>,
+    impulses: Vec<f64>,
+}
+
+impl Meeting<'_, '_> {
+    /// The places of contacts that do not part; true where one of them rebounds, too low to be resolved.
+    fn staying(&self, v: &[f64]) -> (Vec<usize>, bool) {
+        let (mut places, mut any_low) = (Vec::new(), false);
+        for (i, &j) in self.touching.iter().enumerate() {
+            let rate = dot(self.frame.row(i), v);
+            if rate > self.model.rate_tolerance {
+                let is_low = self.model.is_low(rate, self.frame.bends[i]);
+                if !(is_low && self.model.is_closed(self.before, j)) {
+                    continue;
+                }
+                any_low = true;
+            }
+            places.push(i);
+        }
+        (places, any_low)
+    }
+
+    /// The rows of a contact along its tangents.
+    fn tangents(&self, i: usize) -> std::ops::Range<usize> {
+        let (m, k) = (self.touching.len(), self.frame.tangents());
+        m + i * k..m + (i + 1) * k
+    }
+
+    fn rubs(&self, i: usize) -> bool {
+        self.frame.tangents() > 0 && self.model.friction(self.touching[i]) > 0.0
+    }
+
+    fn speed(&self, i: usize, v: &[f64]) -> f64 {
+        let [x, y] = self.frame.slip_velocity(i, v);
+        x.hypot(y)
+    }
+
+    /// The speed up to which a slip counts as zero. In space: what is slower than a slip with a direction, and
+    /// as slow as those beside it. In the plane: of one that stuck, what the steps have added.
+    fn slow(&self, i: usize, v: &[f64]) -> f64 {
+        let (model, j, q) = (self.model, self.touching[i], self.q);
+        let sticks = || model.functions().slip(self.before, j) == Slip::NONE;
+        let slow = match self.frame.tangents() {
+            1 if model.is_closed(self.before, j) && sticks() => model.error_of_slip(j, q, v),
+            1 => 0.0,
+            _ => TOGETHER * model.least_slip(j, q, v),
+        };
+        model.rate_tolerance.max(slow)
+    }
+
+    /// Brings the rates of the contacts at these places to zero, and slips that count as zero. A rebound
+    /// that is held changes the slips of the other contacts: those that come to zero with it are held too.
+    fn hold(&self, v: &mut [f64], places: Vec<usize>, any_low: bool) -> Result<Held, Breakdown> {
+        let k = self.frame.tangents();
+        let contacts: Vec<usize> = places.iter().map(|&i| self.touching[i]).collect();
+        let (normals, mut rows) = (places.len(), places);
+        let (mut impulses, mut any_slow) = (vec![0.0; self.frame.r], false);
+        for pass in 0..=self.touching.len() {
+            let held = rows.len();
+            for n in 0..normals {
+                let i = rows[n];
+                let is_new = self.rubs(i) && !rows.contains(&self.tangents(i).start);
+                if is_new && self.speed(i, v) <= self.slow(i, v) {
+                    any_slow |= k > 1 && self.speed(i, v) > self.model.rate_tolerance;
+                    rows.extend(self.tangents(i));
+                }
+            }
+            if pass > 0 && rows.len() == held {
+                break;
+            }
+            if !any_low && !any_slow {
+                hold_rows(self.frame, &rows, v, 0.0, |_, _| {});
+                continue;
+            }
+            let sticks = |n: usize| k == 0 || rows.contains(&self.tangents(rows[n]).start);
+            let pushed = self.model.hold_low(self.t, self.q, v, &contacts, sticks)?;
+            for (n, &i) in rows[..normals].iter().enumerate() {
+                impulses[i] += pushed[n];
+                for (row, p) in self.tangents(i).zip(&pushed[normals + n * k..]) {
+                    impulses[row] += p;
+                }
+            }
+        }
+        Ok(Held { rows, impulses })
     }
 }

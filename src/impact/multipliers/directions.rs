@@ -134,7 +134,7 @@ impl ContactRates<'_> {
         with_list(holds.len(), |near: &mut [Hold]| {
             near.copy_from_slice(holds);
             let begun = self.begin_sharing(holds, None, multipliers);
-            if begun.is_unique || begun.is_settled && self.all_push(holds, multipliers) {
+            if begun.is_unique || begun.is_settled && all_push(holds, multipliers) {
                 return begun.is_settled.then_some(begun.is_unique);
             }
             with_list(holds.len(), |other: &mut [Hold]| {
@@ -144,7 +144,7 @@ impl ContactRates<'_> {
                         other.copy_from_slice(near);
                         self.shares(other, least, shares);
                         let begun = self.begin_sharing(other, Some(shares), found);
-                        if begun.is_settled && self.all_push(other, found) {
+                        if begun.is_settled && all_push(other, found) {
                             holds.copy_from_slice(other);
                             multipliers.copy_from_slice(found);
                             return Some(begun.is_unique);
@@ -154,13 +154,6 @@ impl ContactRates<'_> {
                 })
             })
         })
-    }
-
-    /// True where no slip that begins is one of a contact that pulls.
-    fn all_push(&self, holds: &[Hold], multipliers: &[f64]) -> bool {
-        let begins = |hold: &Hold| matches!(hold, Hold::Onset { .. });
-        let mut each = holds.iter().zip(multipliers);
-        each.all(|(hold, push)| !begins(hold) || *push >= 0.0)
     }
 
     /// Writes multipliers with which all closed contacts push, by no less than a part of the mean load
@@ -240,6 +233,13 @@ impl ContactRates<'_> {
         }
         begun
     }
+}
+
+/// True where no slip that begins is one of a contact that pulls.
+fn all_push(holds: &[Hold], multipliers: &[f64]) -> bool {
+    let begins = |hold: &Hold| matches!(hold, Hold::Onset { .. });
+    let mut each = holds.iter().zip(multipliers);
+    each.all(|(hold, push)| !begins(hold) || *push >= 0.0)
 }
 
 /// How Newton's method for the directions of slips that begin has ended.
