@@ -159,6 +159,9 @@ pub(crate) struct SolverSettings {
     /// Absolute (J) and relative change of the cost that ends the iteration.
     pub(crate) cost_tolerance: (f64, f64),
     pub(crate) max_iterations: usize,
+    /// Velocities that are no more than the rounding of places in a step: an island with these rests, however
+    /// little its momenta and impulses, which are rounding too, balance (m/s).
+    pub(crate) rest_speed: f64,
     pub(crate) line_search: LineSearch,
     pub(crate) guess: Guess,
     pub(crate) islands: bool,
@@ -174,6 +177,7 @@ impl Default for SolverSettings {
             atol: 1e-14,
             cost_tolerance: (1e-30, 1e-15),
             max_iterations: 400,
+            rest_speed: 0.0,
             line_search: LineSearch::Exact,
             guess: Guess::Best,
             islands: true,

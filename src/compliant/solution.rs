@@ -12,7 +12,8 @@ pub enum Convergence {
     Gradient,
     /// The gradient is not below its tolerance, but rounding left no direction that leads down, or a
     /// step changed neither the cost nor the velocities beyond rounding, and the momentum error is at
-    /// most 1e-2. (Also where fixed loads of friction proved right to 1e-9, and less was asked for.)
+    /// most 1e-2, or momenta and impulses are rounding of the places of bodies at rest. (Also where fixed loads
+    /// of friction proved right to 1e-9, and less was asked for.)
     Cost,
     /// Rounding left no direction that leads down, or steps that change the cost by no more than
     /// rounding, while momenta and impulses are not in balance. The best velocities are returned
@@ -74,13 +75,22 @@ impl IslandReport {
     /// Cost and momentum error at an iterate.
     pub(super) fn state(&mut self, cost: f64, residual: f64, scale: f64) {
         self.cost = cost;
-        self.momentum_error = if !(residual + scale).is_finite() {
-            f64::INFINITY
-        } else if residual > 0.0 {
-            residual / scale
+        self.momentum_error = if (residual + scale).is_finite() {
+            relative(residual, scale)
         } else {
-            0.0
+            f64::INFINITY
         };
+    }
+}
+
+/// A residual by the scale of momenta and impulses; 1 where it is all that is there.
+pub(in crate::compliant) fn relative(residual: f64, scale: f64) -> f64 {
+    if scale > 0.0 {
+        residual / scale
+    } else if residual > 0.0 {
+        1.0
+    } else {
+        0.0
     }
 }
 

@@ -5,6 +5,8 @@ use saltation::mechanics::{Redundant, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven};
 use saltation::{Run, Start};
 
+use crate::random::SplitMix64;
+
 const G: f64 = 9.81;
 
 /// A smooth body above a smooth ground.
@@ -125,4 +127,41 @@ fn pairs_whose_contacts_change_are_refused() {
     assert!(error.contains("pair of shapes"), "{error}");
     scene.ignore(1, 0).unwrap();
     assert_eq!(scene.fixed_contacts().unwrap().contacts(), 0);
+}
+
+/// Spheres have one inertia about all axes, so that their turns look like shifts: a run with friction starts in
+/// whatever direction they lie, and one that rolls meets the other when it should.
+#[test]
+fn a_ball_rolls_to_another_one_in_any_direction() {
+    let mut random = SplitMix64(0xBA11);
+    for case in 0..40 {
+        let size = 10f64.powf(random.between(-2.0, 0.0));
+        let (sin, cos) = random.between(0.0, std::f64::consts::TAU).sin_cos();
+        let mut scene = Scene::new();
+        scene.add(Body::fixed(Shape::plane())).unwrap();
+        let ball = Body::new(Shape::sphere(size).unwrap());
+        // One radius and a half of free way in half a second.
+        let (speed, far) = (3.0 * size, 3.5 * size);
+        let rolls = ball
+            .clone()
+            .velocity([speed * cos, speed * sin, 0.0])
+            .angular_velocity([-3.0 * sin, 3.0 * cos, 0.0]);
+        scene.add(rolls.position([0.0, 0.0, size])).unwrap();
+        let other = ball.position([far * cos, far * sin, size]);
+        scene.add(other).unwrap();
+        let (q, v) = scene.start();
+        let model = ContactModel::new(scene.fixed_contacts().unwrap());
+        let driver = EventDriven::new(model).unwrap().rtol(1e-9);
+        let run = { driver }
+            .integrate(&Start::at(0.0).q(&q).v(&v), 0.6)
+            .unwrap();
+        let impact = run
+            .events()
+            .iter()
+            .find(|event| event.contacts.contains(&2));
+        let t = impact
+            .map(|event| event.t)
+            .unwrap_or_else(|| panic!("{case}: {run:?}"));
+        assert!((t - 0.5).abs() < 1e-7, "{case} {size}: {t}");
+    }
 }

@@ -99,3 +99,45 @@ fn a_prism_on_a_box() {
         lower: cube(),
     });
 }
+
+/// Nothing happens to boxes or balls in a row that touch, without gravity: gaps, momenta and impulses are rounding of
+/// their places, and do not balance.
+#[test]
+fn a_row_without_gravity_stays() {
+    let cases = if cfg!(debug_assertions) { 60 } else { 3000 };
+    let mut random = SplitMix64(0x4057);
+    for case in 0..cases {
+        let size = 10f64.powf(random.between(-3.0, 1.0));
+        let [x, y, z] = [(); 3].map(|()| random.between(-1.0, 1.0));
+        let length = (x * x + y * y + z * z).sqrt();
+        // The turn of the axis x onto the direction of the row.
+        let half = (0.5 * (1.0 + x / length)).sqrt();
+        let turn = [half, 0.0, -0.5 * z / length / half, 0.5 * y / length / half];
+        let count = [2, 3, 4, 8][case % 4];
+        let mut scene = Scene::new();
+        scene.gravity([0.0; 3]).unwrap();
+        for k in 0..count {
+            let shape = if case % 8 < 4 {
+                Shape::cuboid([size; 3])
+            } else {
+                Shape::sphere(size)
+            };
+            let along = 2.0 * size * f64::from(k) / length;
+            let body = Body::new(shape.unwrap()).friction(0.5);
+            let body = body.position([x, y, z].map(|x| x * along));
+            scene.add(body.orientation(turn)).unwrap();
+        }
+        let (q, v) = scene.start();
+        let mut stepper = Compliant::new(scene).unwrap().time_step(1e-3);
+        stepper.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+        for step in 0..100 {
+            let made = stepper.step();
+            assert!(made.is_ok(), "{case} {step} {size} {count}: {made:?}");
+        }
+        let speed = stepper.v().iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        assert!(
+            speed < 1e-9 * size.max(1e-2),
+            "{case} {size} {count}: {speed:e}"
+        );
+    }
+}

@@ -242,6 +242,12 @@ impl IslandSolver {
         length * norm(&self.direction.dv) <= 1e-14 * norm(&self.iterate.v)
     }
 
+    /// True where momenta and impulses of this size are rounding of the places of the trees.
+    fn is_at_rest(&self, settings: &SolverSettings, scale: f64) -> bool {
+        let inertia = self.island.scale.iter().map(|d| 1.0 / (d * d));
+        scale <= settings.rest_speed * inertia.sum::<f64>().sqrt()
+    }
+
     fn end(&mut self, settings: &SolverSettings, convergence: Convergence) {
         // The sums of steps are brought in line with the velocities that are returned, and so is
         // what is said of them.
@@ -257,10 +263,12 @@ impl IslandSolver {
             // Loads that were fixed may have proved right by less than the tolerance.
             Convergence::Gradient if settings.accepts(residual, scale) => convergence,
             Convergence::Gradient | Convergence::Cost
-                if self.report.momentum_error <= BALANCED.max(settings.rtol) =>
+                if self.report.momentum_error <= BALANCED.max(settings.rtol)
+                    || settings.accepts(residual, scale) =>
             {
                 Convergence::Cost
             }
+            _ if self.is_at_rest(settings, scale) => Convergence::Cost,
             // Rounding leaves nothing to do, but momenta are not in balance.
             Convergence::Gradient | Convergence::Cost => Convergence::Stalled,
             other => other,

@@ -11,6 +11,7 @@ use super::coupling::{Limit, Outcome, Side};
 use super::memory::IslandSolver;
 use super::sweeps::Rest;
 use crate::compliant::settings::SolverSettings;
+use crate::compliant::solution::relative;
 use crate::interrupt::Interrupted;
 
 /// Part of the residual with own loads from which the problem with held loads counts as solved.
@@ -178,10 +179,6 @@ impl IslandSolver {
         if self.is_fixed {
             self.iterate.hold_loads(&self.island, &self.held);
         }
-        if residual > 0.0 {
-            residual / scale
-        } else {
-            0.0
-        }
+        relative(residual, scale)
     }
 }

@@ -18,6 +18,10 @@ use crate::validate;
 /// it.
 const LISTS: usize = 8;
 
+/// Places are rounded to so many last places of the largest coordinate, or of one: gaps and rows are sums of a few
+/// products.
+const ROUNDED: f64 = 256.0;
+
 /// Part of the least margin to which end velocities may differ from what was listed for.
 const TOLERATED: f64 = 0.05;
 
@@ -221,6 +225,8 @@ impl Core {
             self.next_v.clear();
             self.next_v.extend_from_slice(self.solver.solution().v());
         }
+        let farthest = self.q.iter().fold(1.0f64, |most, q| most.max(q.abs()));
+        self.solver.settings.rest_speed = ROUNDED * f64::EPSILON * farthest / dt;
         let guess = if is_first { &self.v } else { &self.next_v };
         if let Err(failure) = self.solver.solve(&self.problem, guess) {
             return Err(match failure {

@@ -99,13 +99,13 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
         }
     }
 
-    /// True when the first `size` velocities of a tree are shifts of a body: the mass matrix is
-    /// `m I` there and does not couple them with the others.
-    fn has_shifts(&mut self, block: &RowBlock<'_>, size: usize) -> bool {
+    /// True when `size` velocities of a tree, from one of them on, look like shifts of a body: the mass matrix
+    /// is `m I` there and does not couple them with the others.
+    fn has_shifts(&mut self, block: &RowBlock<'_>, first: usize, size: usize) -> bool {
         let width = block.width;
         let (driven, tree) = (self.system.driven(), self.system.tree(block.tree));
-        let is_driven = (tree.start..tree.start + size).any(|k| driven.contains(&k));
-        if width < size || is_driven {
+        let own = tree.start + first..tree.start + first + size;
+        if width < first + size || own.clone().any(|k| driven.contains(&k)) {
             return false;
         }
         if self.tree != Some(block.tree) {
@@ -114,8 +114,8 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
             self.system.tree_mass(block.tree, self.q, &mut self.mass);
             self.tree = Some(block.tree);
         }
-        let m = self.mass[0];
-        (0..size).all(|r| {
+        let m = self.mass[first * (width + 1)];
+        (first..first + size).all(|r| {
             (0..width).all(|c| {
                 let wanted = if r == c { m } else { 0.0 };
                 (self.mass[r * width + c] - wanted).abs() <= ONE_MASS * m
@@ -144,21 +144,26 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
         let size = 1 + contacts.tangents();
         let mut seen: Option<ShiftRows> = None;
         for block in contacts.blocks(i) {
-            // The mass block must be m I in the first velocities: only then are they shifts of a body.
-            if !self.has_shifts(&block, size) {
-                continue;
-            }
-            let mut rows = [[0.0; 3]; 3];
-            for (row, entries) in rows.iter_mut().zip(block.rows.chunks_exact(block.width)) {
-                row[..size].copy_from_slice(&entries[..size]);
-            }
-            let found = ShiftRows { rows, size };
-            // A tangent row of zeros says that there is no friction.
-            let has_friction = found.length(1) > 0.0;
-            let is_shift = self.system.constant_mass() || found.is_in_units();
-            let is_of_shifts = has_friction && is_shift && counts(&found);
-            if is_of_shifts && !seen.is_some_and(|of| of.is_conformal()) {
-                seen = Some(found);
+            // A body of one inertia about all axes may have its turns first, and its shifts last: they look alike,
+            // and where the last fit they are those of the body.
+            for first in [0, block.width.saturating_sub(size)] {
+                // The mass block must be m I in these velocities: only then are they shifts of a body.
+                if !self.has_shifts(&block, first, size) {
+                    continue;
+                }
+                let mut rows = [[0.0; 3]; 3];
+                for (row, entries) in rows.iter_mut().zip(block.rows.chunks_exact(block.width)) {
+                    row[..size].copy_from_slice(&entries[first..first + size]);
+                }
+                let found = ShiftRows { rows, size };
+                // A tangent row of zeros says that there is no friction.
+                let has_friction = found.length(1) > 0.0;
+                let is_shift = self.system.constant_mass() || found.is_in_units();
+                let is_there = first == 0 || found.is_conformal();
+                let is_of_shifts = has_friction && is_shift && is_there && counts(&found);
+                if is_of_shifts && !seen.is_some_and(|of| of.is_conformal()) {
+                    seen = Some(found);
+                }
             }
         }
         seen
