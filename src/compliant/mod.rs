@@ -32,6 +32,7 @@ pub use failure::CompliantFailure;
 pub use law::{ContactLaw, ContactPoint, Region, RowLaw};
 pub use metrics::Gliding;
 pub use problem::Problem;
+pub(crate) use problem::{Deviation, of_heavier};
 pub use regularisation::Softness;
 pub use settings::{Guess, LineSearch, Sleep, StepFriction};
 pub use solution::{Convergence, IslandReport, StepSolution};

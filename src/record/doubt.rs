@@ -114,15 +114,16 @@ pub enum Doubt {
     /// rad, in the first step with them or after they were changed: bodies of a joint stand apart, a
     /// limit is passed, or a goal is far from where the body is. They come together in a step or two,
     /// with any speed that takes. [`Joint::as_placed`](crate::bodies::Joint::as_placed) takes bodies as
-    /// they stand. Told once a run.
+    /// they stand. Or a later step began with the bodies of a joint as far apart, by the larger of them: it is
+    /// too long for a load on light bodies, or for the speed of their turns. Told once a run.
     Apart {
         /// The body.
         body: usize,
         /// Start of the step (s).
         t: f64,
-        /// Its way by them in the step (m).
+        /// Its way by them in the step, or how far the points of a joint stood apart (m).
         way: f64,
-        /// Its turn by them in the step (rad).
+        /// Its turn by them in the step, or how far the axes of a joint did (rad).
         turn: f64,
     },
     /// From here on contacts that depend on each other may share their load in several ways, and the
@@ -224,7 +225,7 @@ impl fmt::Display for Doubt {
             ),
             Self::Apart { body, t, way, turn } => write!(
                 f,
-                "joints, limits and motors moved body {body} by {way:e} m and {turn:e} rad in the step from t = {t} on: bodies of a joint stand apart, a limit is passed, or a goal is far away (Joint::as_placed takes bodies as they stand)"
+                "joints, limits and motors moved body {body} by {way:e} m and {turn:e} rad in the step from t = {t} on: bodies of a joint stand apart, a limit is passed, or a goal is far away (Joint::as_placed takes bodies as they stand); later in a run, steps are too long for a load on light bodies or for the speed of turns"
             ),
             Self::SharedLoads { t } => write!(
                 f,

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 use crate::bodies::pose::check_coordinates;
 use crate::bodies::{Pose, Scene};
-use crate::compliant::{Problem, RowLaw, StepState};
+use crate::compliant::{Bounds, Compliance, Deviation, Problem, StepState, of_heavier};
 use crate::{InputError, validate};
 
 /// A free body among the coordinates and the trees of a system: seven coordinates (position of the
@@ -251,21 +251,45 @@ pub(super) fn about(u: &Vector3<f64>) -> PairRow {
     ]
 }
 
-/// Adds rows of one kind, each with its deviation. All take the mean of their responses, so that
+/// How hard rows of a joint are held, and to which sides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold {
+    pub(super) compliance: Compliance,
+    pub(super) bounds: Bounds,
+}
+
+/// Adds rows of one kind, each with its deviation. All take the mean of their responses, of each body, so that
 /// the sum does not depend on the axes.
 pub(super) fn add_rows(
     problem: &mut Problem,
+    dt: f64,
     places: &[Place; 2],
     rows: &[(PairRow, f64)],
-    law: impl Fn(f64, f64) -> RowLaw,
+    hold: Hold,
 ) -> Result<(), InputError> {
-    let mut response = 0.0;
+    let mut responses = [0.0; 2];
     for (row, _) in rows {
-        response += with_trees(places, row, |row| problem.row_response(row))? / rows.len() as f64;
+        for ((sum, place), row) in responses.iter_mut().zip(places).zip(row) {
+            if let Some(tree) = place.tree {
+                *sum += problem.row_response(&[(tree, row)])? / rows.len() as f64;
+            }
+        }
     }
+    let response = of_heavier(responses);
     for (row, deviation) in rows {
-        let law = law(response, *deviation);
+        let law = (hold.compliance).law(dt, response, *deviation, hold.bounds);
         with_trees(places, row, |row| problem.add_row(law, row))?;
+        // A spring gives way, and a rope may be slack.
+        let is_rigid = hold.compliance.stiffness == f64::INFINITY;
+        if is_rigid && (law.high == f64::INFINITY || *deviation > 0.0) {
+            let moves = row[0][3..].iter().any(|entry| *entry != 0.0);
+            let (way, turn) = if moves {
+                (deviation.abs(), 0.0)
+            } else {
+                (0.0, deviation.abs())
+            };
+            problem.note_deviation(Deviation { way, turn });
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::anchor::{Anchor, add_rows, along, check_pair, places};
+use super::anchor::{Anchor, Hold, add_rows, along, check_pair, places};
 use crate::compliant::{Bounds, Compliance, Problem, StepState, StepTerm};
 use crate::{InputError, validate};
 
@@ -63,8 +63,10 @@ impl StepTerm for DistanceJoint {
             Bounds::BOTH
         };
         let row = (along(&places, &line), distance - self.length);
-        add_rows(problem, &places, &[row], |response, deviation| {
-            self.compliance.law(state.dt, response, deviation, bounds)
-        })
+        let hold = Hold {
+            compliance: self.compliance,
+            bounds,
+        };
+        add_rows(problem, state.dt, &places, &[row], hold)
     }
 }

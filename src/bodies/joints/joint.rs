@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 
-use super::anchor::{Anchor, PairRow, Place, about, add_rows, along, check_pair};
+use super::anchor::{Anchor, Hold, PairRow, Place, about, add_rows, along, check_pair};
 use super::turn::Turn;
 use crate::bodies::Pose;
 use crate::compliant::{
@@ -294,12 +294,11 @@ impl StepTerm for Joint {
                 *row = placed.row(number);
                 count += 1;
             }
-            add_rows(
-                problem,
-                &placed.places,
-                &rows[..count],
-                |response, deviation| compliance.law(state.dt, response, deviation, Bounds::BOTH),
-            )?;
+            let hold = Hold {
+                compliance,
+                bounds: Bounds::BOTH,
+            };
+            add_rows(problem, state.dt, &placed.places, &rows[..count], hold)?;
         }
         Ok(())
     }

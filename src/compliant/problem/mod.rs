@@ -11,3 +11,4 @@ mod trees_and_terms;
 pub(super) use laws_of_step::check_slip;
 pub use trees_and_terms::Problem;
 pub(super) use trees_and_terms::{ContactTerm, Link, Links, Tree, not_positive};
+pub(crate) use trees_and_terms::{Deviation, of_heavier};

@@ -42,6 +42,15 @@ impl Links {
     }
 }
 
+/// The response of two bodies like the heavier one of these responses, of which that of the world is zero.
+pub(crate) fn of_heavier([a, b]: [f64; 2]) -> f64 {
+    if a > 0.0 && b > 0.0 {
+        2.0 * a.min(b)
+    } else {
+        a + b
+    }
+}
+
 /// A contact of the problem.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::compliant) struct ContactTerm {
@@ -69,6 +78,15 @@ pub(in crate::compliant) struct RowTerm {
     pub(in crate::compliant) links: Links,
     /// Its trees sleep: it joins no island, and is not solved.
     pub(in crate::compliant) is_asleep: bool,
+    /// How far the points or the axes that it holds together stand apart at the start of the step.
+    pub(in crate::compliant) apart: Deviation,
+}
+
+/// A deviation of a constraint: a way (m) or a turn (rad); the other one is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Deviation {
+    pub(crate) way: f64,
+    pub(crate) turn: f64,
 }
 
 /// The convex problem of one implicit step:
@@ -331,8 +349,16 @@ impl Problem {
             law,
             links,
             is_asleep: false,
+            apart: Deviation::default(),
         });
         Ok(number)
+    }
+
+    /// Notes how far apart stands at the start of the step what the last row holds together.
+    pub(crate) fn note_deviation(&mut self, apart: Deviation) {
+        if let Some(row) = self.rows.last_mut() {
+            row.apart = apart;
+        }
     }
 
     /// The response `J A⁻¹ Jᵀ` of a row: velocity per impulse (1/kg). A regularisation far below it
@@ -347,6 +373,21 @@ impl Problem {
         let response = links.and_then(|links| self.response(&links, 1));
         self.jacobian.truncate(kept);
         Ok(response?[0][0])
+    }
+
+    /// As [`row_response`](Self::row_response), but as for two trees like that which responds less: a constraint
+    /// passes on the load of the heavier one through the lighter one, and is to be no softer for that.
+    pub(crate) fn response_of_heavier(
+        &mut self,
+        rows: &[(usize, &[f64])],
+    ) -> Result<f64, InputError> {
+        match rows {
+            [first, second] if first.0 != second.0 => {
+                let first = self.row_response(&[*first])?;
+                Ok(of_heavier([first, self.row_response(&[*second])?]))
+            }
+            _ => self.row_response(rows),
+        }
     }
 
     /// Copies rows into the flat storage, padded to `height` rows a tree.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::model::{StepState, SteppedSystem};
 use super::state::{Core, Once, Telling, sort_pressing};
 use super::statistics::{StepStatistics, StepTimes};
-use crate::compliant::Problem;
 use crate::compliant::welds::Welds;
+use crate::compliant::{Deviation, Problem};
 use crate::linalg::cholesky;
 use crate::mechanics::configuration::{check_configuration, check_input, rate};
 use crate::mechanics::contact::frames::check_start_frames;
@@ -184,6 +184,7 @@ impl Core {
         dt: f64,
     ) -> Result<(), InputError> {
         if self.once.terms {
+            self.look_for_apart(system);
             return Ok(());
         }
         refuse_gone(system, &self.problem)?;
@@ -191,6 +192,40 @@ impl Core {
             self.look_for_moved(system, dt);
         }
         Ok(())
+    }
+
+    /// Notes the joint whose bodies stand farthest apart by the larger of their sizes, where that is far: since each
+    /// step takes its forces in the directions of its start, steps that are long for a load on light bodies
+    /// throw them out ever more.
+    fn look_for_apart(&mut self, system: &dyn SteppedSystem) {
+        if !matches!(self.once.apart, Telling::Open) {
+            return;
+        }
+        let mut most = FAR;
+        for row in &self.problem.rows {
+            let Deviation { way, turn } = row.apart;
+            // Most deviations are far below all sizes: these are not asked for.
+            if row.is_asleep || way == 0.0 && turn <= most {
+                continue;
+            }
+            let bodies = row
+                .links
+                .iter()
+                .filter_map(|link| system.body_of_tree(link.tree));
+            let Some(body) = bodies.max_by(|a, b| a.size.total_cmp(&b.size)) else {
+                continue;
+            };
+            let share = way / body.size + turn;
+            if share > most {
+                most = share;
+                self.once.apart = Telling::Due(Doubt::Apart {
+                    body: body.number,
+                    t: self.t,
+                    way,
+                    turn,
+                });
+            }
+        }
     }
 
     /// Notes the body that the terms of this step moved farthest by its size, where that is far: bodies of a joint that

@@ -8,7 +8,8 @@ use crate::{InputError, validate};
 ///
 /// A deviation `g` is answered by the force `−k g − τ k ġ`, both at the end of the step. In a step
 /// the regularisation is `R = max(β² w / 4π², 1/(dt k (dt + τ)))` with the response `w` of the
-/// constraint (velocity per impulse), and the velocity without force `v̂ = −g/(dt + τ)`. A load `F`
+/// constraint (velocity per impulse), that of two bodies twice the smaller of their own: a light body passes on
+/// the load of a heavy one. The velocity without force is `v̂ = −g/(dt + τ)`. A load `F`
 /// at rest deviates it by `R dt (dt + τ) F`, which is `F/k` above the near-rigid limit.
 ///
 /// The default is rigid: `k = ∞`, `τ = 0`, `β = 0.1`.

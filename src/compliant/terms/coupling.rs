@@ -137,7 +137,7 @@ impl StepTerm for JointCoupling {
                 0.0
             };
             with_row(problem, row.iter().copied(), |problem, row| {
-                let response = problem.row_response(row)?;
+                let response = problem.response_of_heavier(row)?;
                 let law = self
                     .compliance
                     .law(state.dt, response, deviation, Bounds::BOTH);

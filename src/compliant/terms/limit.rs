@@ -88,7 +88,7 @@ impl StepTerm for JointLimit {
                 continue;
             }
             with_row(problem, at.rate(sign), |problem, row| {
-                let response = problem.row_response(row)?;
+                let response = problem.response_of_heavier(row)?;
                 let law = self
                     .compliance
                     .law(state.dt, response, distance, Bounds::PUSH);

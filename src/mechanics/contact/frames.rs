@@ -104,8 +104,8 @@ impl<'a, S: MechanicalSystem + ?Sized> Shifts<'a, S> {
     fn has_shifts(&mut self, block: &RowBlock<'_>, first: usize, size: usize) -> bool {
         let width = block.width;
         let (driven, tree) = (self.system.driven(), self.system.tree(block.tree));
-        let own = tree.start + first..tree.start + first + size;
-        if width < first + size || own.clone().any(|k| driven.contains(&k)) {
+        let mut own = tree.start + first..tree.start + first + size;
+        if width < first + size || own.any(|k| driven.contains(&k)) {
             return false;
         }
         if self.tree != Some(block.tree) {

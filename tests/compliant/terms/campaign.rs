@@ -118,7 +118,7 @@ impl Term {
     }
 
     /// The impulse along the row for the rate `rate` at the end of the step, and its slope; `w` is
-    /// the response of the row, `at` the form of the coordinates at the start.
+    /// the response, `at` the form of the coordinates at the start.
     fn impulse(&self, dt: f64, w: f64, at: f64, rate: f64) -> (f64, f64) {
         let least = 0.01 * w / (4.0 * PI * PI);
         // The force −k g − τ k ġ at the end of the step, with k no stiffer than the limit.
@@ -178,7 +178,23 @@ fn reference(system: &Random, dt: f64, q: &[f64], v0: &[f64], terms: &[Term]) ->
     let gradient = |v: &DVector<f64>| {
         let (mut gradient, mut hessian) = (a * (v - &free), a.clone());
         for (term, row) in terms.iter().zip(&rows) {
-            let response = (row.transpose() * &inverse * row)[0];
+            let of_tree = |own: &Range<usize>| {
+                let mut part = DVector::zeros(row.len());
+                part.rows_range_mut(own.clone())
+                    .copy_from(&row.rows_range(own.clone()));
+                (part.transpose() * &inverse * part)[0]
+            };
+            let each: Vec<f64> = system
+                .trees
+                .iter()
+                .map(of_tree)
+                .filter(|w| *w > 0.0)
+                .collect();
+            let response = match (term, &each[..]) {
+                // As for two trees like the heavier one.
+                (Term::JointCoupling(..), &[a, b]) => 2.0 * a.min(b),
+                _ => each.iter().sum(),
+            };
             let (impulse, slope) = term.impulse(dt, response, row.dot(&q), row.dot(v));
             gradient -= row * impulse;
             hessian += row * row.transpose() * slope;

@@ -5,6 +5,7 @@ mod bodies;
 mod campaign;
 mod derivatives;
 mod frozen;
+mod heavy_on_light;
 mod input;
 mod joints;
 mod kinematic;
