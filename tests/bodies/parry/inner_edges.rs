@@ -5,10 +5,10 @@ use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::{SharedShape, TriMesh, TriMeshFlags};
 use saltation::bodies::parry::utils::Array2;
 use saltation::bodies::{Body, Pose, Scene, Shape};
-use saltation::nalgebra::{DVector, Vector3};
+use saltation::nalgebra::{DVector, UnitQuaternion, Vector3};
 use saltation::{Compliant, Start};
 
-use super::{box_mesh, check_all, deepest, parry, points};
+use super::{box_mesh, check_all, corners, deepest, parry, points};
 use crate::random::SplitMix64;
 
 /// A height field `2 half` wide with `cells` cells a side, and its pose with heights along z.
@@ -336,4 +336,30 @@ fn a_ball_rolls_over_bumps_as_on_finer_ones() {
     let by = [20, 40, 80].map(|cells| (end(cells) - &finest).rows(0, 3).norm());
     assert!(by[1] < by[0] / 3.0 && by[2] < by[1] / 3.0, "{by:?}");
     assert!(by[2] < 3e-3, "{by:?}");
+}
+
+/// A box as a hull lies on a flat mesh of two triangles, without flags, a corner within rounding of the edge between
+/// them: no point of it lies deeper than it does.
+#[test]
+fn a_corner_beside_an_edge_of_a_flat_mesh_is_above_it() {
+    let ends = [[-3.0, -3.0], [3.0, -3.0], [3.0, 3.0], [-3.0, 3.0]];
+    let vertices = ends.map(|[x, y]| DVec3::new(x, y, 0.0)).to_vec();
+    let flat = TriMesh::new(vertices, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+    let flat = parry(SharedShape::new(flat));
+    let half = [0.3, 0.2, 0.1];
+    let hull = parry(SharedShape::convex_hull(&corners(half)).unwrap());
+    let mut random = SplitMix64(0xED6E);
+    for case in 0..2000 {
+        let [x, y] = [(); 2].map(|()| random.between(-1e-6, 1e-6));
+        let tilt = UnitQuaternion::from_scaled_axis(Vector3::new(x, y, 0.0));
+        let turn = Vector3::z() * random.between(0.0, std::f64::consts::TAU);
+        let turn = tilt * UnitQuaternion::from_scaled_axis(turn);
+        let corner = turn * Vector3::new(half[0], half[1], 0.0);
+        let (along, beside) = (random.between(-1.0, 1.0), random.between(-3e-6, 3e-6));
+        let place = [along - corner.x + beside, along - corner.y, half[2] - 4e-7];
+        let pose = Pose::new(place, [turn.w, turn.i, turn.j, turn.k]).unwrap();
+        let found = points((&hull, &pose), (&flat, &Pose::identity()), 1e-3);
+        let gap = deepest(&found).unwrap().gap;
+        assert!((-1e-5..0.0).contains(&gap), "{case}: {gap:e}");
+    }
 }

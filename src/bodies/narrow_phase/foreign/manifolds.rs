@@ -17,7 +17,7 @@ use super::super::{FEATURES, Manifold, ManifoldPoint, PlacedShape};
 use super::hull_faces::{Part, better_normal, corners};
 use super::on_surface::{Lean, Round, rises, touches};
 use super::patches::{Found, Side, is_same_normal, reduce};
-use super::{InOwnAxes, is_surface, of_parry, vector, with_parry};
+use super::{InOwnAxes, has_two_sides, is_surface, of_parry, vector, with_parry};
 use crate::bodies::Shape;
 use crate::{InputError, validate};
 
@@ -49,6 +49,7 @@ pub(in crate::bodies::narrow_phase) fn add(
         for manifold in &manifolds(a, b, reach)? {
             add_manifold(a, b, manifold, &mut points)?;
         }
+        drop_turned(a, b, &mut points)?;
         drop_leaning(a, b, size, &mut points)?;
     }
     // parry returns points beyond the margin too.
@@ -202,6 +203,43 @@ fn add_round(
         });
     }
     Ok(true)
+}
+
+/// Drops the points on a surface with two sides whose normals lead away from the centre of the other shape, which
+/// says on which side it lies: parry takes a corner within rounding of an edge for one from below, as deep
+/// as the whole shape. None is dropped where all would be.
+fn drop_turned(
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
+    points: &mut Vec<Found>,
+) -> Result<(), InputError> {
+    let (surface, other, sign) = if is_surface(b.shape) {
+        (b, a, 1.0)
+    } else {
+        (a, b, -1.0)
+    };
+    if points.len() < 2 || !has_two_sides(surface.shape) {
+        return Ok(());
+    }
+    let centre = of_parry(other.shape, other.shape, |of, _| {
+        let is_one = of.as_composite_shape().is_none();
+        is_one.then(|| vector(of.compute_bounding_sphere(&other.axes).center()))
+    })?;
+    let Some(centre) = centre else {
+        return Ok(());
+    };
+    let faces = |found: &Found| {
+        let on_surface = if sign > 0.0 {
+            found.point.on_b
+        } else {
+            found.point.on_a
+        };
+        sign * found.point.normal.dot(&(centre - on_surface)) > 0.0
+    };
+    if points.iter().any(faces) {
+        points.retain(faces);
+    }
+    Ok(())
 }
 
 /// Drops the points on a surface that it has no contact with along their normal: those whose normal

@@ -10,6 +10,7 @@ use parry3d_f64::glamx::{DQuat, DVec3};
 use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::shape::{
     Ball as ParryBall, Capsule, Cone, Cuboid, Cylinder, HalfSpace, Shape as ParryShape, ShapeType,
+    TriMeshFlags,
 };
 
 use super::PlacedShape;
@@ -79,6 +80,12 @@ fn of_parry<T>(
 fn is_surface(shape: &Shape) -> bool {
     let kind = shape.foreign.as_ref().map(|of| of.shape.shape_type());
     matches!(kind, Some(ShapeType::TriMesh | ShapeType::HeightField))
+}
+
+/// True for a mesh whose triangles hold on both sides.
+fn has_two_sides(shape: &Shape) -> bool {
+    let mesh = shape.foreign.as_ref().and_then(|of| of.shape.as_trimesh());
+    mesh.is_some_and(|mesh| (mesh.flags()).contains(TriMeshFlags::FIX_INTERNAL_EDGES_TWO_SIDED))
 }
 
 fn vector(v: DVec3) -> Vector3<f64> {
