@@ -88,12 +88,15 @@ impl EventFunction for Model<'_> {
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {
         let function = self.functions().function(k, mode);
         let ContactFunction::Gap(j) = function else {
+            let (q, v) = self.parts(x);
+            if self.gradient_of_onset(function, [q, v], mode, dh) {
+                return Some(0.0);
+            }
             // Where a slip in space stops forces turn with its direction within less than a
             // difference takes.
             if !self.stops_in_space(x, mode) {
                 return None;
             }
-            let (q, v) = self.parts(x);
             return self.gradient_of_force(function, State { t, q, v }, mode, dh);
         };
         if self.is_closed(mode, j) {

@@ -165,3 +165,48 @@ fn a_ball_rolls_to_another_one_in_any_direction() {
         assert!((t - 0.5).abs() < 1e-7, "{case} {size}: {t}");
     }
 }
+
+/// Boxes on an incline, turned, from rest: they rest or slide down with `g (sin α − μ cos α)`, and nothing is doubted.
+#[test]
+fn a_box_rests_or_slides_on_an_incline_without_a_doubt() {
+    let (mut random, mut slid) = (SplitMix64(0x1C11), 0);
+    for case in 0..24 {
+        let size = 10f64.powf(random.between(-3.0, 1.5));
+        let (mu, slope) = (random.between(0.05, 1.0), random.between(0.02, 1.0));
+        if (slope.tan() - mu).abs() < 0.02 {
+            continue;
+        }
+        let half = [
+            size * random.between(0.5, 1.0),
+            size * random.between(0.5, 1.0),
+            size * random.between(0.05, 0.2),
+        ];
+        let (sin, cos) = random.between(0.0, std::f64::consts::TAU).sin_cos();
+        let turn = random.between(0.0, std::f64::consts::PI);
+        let mut scene = Scene::new();
+        let (down, press) = (G * slope.sin(), G * slope.cos());
+        scene.gravity([down * cos, down * sin, -press]).unwrap();
+        let rough = |body: Body| body.friction(mu);
+        scene.add(rough(Body::fixed(Shape::plane()))).unwrap();
+        let cuboid = rough(Body::new(Shape::cuboid(half).unwrap()));
+        let cuboid = cuboid.orientation([turn.cos(), 0.0, 0.0, turn.sin()]);
+        scene.add(cuboid.position([0.0, 0.0, half[2]])).unwrap();
+        let (q, v) = scene.start();
+        let model = ContactModel::new(scene.fixed_contacts().unwrap());
+        let driver = EventDriven::new(model).unwrap().rtol(1e-8);
+        let time = 2.0 * (size / G).sqrt();
+        let run = { driver }.integrate(&Start::at(0.0).q(&q).v(&v), time);
+        let run = run.unwrap().completed().unwrap();
+        let way = 0.5 * (down - mu * press).max(0.0) * time * time;
+        slid += u32::from(way > 0.0);
+        let x = run.state();
+        let off = (x[0] - way * cos).hypot(x[1] - way * sin);
+        assert!(off < 1e-9 * size, "{case} {mu} {slope} {size}: {off:e}");
+        assert!(
+            run.is_guaranteed(),
+            "{case} {mu} {slope}: {:?}",
+            run.doubts()
+        );
+    }
+    assert!((3..21).contains(&slid), "{slid}");
+}

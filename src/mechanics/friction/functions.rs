@@ -5,10 +5,13 @@ use super::forces::{Dependent, Forces};
 use super::slow_slip::{onset, turns_from};
 use crate::Mode;
 use crate::impact::Contacting;
+use crate::impact::multipliers::unit;
+use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
+use crate::ode::difference::CENTRAL;
 
 /// How far loads are outside of the cones of forces, as a part of them, where a mode ends: more than
 /// the mode problem tolerates.
@@ -168,6 +171,49 @@ impl Model<'_> {
             }
             _ => NOT_ARMED,
         }
+    }
+
+    /// Writes the derivatives of the function that ends the beginning of a slip, by coordinates and
+    /// velocities; false for others. Differences along the motion would reach back over the rest from which it
+    /// begins, where a speed has a kink: those by coordinates are taken along its direction, with
+    /// velocities held.
+    pub(crate) fn gradient_of_onset(
+        &self,
+        function: ContactFunction,
+        [q, v]: [&[f64]; 2],
+        mode: &Mode,
+        out: &mut [f64],
+    ) -> bool {
+        let ContactFunction::Onset(j) = function else {
+            return false;
+        };
+        let slip = self.functions().slip(mode, j);
+        if !slip.begins || self.friction(j) == 0.0 {
+            return false;
+        }
+        let (by_coordinate, by_velocity) = out.split_at_mut(q.len());
+        let direction = unit(self.slip_velocity(j, q, v)).unwrap_or(slip.tangent());
+        with_zeros(self.row_tangents() * v.len() + q.len(), |scratch| {
+            let (rows, point) = scratch.split_at_mut(self.row_tangents() * v.len());
+            self.system().tangent_rows(j, q, rows);
+            by_velocity.fill(0.0);
+            for (row, part) in rows.chunks_exact(v.len().max(1)).zip(direction) {
+                for (to, entry) in by_velocity.iter_mut().zip(row) {
+                    *to -= part * entry;
+                }
+            }
+            point.copy_from_slice(q);
+            for (i, by) in by_coordinate.iter_mut().enumerate() {
+                let step = CENTRAL * q[i].abs().max(1.0);
+                let mut along = |at: f64| {
+                    point[i] = at;
+                    dot(&direction, &self.slip_velocity(j, point, v))
+                };
+                *by = (along(q[i] - step) - along(q[i] + step)) / (2.0 * step);
+                point[i] = q[i];
+            }
+        });
+        true
     }
 
     /// How much the slip of a contact may be off, as the tolerances allow.
