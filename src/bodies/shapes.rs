@@ -234,7 +234,9 @@ impl Shape {
     /// * Nothing trips on edges between the triangles of a flat or hollow surface. Balls and capsules
     ///   have the points that are closest on the whole surface, with exact normals on ridges and
     ///   borders; for other shapes parry corrects normals, with the flag `FIX_INTERNAL_EDGES`. Height
-    ///   fields and meshes that come without it are copied and get it. A height field then has one
+    ///   fields and meshes that come without it are copied and get it, meshes for both sides: the centre of a
+    ///   body says on which one it lies. Heights of a height field are along its y axis: a quarter turn about x
+    ///   lays it down. A height field that gets the flag has one
     ///   side, as a mesh has that comes with it: a ball whose centre lies less than the radius behind
     ///   the surface is pushed back through it. The triangles of a mesh must look the same way.
     /// * Tolerances of parry are lengths: shapes below 1 mm have gaps wrong by up to their size. Give

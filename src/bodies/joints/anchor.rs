@@ -106,7 +106,8 @@ impl Anchor {
     }
 
     /// Turns the x axis of the joint the shortest way to a direction, given in the axes that they have, of
-    /// any length but zero: the axis of a hinge or a slider.
+    /// any length but zero: the axis of a hinge or a slider. Two bodies that are turned about it against each other
+    /// have an angle there: [`Joint::as_placed`](super::Joint::as_placed) takes them as they stand.
     ///
     /// ```
     /// use saltation::bodies::{Anchor, Joint};
