@@ -159,9 +159,7 @@ fn a_ball_rolls_to_another_one_in_any_direction() {
             .events()
             .iter()
             .find(|event| event.contacts.contains(&2));
-        let t = impact
-            .map(|event| event.t)
-            .unwrap_or_else(|| panic!("{case}: {run:?}"));
+        let t = impact.map_or(f64::NAN, |event| event.t);
         assert!((t - 0.5).abs() < 1e-7, "{case} {size}: {t}");
     }
 }
