@@ -28,7 +28,7 @@ pub(crate) const SHORTER: f64 = 0.95;
 /// What a flow does in this part of a run is to be seen, where no time scale is stated: in longer steps it
 /// is asked at so many places whether a clock switches it.
 const SHORTEST: f64 = 0.01;
-const PLACES: std::ops::RangeInclusive<u8> = 8..=128;
+const PLACES: [u8; 5] = [8, 16, 32, 64, 128];
 /// Looks behind a crossing at how the field changes, before a whole step is made: the first may be at
 /// a place too far to tell.
 const LOOKS: u8 = 2;
@@ -169,7 +169,8 @@ impl<B: Buffer> Steps<B> {
     ) -> f64 {
         let length = lesser(step, state.tf - state.t);
         let is_enough = |places: &u8| f64::from(*places) * self.unseen >= length;
-        let places = PLACES.clone().find(is_enough).unwrap_or(*PLACES.end());
+        let [.., most] = PLACES;
+        let places = PLACES.into_iter().find(is_enough).unwrap_or(most);
         let State { t, x, mode, .. } = state;
         let until = (context.system).until_switch(*t, x.get(), mode, length, places.into());
         if until < length { until } else { step }

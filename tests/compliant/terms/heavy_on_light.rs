@@ -107,8 +107,10 @@ fn random_chains_hold_or_say_that_they_do_not() {
         let number = 0.01 * (chain.ball * G / (chain.link * chain.length)).sqrt();
         let what = format!("{case}: {number} {stretched} {:?}", run.doubts());
         assert!(stretched < 0.1 || is_told(&run), "{what}");
+        // Links of the weight of the load whip.
+        let is_taut = chain.ball > 30.0 * chain.link;
         assert!(
-            number > 0.25 || (stretched < 0.02 && !is_told(&run)),
+            number > 0.25 || !is_taut || (stretched < 0.02 && !is_told(&run)),
             "{what}"
         );
         told += u64::from(is_told(&run));

@@ -21,6 +21,9 @@ use super::{InOwnAxes, has_two_sides, is_surface, of_parry, vector, with_parry};
 use crate::bodies::Shape;
 use crate::{InputError, validate};
 
+/// Part of the size of a body to which it lies in a surface without doubt about its side.
+const SHALLOW: f64 = 0.01;
+
 /// Adds the contact points of two shapes, one at least of parry, with a gap up to `margin`.
 ///
 /// # Errors
@@ -49,7 +52,7 @@ pub(in crate::bodies::narrow_phase) fn add(
         for manifold in &manifolds(a, b, reach)? {
             add_manifold(a, b, manifold, &mut points)?;
         }
-        drop_turned(a, b, &mut points)?;
+        drop_turned(a, b, size, &mut points)?;
         drop_leaning(a, b, size, &mut points)?;
     }
     // parry returns points beyond the margin too.
@@ -207,10 +210,11 @@ fn add_round(
 
 /// Drops the points on a surface with two sides whose normals lead away from the centre of the other shape, which
 /// says on which side it lies: parry takes a corner within rounding of an edge for one from below, as deep
-/// as the whole shape. None is dropped where all would be.
+/// as the whole shape. None is dropped where the others lie deep too: then the sides are not told.
 fn drop_turned(
     a: InOwnAxes<'_>,
     b: InOwnAxes<'_>,
+    size: f64,
     points: &mut Vec<Found>,
 ) -> Result<(), InputError> {
     let (surface, other, sign) = if is_surface(b.shape) {
@@ -236,7 +240,9 @@ fn drop_turned(
         };
         sign * found.point.normal.dot(&(centre - on_surface)) > 0.0
     };
-    if points.iter().any(faces) {
+    let mut facing = points.iter().filter(|found| faces(found)).peekable();
+    let is_there = facing.peek().is_some();
+    if is_there && facing.all(|found| found.point.gap > -SHALLOW * size) {
         points.retain(faces);
     }
     Ok(())
