@@ -164,9 +164,15 @@ fn a_tower_of_ten_stands() {
 #[test]
 fn a_slab_that_a_clock_pushes_slips() {
     let (mu, speed, push) = (0.2, 0.5, 6.0);
-    let (mut doubted, times) = (0, if cfg!(debug_assertions) { 2 } else { 80 });
+    let (mut doubted, all) = (0, Vec::from_iter(0..80));
+    // In the last of these a step begins a rounding before the switch.
+    let times = if cfg!(debug_assertions) {
+        &[0, 5]
+    } else {
+        &all[..]
+    };
     let tolerances = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
-    for k in 0..times {
+    for &k in times {
         for rtol in tolerances {
             let from = 0.05 + 0.022 * f64::from(k) + 0.001_37;
             let mut stack = Stack::new(&[0.5; 2], &[mu; 2], 0.0);
@@ -185,8 +191,8 @@ fn a_slab_that_a_clock_pushes_slips() {
             let off = run.state()[3] - expected;
             // Accelerations are constant on either side of the switch, and no step has stages on both.
             assert!(off.abs() < 1e-12, "{from} {rtol}: {off:e}");
-            doubted += i32::from(!run.is_guaranteed());
+            doubted += usize::from(!run.is_guaranteed());
         }
     }
-    assert!(doubted <= 2 + times / 40, "{doubted}");
+    assert!(doubted <= 2 + times.len() / 40, "{doubted}");
 }

@@ -15,7 +15,7 @@ use crate::mechanics::configuration::{check_configuration, check_input, rate};
 use crate::mechanics::contact::frames::check_start_frames;
 use crate::mechanics::measured::Sizes;
 use crate::mechanics::trees::check_trees;
-use crate::mechanics::{ContactSet, Measured, MechanicalSystem};
+use crate::mechanics::{ContactSet, Measured, MechanicalSystem, TreeBody};
 use crate::{Doubt, InputError, validate};
 
 /// Way of a body by the terms of one step, by its size, from which it is said that they moved it far.
@@ -203,9 +203,8 @@ impl Core {
         }
         let mut most = FAR;
         for row in &self.problem.rows {
-            let Deviation { way, turn } = row.apart;
             // Most deviations are far below all sizes: these are not asked for.
-            if row.is_asleep || way == 0.0 && turn <= most {
+            if row.is_asleep || row.apart.way == 0.0 && row.apart.turn <= most {
                 continue;
             }
             let bodies = row
@@ -215,15 +214,8 @@ impl Core {
             let Some(body) = bodies.max_by(|a, b| a.size.total_cmp(&b.size)) else {
                 continue;
             };
-            let share = way / body.size + turn;
-            if share > most {
-                most = share;
-                self.once.apart = Telling::Due(Doubt::Apart {
-                    body: body.number,
-                    t: self.t,
-                    way,
-                    turn,
-                });
+            if let Some(doubt) = farther(&mut most, &body, row.apart, self.t) {
+                self.once.apart = Telling::Due(doubt);
             }
         }
     }
@@ -254,18 +246,23 @@ impl Core {
             cholesky::solve(&block, 6, change);
             let norm = |of: &[f64]| of.iter().map(|x| x * x).sum::<f64>().sqrt();
             let (turn, way) = (dt * norm(&change[..3]), dt * norm(&change[3..]));
-            let share = way / body.size + turn;
-            if share > most {
-                most = share;
-                self.once.apart = Telling::Due(Doubt::Apart {
-                    body: body.number,
-                    t: self.t,
-                    way,
-                    turn,
-                });
+            let moved = Deviation { way, turn };
+            if let Some(doubt) = farther(&mut most, &body, moved, self.t) {
+                self.once.apart = Telling::Due(doubt);
             }
         }
     }
+}
+
+/// The doubt of a body that is moved or stands apart farther than the farthest so far, by its size.
+fn farther(most: &mut f64, body: &TreeBody, of: Deviation, t: f64) -> Option<Doubt> {
+    let Deviation { way, turn } = of;
+    let share = way / body.size + turn;
+    (share > *most).then(|| {
+        *most = share;
+        let body = body.number;
+        Doubt::Apart { body, t, way, turn }
+    })
 }
 
 /// Refuses terms on bodies that were removed: they would be held by a ghost with its mass.
