@@ -164,7 +164,7 @@ fn a_tower_of_ten_stands() {
 #[test]
 fn a_slab_that_a_clock_pushes_slips() {
     let (mu, speed, push) = (0.2, 0.5, 6.0);
-    let (mut doubted, all) = (0, Vec::from_iter(0..80));
+    let (mut doubted, all) = (0, (0..80).collect::<Vec<_>>());
     // In the last of these a step begins a rounding before the switch.
     let times = if cfg!(debug_assertions) {
         &[0, 5]
