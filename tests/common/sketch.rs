@@ -23,6 +23,7 @@ pub(crate) struct Sketch {
     flags: usize,
     admissible: RangeInclusive<f64>,
     min_rate: Option<f64>,
+    tolerance: f64,
     time_scale: Option<f64>,
     max_rates: Vec<f64>,
     is_affine: bool,
@@ -42,6 +43,7 @@ impl Sketch {
             flags: 0,
             admissible: f64::NEG_INFINITY..=f64::INFINITY,
             min_rate: None,
+            tolerance: 0.0,
             time_scale: None,
             max_rates: Vec::new(),
             is_affine: false,
@@ -87,6 +89,12 @@ impl Sketch {
     /// The liveness bound of all event functions.
     pub(crate) fn min_rate(mut self, rate: f64) -> Self {
         self.min_rate = Some(rate);
+        self
+    }
+
+    /// The tolerance of all event functions.
+    pub(crate) fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
         self
     }
 
@@ -161,6 +169,9 @@ impl EventFunction for Sketch {
     }
     fn min_rate(&self, _k: usize) -> Option<f64> {
         self.min_rate
+    }
+    fn event_tolerance(&self, _k: usize) -> f64 {
+        self.tolerance
     }
     fn time_scale(&self, _k: usize) -> Option<f64> {
         self.time_scale

@@ -104,3 +104,32 @@ fn what_jumps_across_is_located_behind_the_jump_without_a_doubt() {
     }
     assert!(doubted <= cases / 1000, "{doubted}");
 }
+
+/// A run that starts a few roundings before a jump crosses there, though its first sample lies behind and the function
+/// starts no more than some tolerances off its surface.
+#[test]
+fn a_jump_at_the_start_of_a_run_is_crossed() {
+    for tolerance in [0.0, 1e-10] {
+        for ahead in [1.0, 8.0, 64.0, 1e3] {
+            for span in [1e-8, 1e-6, 1e-3, 1.0] {
+                let from = 0.161_37;
+                let at = from * (1.0 + ahead * f64::EPSILON);
+                let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+                    .events(
+                        [Watch::BOTH],
+                        move |_, t, _, _| {
+                            if t > at { 0.61 } else { -2e-9 }
+                        },
+                    )
+                    .tolerance(tolerance);
+                let mut integrator = Integrator::new(system).unwrap();
+                let run = integrator
+                    .integrate(&Start::at(from).x(&[0.0]), from + span)
+                    .unwrap();
+                let found: Vec<f64> = run.crossings().iter().map(|found| found.t).collect();
+                let what = format!("{tolerance} {ahead} {span}: {found:?} {at}");
+                assert!(found.len() == 1 && (found[0] - at).abs() < 1e-14, "{what}");
+            }
+        }
+    }
+}
