@@ -242,10 +242,12 @@ impl IslandSolver {
         length * norm(&self.direction.dv) <= 1e-14 * norm(&self.iterate.v)
     }
 
-    /// True where momenta and impulses of this size are rounding of the places of the trees.
-    fn is_at_rest(&self, settings: &SolverSettings, scale: f64) -> bool {
+    /// True where momenta and impulses of this size, and what they are short of balance, are rounding of the
+    /// places of the trees.
+    fn is_at_rest(&self, settings: &SolverSettings, residual: f64, scale: f64) -> bool {
         let inertia = self.island.scale.iter().map(|d| 1.0 / (d * d));
-        scale <= settings.rest_speed * inertia.sum::<f64>().sqrt()
+        let rounding = settings.rest_speed * inertia.sum::<f64>().sqrt();
+        residual <= rounding && scale <= rounding
     }
 
     fn end(&mut self, settings: &SolverSettings, convergence: Convergence) {
@@ -268,7 +270,7 @@ impl IslandSolver {
             {
                 Convergence::Cost
             }
-            _ if self.is_at_rest(settings, scale) => Convergence::Cost,
+            _ if self.is_at_rest(settings, residual, scale) => Convergence::Cost,
             // Rounding leaves nothing to do, but momenta are not in balance.
             Convergence::Gradient | Convergence::Cost => Convergence::Stalled,
             other => other,

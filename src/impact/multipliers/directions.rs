@@ -125,7 +125,8 @@ impl ContactRates<'_> {
 
     /// Writes the multipliers of a mode in which slips begin in space, and the directions in which
     /// they do so. The directions given are where Newton's method starts. `None` where it does not
-    /// settle, in 40 steps; else as [`solve`](Self::solve).
+    /// settle, in 40 steps; else as [`solve`](Self::solve). Where loads are shared it is tried with up to four
+    /// sharings more.
     ///
     /// Where contacts depend on each other, and with the multipliers of least norm one pulls, its friction
     /// would push with the others and hold more than they can: then loads are shared so that all push, if
