@@ -42,15 +42,6 @@ impl Links {
     }
 }
 
-/// The response of two bodies like the heavier one of these responses, of which that of the world is zero.
-pub(crate) fn of_heavier([a, b]: [f64; 2]) -> f64 {
-    if a > 0.0 && b > 0.0 {
-        2.0 * a.min(b)
-    } else {
-        a + b
-    }
-}
-
 /// A contact of the problem.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::compliant) struct ContactTerm {
@@ -132,7 +123,7 @@ pub struct Problem {
     /// The number of rows up to the end of each term.
     ends: Vec<usize>,
     /// `A⁻¹ Jᵀ` of a row, and the padded rows of a contact.
-    scratch: Vec<f64>,
+    pub(super) scratch: Vec<f64>,
 }
 
 impl Problem {
@@ -361,37 +352,12 @@ impl Problem {
         }
     }
 
-    /// The response `J A⁻¹ Jᵀ` of a row: velocity per impulse (1/kg). A regularisation far below it
-    /// makes a term stiffer than the step can use.
-    ///
-    /// # Errors
-    /// As [`add_row`](Self::add_row).
-    pub fn row_response(&mut self, rows: &[(usize, &[f64])]) -> Result<f64, InputError> {
-        let kept = self.jacobian.len();
-        let links = self.links(rows, 1);
-        let links = links.map_err(validate::rows_of("row", self.rows.len()));
-        let response = links.and_then(|links| self.response(&links, 1));
-        self.jacobian.truncate(kept);
-        Ok(response?[0][0])
-    }
-
-    /// As [`row_response`](Self::row_response), but as for two trees like that which responds less: a constraint
-    /// passes on the load of the heavier one through the lighter one, and is to be no softer for that.
-    pub(crate) fn response_of_heavier(
+    /// Copies rows into the flat storage, padded to `height` rows a tree.
+    pub(super) fn links(
         &mut self,
         rows: &[(usize, &[f64])],
-    ) -> Result<f64, InputError> {
-        match rows {
-            [first, second] if first.0 != second.0 => {
-                let first = self.row_response(&[*first])?;
-                Ok(of_heavier([first, self.row_response(&[*second])?]))
-            }
-            _ => self.row_response(rows),
-        }
-    }
-
-    /// Copies rows into the flat storage, padded to `height` rows a tree.
-    fn links(&mut self, rows: &[(usize, &[f64])], height: usize) -> Result<Links, InputError> {
+        height: usize,
+    ) -> Result<Links, InputError> {
         let number = match rows {
             [_] | [_, _] => rows.len(),
             // A contact of no tree moves nothing; one of three is not one of two bodies.
@@ -442,7 +408,7 @@ impl Problem {
     }
 
     /// Factorises the block of a tree, unless that has been done.
-    fn factorise_tree(&mut self, number: usize) -> Result<(), InputError> {
+    pub(super) fn factorise_tree(&mut self, number: usize) -> Result<(), InputError> {
         let tree = &mut self.trees[number];
         let n = tree.width;
         let factor = &mut self.factors[tree.place..tree.place + n * n];
@@ -457,35 +423,6 @@ impl Problem {
         }
         tree.factored = true;
         Ok(())
-    }
-
-    /// `W = Σ J A⁻¹ Jᵀ` of a term with `height` rows.
-    fn response(&mut self, links: &Links, height: usize) -> Result<[[f64; 3]; 3], InputError> {
-        let mut response = [[0.0; 3]; 3];
-        for link in links.iter() {
-            self.factorise_tree(link.tree)?;
-            let tree = &self.trees[link.tree];
-            let n = tree.width;
-            let factor = &self.factors[tree.place..tree.place + n * n];
-            // With A = L Lᵀ, W = YᵀY for Y = L⁻¹ Jᵀ. Y has a row a velocity.
-            let rows = &self.jacobian[link.place..link.place + height * n];
-            self.scratch.clear();
-            self.scratch.resize(n * height, 0.0);
-            for (r, row) in rows.chunks_exact(n).enumerate() {
-                for (k, entry) in row.iter().enumerate() {
-                    self.scratch[k * height + r] = *entry;
-                }
-            }
-            kernels::solve_rows(factor, &mut self.scratch, n, height);
-            for y in self.scratch.chunks_exact(height) {
-                for (a, sums) in y.iter().zip(&mut response) {
-                    for (b, sum) in y.iter().zip(sums) {
-                        *sum += a * b;
-                    }
-                }
-            }
-        }
-        Ok(response)
     }
 
     /// The length of the step (s).
