@@ -2,8 +2,6 @@
 //! step resolves.
 
 use super::Problem;
-use super::trees_and_terms::Links;
-use crate::linalg::block_kernels as kernels;
 use crate::{InputError, validate};
 
 /// The response of two bodies like the heavier one of these responses, of which that of the world is zero.
@@ -43,38 +41,5 @@ impl Problem {
             }
             _ => self.row_response(rows),
         }
-    }
-
-    /// `W = Σ J A⁻¹ Jᵀ` of a term with `height` rows.
-    pub(super) fn response(
-        &mut self,
-        links: &Links,
-        height: usize,
-    ) -> Result<[[f64; 3]; 3], InputError> {
-        let mut response = [[0.0; 3]; 3];
-        for link in links.iter() {
-            self.factorise_tree(link.tree)?;
-            let tree = &self.trees[link.tree];
-            let n = tree.width;
-            let factor = &self.factors[tree.place..tree.place + n * n];
-            // With A = L Lᵀ, W = YᵀY for Y = L⁻¹ Jᵀ. Y has a row a velocity.
-            let rows = &self.jacobian[link.place..link.place + height * n];
-            self.scratch.clear();
-            self.scratch.resize(n * height, 0.0);
-            for (r, row) in rows.chunks_exact(n).enumerate() {
-                for (k, entry) in row.iter().enumerate() {
-                    self.scratch[k * height + r] = *entry;
-                }
-            }
-            kernels::solve_rows(factor, &mut self.scratch, n, height);
-            for y in self.scratch.chunks_exact(height) {
-                for (a, sums) in y.iter().zip(&mut response) {
-                    for (b, sum) in y.iter().zip(sums) {
-                        *sum += a * b;
-                    }
-                }
-            }
-        }
-        Ok(response)
     }
 }

@@ -123,7 +123,7 @@ pub struct Problem {
     /// The number of rows up to the end of each term.
     ends: Vec<usize>,
     /// `A⁻¹ Jᵀ` of a row, and the padded rows of a contact.
-    pub(super) scratch: Vec<f64>,
+    scratch: Vec<f64>,
 }
 
 impl Problem {
@@ -408,7 +408,7 @@ impl Problem {
     }
 
     /// Factorises the block of a tree, unless that has been done.
-    pub(super) fn factorise_tree(&mut self, number: usize) -> Result<(), InputError> {
+    fn factorise_tree(&mut self, number: usize) -> Result<(), InputError> {
         let tree = &mut self.trees[number];
         let n = tree.width;
         let factor = &mut self.factors[tree.place..tree.place + n * n];
@@ -423,6 +423,39 @@ impl Problem {
         }
         tree.factored = true;
         Ok(())
+    }
+
+    /// `W = Σ J A⁻¹ Jᵀ` of a term with `height` rows.
+    pub(super) fn response(
+        &mut self,
+        links: &Links,
+        height: usize,
+    ) -> Result<[[f64; 3]; 3], InputError> {
+        let mut response = [[0.0; 3]; 3];
+        for link in links.iter() {
+            self.factorise_tree(link.tree)?;
+            let tree = &self.trees[link.tree];
+            let n = tree.width;
+            let factor = &self.factors[tree.place..tree.place + n * n];
+            // With A = L Lᵀ, W = YᵀY for Y = L⁻¹ Jᵀ. Y has a row a velocity.
+            let rows = &self.jacobian[link.place..link.place + height * n];
+            self.scratch.clear();
+            self.scratch.resize(n * height, 0.0);
+            for (r, row) in rows.chunks_exact(n).enumerate() {
+                for (k, entry) in row.iter().enumerate() {
+                    self.scratch[k * height + r] = *entry;
+                }
+            }
+            kernels::solve_rows(factor, &mut self.scratch, n, height);
+            for y in self.scratch.chunks_exact(height) {
+                for (a, sums) in y.iter().zip(&mut response) {
+                    for (b, sum) in y.iter().zip(sums) {
+                        *sum += a * b;
+                    }
+                }
+            }
+        }
+        Ok(response)
     }
 
     /// The length of the step (s).
