@@ -13,8 +13,8 @@
 //!    changes.
 //! 3. Face: the face of the other box that looks most into it is clipped by its borders; edges: the
 //!    closest points of both lines.
-//! 4. Where boxes are apart and this gives no point within the margin, a vertex or an edge is
-//!    closest: all vertices and edge pairs are compared.
+//! 4. Boxes that are apart, and whose corners over a face are not as deep as the axis says, or whose
+//!    edges do not meet: a vertex or an edge is closest, and all vertices and edge pairs are compared.
 
 use nalgebra::Vector3;
 
@@ -151,8 +151,8 @@ fn add_boxes(two: Two<'_>, margin: f64, out: &mut Manifold) {
         }
     }
     match best.kind {
-        // Where the boxes are round, what is closest decides.
-        Kind::Face(_) if best.by > 0.0 && two.radii() > 0.0 => {}
+        // The corners over the face are further than what is closest: a vertex or an edge beside it.
+        Kind::Face(_) if best.by > 0.0 => {}
         Kind::Face(face) => OverFace::new(two, face, height).add(margin, out),
         Kind::Edges(i, j) => {
             let edge_a = two.a.edge_towards(i, -best.normal);

@@ -238,9 +238,6 @@ fn check(draw: &mut Draw, a: &Round, b: &Round, margin: f64, tally: &mut Tally) 
         let exact = (lowest.gap - gap).abs() < 1e-9;
         tally.exact += usize::from(exact);
         let most = match [a.core, b.core] {
-            // Two faces of boxes without radii may have their points where both are one over the
-            // other, though a vertex beside is nearer.
-            [Core::Box, Core::Box] if radii == 0.0 => f64::INFINITY,
             [Core::Box, Core::Box] => 1.002 * core + 1e-4,
             // Edges that are parallel up to 0.02 rad are taken to touch at their ends.
             [Core::Segment, Core::Box] => core + 0.02,
