@@ -81,7 +81,7 @@ const STATED: &str = "
 case                                 | crossings flow flip h rows products windows allocations
 hopper                               | 4 323 0 331 0 0 79 0
 hopper, as written                   | 4 319 4 86 61 0 10 0
-plate of 2                           | 8 184 0 629 0 0 52 0
+plate of 2                           | 8 184 0 630 0 0 52 0
 plate of 10                          | 37 281 0 3543 0 0 49 0
 plate of 50                          | 180 835 0 30721 0 0 46 0
 plate of 50, as written              | 180 655 180 13334 970 0 27 0

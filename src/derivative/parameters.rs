@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use super::repeat::RepeatedReset;
 use crate::hybrid::evaluate::Point;
 use crate::model::forward::{event_methods, flow_methods};
-use crate::ode::difference::{Line, step_along};
+use crate::ode::difference::{Line, coordinate_step};
 use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
 use crate::{
     Crossed, Crossing, Displacement, EventFunction, Flow, Mode, NoDerivative, Record, Stop,
@@ -458,7 +458,7 @@ impl<'a> Reset<'a> {
 
 /// Step of a difference by a parameter: relative to its size, since a parameter has no other scale.
 pub(super) fn own_step(p: f64) -> f64 {
-    let unit = step_along(0.0, &[0.0], 0.0, &[1.0]);
+    let unit = coordinate_step(0.0);
     if p == 0.0 { unit } else { unit * p.abs() }
 }
 

@@ -131,7 +131,7 @@ impl Columns {
             self.count_step(t, segment)?;
             let remaining = segment.t - t;
             let proposed = self.lengths.next;
-            let proposal = Proposal::new(proposed, LAST * proposed, remaining);
+            let proposal = Proposal::new(t, proposed, LAST * proposed, remaining);
             let step = proposal.step;
             self.try_step(context.system, segment, t, step)?;
             let error = self.error(step);

@@ -1,7 +1,8 @@
 //! The lengths of adaptive steps: which to try, and what success and failure say of the next.
 //! Used by the run, by the columns of derivatives and by impacts with friction.
 
-use super::{StepControl, greater};
+use super::difference::on_clock;
+use super::{StepControl, greater, lesser};
 
 /// A last step up to this much longer than proposed spares one of almost no length.
 pub(crate) const LAST: f64 = 1.01;
@@ -24,14 +25,15 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// The proposed step. If the end is no farther than `most`, the step goes exactly to the end,
-    /// `remaining` seconds away.
+    /// The proposed step from a time `t`, as the clock shows it. If the end is no farther than `most`, the
+    /// step goes exactly to the end, `remaining` seconds away.
     #[inline]
-    pub(crate) fn new(proposed: f64, most: f64, remaining: f64) -> Self {
+    pub(crate) fn new(t: f64, proposed: f64, most: f64, remaining: f64) -> Self {
+        let proposed = on_clock(t, proposed);
         let step = if most >= remaining {
             remaining
         } else {
-            proposed
+            lesser(proposed, remaining)
         };
         Self { proposed, step }
     }
@@ -75,13 +77,13 @@ mod tests {
     #[test]
     fn a_last_step_ends_at_the_end_and_says_nothing_against_longer_ones() {
         let mut steps = Adaptive::new(0.5);
-        let proposal = Proposal::new(steps.next, LAST * steps.next, 0.504);
+        let proposal = Proposal::new(0.0, steps.next, LAST * steps.next, 0.504);
         assert_eq!(proposal.step.to_bits(), 0.504f64.to_bits());
-        let proposal = Proposal::new(steps.next, LAST * steps.next, 0.1);
+        let proposal = Proposal::new(0.0, steps.next, LAST * steps.next, 0.1);
         steps.accept(proposal, 1.0);
         assert_eq!(steps.next.to_bits(), 0.5f64.to_bits());
         // A whole step with this error is followed by a shorter one.
-        let proposal = Proposal::new(steps.next, LAST * steps.next, 10.0);
+        let proposal = Proposal::new(0.0, steps.next, LAST * steps.next, 10.0);
         assert_eq!(proposal.step.to_bits(), 0.5f64.to_bits());
         steps.accept(proposal, 1.0);
         assert!(steps.next < 0.5, "{steps:?}");
@@ -94,7 +96,7 @@ mod tests {
         steps.reject(1.0, 50.0);
         let shorter = steps.next;
         assert!(shorter < 0.6 && steps.was_rejected());
-        steps.accept(Proposal::new(shorter, shorter, 10.0), 1e-9);
+        steps.accept(Proposal::new(0.0, shorter, shorter, 10.0), 1e-9);
         assert!(steps.next <= shorter && !steps.was_rejected());
         steps.reject(1.0, f64::NAN);
         assert!((steps.next - 0.1).abs() < 1e-15);

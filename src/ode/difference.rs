@@ -12,25 +12,68 @@ pub(super) fn largest(v: &[f64]) -> f64 {
     })
 }
 
-/// Parameter step for a central difference along `(dt, dx)` from `(t, x)`: moves the state by about
-/// `CENTRAL` of its size (or of 1, when it is smaller) and the time likewise. Where components
-/// differ in size, what suits the largest is `s_1`, too far for the others by truncation, and what
-/// suits each is `s_0`, too short for the largest by rounding: of `s³ = s_0² s_1` both errors are
-/// alike.
-pub(crate) fn step_along(t: f64, x: &[f64], dt: f64, dx: &[f64]) -> f64 {
-    let widest = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
+/// What moves no faster stands still; steps along it stay finite.
+const STILL: f64 = 1e-250;
+/// A step in time is at least this many roundings of the time: the clock shows no less.
+const TICKS: f64 = 4.0;
+
+/// A step of length `s` that a clock at time `t` shows as it is: of `t`, `t + s` and `t - s` the
+/// differences are exact. Steps of a length that is rounded on the clock would, one after another, let the state
+/// drift from its time.
+#[inline]
+pub(crate) fn on_clock(t: f64, s: f64) -> f64 {
+    let t = t.abs();
+    (t + s) - t
+}
+
+/// Step of a central difference by a coordinate, which follows its size.
+pub(crate) fn coordinate_step(here: f64) -> f64 {
+    CENTRAL * here.abs().max(1.0)
+}
+
+/// Step of a central difference by the time, on the clock (s). Time has no origin: the step does not
+/// grow with the time, but for what its rounding asks.
+pub(crate) fn time_step(t: f64) -> f64 {
+    on_clock(t, CENTRAL.max(least_time_step(t)))
+}
+
+/// The shortest step in time that the clock shows (s).
+pub(crate) fn least_time_step(t: f64) -> f64 {
+    TICKS * f64::EPSILON * t.abs()
+}
+
+/// Parameter step for a central difference along `dx` from `x`: moves the state by about `CENTRAL` of
+/// its size (or of 1, when it is smaller). Where components differ in size, what suits the largest is
+/// `s_1`, too far for the others by truncation, and what suits each is `s_0`, too short for the
+/// largest by rounding: of `s³ = s_0² s_1` both errors are alike.
+pub(crate) fn state_step(x: &[f64], dx: &[f64]) -> f64 {
+    let widest = largest(x).max(1.0) / largest(dx).max(STILL);
     let each = x
         .iter()
         .zip(dx)
-        .map(|(x, dx)| x.abs().max(1.0) / dx.abs().max(f64::MIN_POSITIVE));
+        .map(|(x, dx)| x.abs().max(1.0) / dx.abs().max(STILL));
     let shortest = each.fold(widest, f64::min);
-    let state = if shortest < widest {
-        CENTRAL * (shortest * shortest * widest).cbrt()
+    if shortest < widest {
+        CENTRAL * shortest * (widest / shortest).cbrt()
     } else {
         CENTRAL * widest
-    };
-    let time = CENTRAL * t.abs().max(1.0) / dt.abs().max(f64::MIN_POSITIVE);
-    state.min(time)
+    }
+}
+
+/// Parameter step for a central difference along `(dt, dx)` from `(t, x)`: that of the state, but the
+/// time moves by [`time_step`] at most, and so far that the clock shows it.
+pub(crate) fn step_along(t: f64, x: &[f64], dt: f64, dx: &[f64]) -> f64 {
+    let state = state_step(x, dx);
+    if dt == 0.0 {
+        return state;
+    }
+    shown(t, state.min(CENTRAL / dt.abs()), dt)
+}
+
+/// The step `s` along a line whose time moves by `dt`, so that the clock shows it.
+fn shown(t: f64, s: f64, dt: f64) -> f64 {
+    let dt = dt.abs();
+    on_clock(t, (s * dt).max(least_time_step(t))) / dt
 }
 
 /// A straight line through `(t, x)`, along `(dt, dx)`.
@@ -76,6 +119,7 @@ pub(crate) fn vector_within<E>(
     behind: &mut [f64],
 ) -> Result<(), E> {
     let s = part * step_along(t, x, dt, dx);
+    let s = if dt == 0.0 { s } else { shown(t, s, dt) };
     for (s, value) in [(s, &mut *out), (-s, &mut *behind)] {
         for i in 0..x.len() {
             point[i] = x[i] + s * dx[i];
@@ -101,21 +145,21 @@ pub(crate) fn gradient(
 ) -> f64 {
     point.copy_from_slice(x);
     for i in 0..x.len() {
-        row[i] = slope(x[i], |value| {
+        row[i] = slope(x[i], coordinate_step(x[i]), |value| {
             point[i] = value;
             g(t, point)
         });
         point[i] = x[i];
     }
-    slope(t, |t| g(t, point))
+    slope(t, time_step(t), |t| g(t, point))
 }
 
 /// The derivative of `g` at `x` from the central differences of two steps. Their errors by
 /// truncation, one four times the other, cancel: quantities that cancel, such as the coupling of
 /// two contacts, have no part of them that all evaluations share. The steps are twice and four
-/// times the usual one, so that rounding is no more than that of a single difference.
-fn slope(x: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
-    let step = 2.0 * step_along(x, &[], 1.0, &[]);
+/// times the `usual` one, so that rounding is no more than that of a single difference.
+fn slope(x: f64, usual: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
+    let step = 2.0 * usual;
     let mut over = |step: f64| {
         // The distance of the two coordinates is exact, the step is not.
         let (behind, ahead) = (x - step, x + step);

@@ -1,6 +1,9 @@
 //! Finite differences whose step is found: shortened until the function is straight along it.
 
-use super::difference::{CENTRAL, Line, gradient, largest, step_along, vector_within};
+use super::difference::{
+    CENTRAL, Line, coordinate_step, gradient, largest, least_time_step, on_clock, state_step,
+    step_along, time_step, vector_within,
+};
 
 /// A derivative whose differences over a step and over half of it differ by less than this part
 /// needs no other step.
@@ -37,16 +40,20 @@ pub(crate) fn resolved_gradient(
     let terms = terms.sum::<f64>() + (moving * t).abs() + g(t, x).abs();
     let terms = if terms.is_finite() { terms } else { 0.0 };
     for axis in (0..x.len()).map(Some).chain([None]) {
-        let (entry, here, size) = match axis {
-            Some(i) => (&mut row[i], x[i].abs(), size(i)),
-            None => (&mut moving, t.abs(), 1.0),
+        let (entry, step, user, least) = if let Some(i) = axis {
+            let (here, step) = (x[i].abs(), coordinate_step(x[i]));
+            let user = here.max(size(i)) / here.max(1.0);
+            (&mut row[i], step, user, LEAST * here / step)
+        } else {
+            // The time has no size, and its step no rounding.
+            let step = time_step(t);
+            (&mut moving, step, 1.0, least_time_step(t) / step)
         };
-        let step = CENTRAL * here.max(1.0);
         let rounding = 4.0 * f64::EPSILON / ENOUGH * terms / step;
         let parts = Parts {
             start: 1.0,
-            user: here.max(size) / here.max(1.0),
-            least: LEAST * here / step,
+            user,
+            least,
         };
         let found = resolve(
             parts,
@@ -75,8 +82,10 @@ fn along_axis(
     part: f64,
     point: &mut [f64],
 ) -> f64 {
-    let here = axis.map_or(t, |i| x[i]);
-    let step = part * step_along(0.0, &[here], 0.0, &[1.0]);
+    let (here, step) = match axis {
+        Some(i) => (x[i], part * coordinate_step(x[i])),
+        None => (t, on_clock(t, part * time_step(t))),
+    };
     // The distance of the two coordinates is exact, the step is not.
     let (behind, ahead) = (here - step, here + step);
     let mut at = |coordinate: f64| match axis {
@@ -125,9 +134,14 @@ impl Parts {
         let moved = || (0..x.len()).filter(|&i| dx[i] != 0.0);
         let largest_moved = moved().fold(0.0, |most: f64, i| most.max(x[i].abs()));
         let state = largest_moved / largest(dx).max(f64::MIN_POSITIVE);
-        let time = if dt == 0.0 { 0.0 } else { (t / dt).abs() };
+        // The time has no size, and its step no rounding.
+        let time = if dt == 0.0 {
+            0.0
+        } else {
+            least_time_step(t) / dt.abs()
+        };
         let own = moved().map(|i| x[i].abs().max(size(i)) / dx[i].abs());
-        let least = LEAST * state.max(time) / step;
+        let least = (LEAST * state).max(time) / step;
         Self {
             start,
             user: (CENTRAL * own.fold(f64::INFINITY, f64::min) / step).max(least),
@@ -138,7 +152,8 @@ impl Parts {
 
 /// Derivative of the map `g(t, x, out)`, from states to states, along a line, with a step that is
 /// shortened until `g` is straight along it, into the first of three vectors; returns an entry of
-/// it that no step resolves, if there is one. Four evaluations where no step is shortened.
+/// it that no step resolves, if there is one. Four evaluations where no step is shortened, and two more where
+/// the time moves by less than the clock shows while the state moves by its step.
 pub(crate) fn resolved_along<E>(
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
     line: Line<'_>,
@@ -146,16 +161,41 @@ pub(crate) fn resolved_along<E>(
     point: &mut [f64],
     behind: &mut [f64],
 ) -> Result<Option<usize>, E> {
+    let Line { t, x, dt, dx } = line;
+    let hidden = dt != 0.0 && state_step(x, dx) * dt.abs() < least_time_step(t);
+    let (line, in_time) = if hidden {
+        let in_time = by_time(&mut g, line, out.len(), point, behind)?;
+        (Line { dt: 0.0, ..line }, in_time)
+    } else {
+        (line, Vec::new())
+    };
     let mut within =
         |part: f64, out: &mut [f64]| vector_within(part, &mut g, line, out, point, behind);
     within(1.0, out)?;
-    let Line { t, x, dt, dx } = line;
-    let step = step_along(t, x, dt, dx);
+    let step = step_along(t, x, line.dt, dx);
     // Values are rounded as the state is.
     let rounding = |i: usize, part: f64| 4.0 * f64::EPSILON / ENOUGH * x[i].abs() / (part * step);
     let parts = Parts::along(1.0, line, |_| 1.0);
-    let found = resolve(parts, within, rounding, [out, half, beside])?;
+    let found = resolve(parts, within, rounding, [&mut *out, half, beside])?;
+    for (out, in_time) in out.iter_mut().zip(in_time) {
+        *out += dt * in_time;
+    }
     Ok(found.unknown)
+}
+
+/// The derivative of `g` by the time alone.
+#[cold]
+fn by_time<E>(
+    g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
+    Line { t, x, .. }: Line<'_>,
+    len: usize,
+    point: &mut [f64],
+    behind: &mut [f64],
+) -> Result<Vec<f64>, E> {
+    let mut out = vec![0.0; len];
+    let (dt, dx) = (1.0, &vec![0.0; x.len()][..]);
+    vector_within(1.0, g, Line { t, x, dt, dx }, &mut out, point, behind)?;
+    Ok(out)
 }
 
 /// Largest difference between differences over steps beside a `part` and the one over it: its

@@ -143,7 +143,7 @@ impl DiscreteLagrangian {
         for (k, column) in self.slopes.chunks_exact_mut(d).enumerate() {
             self.interrupt.check()?;
             // ∂_k M v = (M(m + s e_k) − M(m − s e_k)) v / 2s, with v held.
-            let step = difference::step_along(0.0, &[self.q[k]], 0.0, &[1.0]);
+            let step = difference::coordinate_step(self.q[k]);
             work.point[k] = self.q[k] + step;
             system.mass(&work.point, &mut work.mass);
             times(&work.mass, &self.v, column);
@@ -186,7 +186,7 @@ impl DiscreteLagrangian {
         for k in 0..d {
             if written {
                 self.interrupt.check()?;
-                let step = difference::step_along(0.0, &[q[k]], 0.0, &[1.0]);
+                let step = difference::coordinate_step(q[k]);
                 for sign in [1.0, -1.0] {
                     work.point[k] = q[k] + sign * step;
                     system.kinetic_gradient(&work.point, v, &mut work.gradient);

@@ -17,6 +17,7 @@ mod fixtures;
 mod forwarding;
 mod guards_of_time;
 mod kinds_of_verdicts;
+mod late_starts;
 mod many_guards;
 mod more_guards_than_dimensions;
 mod moving_table;

@@ -23,6 +23,7 @@ mod grazing;
 mod guard_reset_matrix;
 mod hopper_exact;
 mod jumps;
+mod late_starts;
 mod long_runs;
 mod missed_within_steps;
 mod mode_readers;

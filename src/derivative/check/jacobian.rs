@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{Point, not_finite};
-use crate::ode::difference::step_along;
+use crate::ode::difference::{coordinate_step, time_step};
 use crate::{EventFunction, Flow, InputError, Interrupt, Mode, Quantity, Stop, validate};
 
 /// The matrix `D_x f(t, x; mode)`, `dim × dim`: entry `(i, j)` is `∂f_i/∂x_j` in the frozen mode.
@@ -200,7 +200,7 @@ impl<'a> SystemAt<'a> {
             let change = self.event(k, t, &above)? - self.event(k, t, &below)?;
             row[column] = change / (ahead - behind);
         }
-        let step = step_along(t, &[], 1.0, &[]);
+        let step = time_step(t);
         let (behind, ahead) = (t - step, t + step);
         let change = self.event(k, ahead, x)? - self.event(k, behind, x)?;
         let rate = change / (ahead - behind);
@@ -236,7 +236,7 @@ impl<'a> SystemAt<'a> {
     /// alone; the others may have another unit and size.
     fn neighbours(&self, column: usize) -> [(f64, Vec<f64>); 2] {
         let here = self.point.x[column];
-        let step = step_along(0.0, &[here], 0.0, &[1.0]);
+        let step = coordinate_step(here);
         [here - step, here + step].map(|coordinate| {
             let mut x = self.point.x.to_vec();
             x[column] = coordinate;
@@ -423,7 +423,7 @@ mod tests {
             dx.copy_from_slice(&[x[1], x[0].sqrt()]);
         })
         .with_events(1, |_k, _t, x| x[1].ln());
-        let below = -step_along(0.0, &[0.0], 0.0, &[1.0]);
+        let below = -coordinate_step(0.0);
         let found = flow_jacobian(&root, T, &[0.0, 1.0], &Mode::new(1));
         assert_eq!(
             found,

@@ -156,7 +156,7 @@ impl<B: Buffer> Steps<B> {
             LAST
         };
         let most = lesser(proposed * slack, settings.max_step);
-        Ok(Proposal::new(proposed, most, remaining))
+        Ok(Proposal::new(state.t, proposed, most, remaining))
     }
 
     /// A step, or its part up to where the flow has been switched by a clock.

@@ -240,7 +240,7 @@ fn follow_slip(
         if after[1].hypot(after[2]) <= stuck {
             return Ok(false);
         }
-        lengths.accept(Proposal::new(h, h, f64::INFINITY), error);
+        lengths.accept(Proposal::new(0.0, h, h, f64::INFINITY), error);
     }
     Err(ImpactFailure::ReflectionCap {
         limit: STEPS,

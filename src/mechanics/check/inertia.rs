@@ -10,7 +10,7 @@ use crate::linalg::symmetric::{driven_fault, matrix_fault};
 use crate::mechanics::configuration::{self, is_identity};
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::ode::difference::step_along;
+use crate::ode::difference::{coordinate_step, step_along};
 use crate::{InputError, MatrixFault, Stop};
 
 impl<S> Point<'_, S>
@@ -68,7 +68,7 @@ where
         self.interrupt.check()?;
         let along = self.direction(coordinate);
         let step = if is_identity(self.system, self.q, self.system.dof()) {
-            step_along(0.0, &[self.q[coordinate]], 0.0, &[1.0])
+            coordinate_step(self.q[coordinate])
         } else {
             step_along(0.0, self.q, 0.0, &along)
         };

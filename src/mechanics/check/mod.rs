@@ -10,7 +10,7 @@ use super::configuration::{self, check_configuration, check_input};
 use super::contact::source::common_tangents;
 use super::{Measured, MechanicalSystem, State, UnilateralConstraints};
 use crate::derivative::{DerivativeReport, Partial};
-use crate::ode::difference::step_along;
+use crate::ode::difference::coordinate_step;
 use crate::{At, InputError, Interrupt, Mode, Quantity, Stop, validate};
 
 /// Compares the derivatives that a mechanical system gives with central differences, at one state.
@@ -213,7 +213,7 @@ where
             }
             along[column] = 0.0;
             let middle = x[column];
-            let step = step_along(0.0, &[middle], 0.0, &[1.0]);
+            let step = coordinate_step(middle);
             found.fill(0.0);
             for end in [step, -step] {
                 x[column] = middle + end;

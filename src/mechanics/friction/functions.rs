@@ -11,7 +11,7 @@ use crate::linalg::scratch::with_zeros;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
-use crate::ode::difference::CENTRAL;
+use crate::ode::difference::coordinate_step;
 
 /// How far loads are outside of the cones of forces, as a part of them, where a mode ends: more than
 /// the mode problem tolerates.
@@ -204,7 +204,7 @@ impl Model<'_> {
             }
             point.copy_from_slice(q);
             for (i, by) in by_coordinate.iter_mut().enumerate() {
-                let step = CENTRAL * q[i].abs().max(1.0);
+                let step = coordinate_step(q[i]);
                 let mut along = |at: f64| {
                     point[i] = at;
                     dot(&direction, &self.slip_velocity(j, point, v))

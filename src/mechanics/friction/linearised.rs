@@ -24,7 +24,7 @@ use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
 use crate::mechanics::contact_model::{Model, gather_closed};
 use crate::mechanics::motion::kinetic::coriolis;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::ode::difference::step_along;
+use crate::ode::difference::{step_along, time_step};
 
 /// Points of a difference of fourth order, in steps, and their weights.
 const POINTS: [(f64, f64); 4] = [
@@ -290,7 +290,7 @@ impl Model<'_> {
     /// Fills `δr` with the derivative of the effort by time.
     fn efforts_by_time(&self, held: &Held<'_>, along: &mut Along<'_>) {
         let (q, v) = self.parts(held.x);
-        let step = step_along(held.t, &[], 1.0, &[]);
+        let step = time_step(held.t);
         along.s.fill(0.0);
         along.r.fill(0.0);
         for (t, part) in [(held.t + step, 0.5), (held.t - step, -0.5)] {

@@ -127,7 +127,7 @@ fn add_kinetic_gradient<S: MechanicalSystem + ?Sized>(
     }
     point.copy_from_slice(q);
     for i in 0..d {
-        let step = difference::step_along(0.0, &[q[i]], 0.0, &[1.0]);
+        let step = difference::coordinate_step(q[i]);
         let mut energy = [0.0; 2];
         for (value, at) in energy.iter_mut().zip([q[i] + step, q[i] - step]) {
             point[i] = at;
