@@ -260,7 +260,8 @@ where
         Live::new(run, status)
     }
 
-    /// Tells the model what the tolerances leave open in velocities, where contacts slip in space.
+    /// Tells the model what the tolerances leave open in velocities, and how heavy what touches is, where
+    /// contacts slip.
     fn tell_tolerance(&mut self) -> Result<(), InputError> {
         let model = self.model().erased();
         if model.row_tangents() == 0 {
@@ -275,10 +276,14 @@ where
             relative: of_velocities(&settings.rtol),
             absolute: of_velocities(&settings.atol),
         };
-        if model.velocity_tolerance == tolerance {
+        if model.velocity_tolerance == tolerance && model.lightest.is_some() {
             return Ok(());
         }
-        let change = |model: &mut ContactModel<S>| model.velocity_tolerance = tolerance;
+        let lightest = model.lightest.unwrap_or_else(|| model.lightest_contact());
+        let change = |model: &mut ContactModel<S>| {
+            model.velocity_tolerance = tolerance;
+            model.lightest = Some(lightest);
+        };
         self.integrator.change(change)
     }
 

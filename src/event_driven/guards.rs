@@ -19,6 +19,31 @@ impl Model<'_> {
         }
     }
 
+    /// What an event function is measured in beside lengths and times: a mass (kg) for forces, else one.
+    fn unit_of(&self, k: usize) -> f64 {
+        match self.lightest {
+            Some(mass) if self.functions().measures_force(k) => mass,
+            _ => 1.0,
+        }
+    }
+
+    /// The effective mass of the lightest contact along its normal, `min 1/G_jj`, as it is at the origin of
+    /// the coordinates (kg): the size of masses, for which it does not matter where it is taken. One
+    /// where no contact has one there.
+    pub(crate) fn lightest_contact(&self) -> f64 {
+        let q = vec![0.0; self.bodies.fixed.nq];
+        let mass_at = |j: usize| {
+            with_zeros(self.bodies.frame_size(1), |scratch| {
+                let contact = [j];
+                let frame = self.bodies.frame(&q, &contact, scratch).ok();
+                frame.map(|frame| frame.gram[0].recip())
+            })
+        };
+        let masses = (0..self.system().contacts()).filter_map(mass_at);
+        let masses = masses.filter(|mass| mass.is_finite() && *mass > 0.0);
+        masses.reduce(f64::min).unwrap_or(1.0)
+    }
+
     /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
     pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
         let system = self.system();
@@ -113,8 +138,9 @@ impl EventFunction for Model<'_> {
         Watch::FALLING
     }
 
-    fn min_rate(&self, _k: usize) -> Option<f64> {
-        Some(self.rate_tolerance)
+    /// A force is the acceleration of a mass: its least rate is that of an acceleration.
+    fn min_rate(&self, k: usize) -> Option<f64> {
+        Some(self.rate_tolerance * self.unit_of(k))
     }
 
     fn event_tolerance(&self, k: usize) -> f64 {
@@ -124,10 +150,10 @@ impl EventFunction for Model<'_> {
             // Steps come close to the stop of a slip in space.
             1e-4 * self.rate_tolerance
         } else if measures_rates {
-            1e-2 * self.rate_tolerance
+            1e-2 * self.rate_tolerance * self.unit_of(k)
         } else {
             // Far below the tolerance: bounces on their way to an accumulation are lower than that.
-            1e-3 * self.gap_tolerance
+            1e-3 * self.gap_tolerance * self.unit_of(k)
         }
     }
 

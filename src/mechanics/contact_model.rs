@@ -87,6 +87,8 @@ pub struct ContactModel<S: ?Sized> {
     pub(crate) rate_tolerance: f64,
     /// The tolerance of the run, where contacts slip in space.
     pub(crate) velocity_tolerance: VelocityTolerance,
+    /// The effective mass of the lightest contact (kg), once a run with friction asked for it.
+    pub(crate) lightest: Option<f64>,
     pub(crate) redundant: Redundant,
     pub(crate) painleve: Painleve,
     /// Coefficients of restitution outside [0, 1] are accepted.
@@ -170,6 +172,7 @@ where
             gap_tolerance: 1e-10,
             rate_tolerance: 1e-8,
             velocity_tolerance: VelocityTolerance::default(),
+            lightest: None,
             redundant: Redundant::default(),
             painleve: Painleve::default(),
             any_restitution: false,

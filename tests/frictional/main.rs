@@ -39,6 +39,7 @@ mod laws_of_friction;
 mod lcp_steps;
 #[path = "../common/legged.rs"]
 mod legged;
+mod light_bodies;
 mod many_contacts;
 mod many_in_space;
 #[path = "../common/mode_checker.rs"]

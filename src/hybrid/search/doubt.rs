@@ -121,8 +121,10 @@ impl Doubts {
                 continue;
             }
             guards.spreads.need(context, state, &guards.h, k)?;
-            // How much a parabola that bends like the function varies in the step.
-            let variation = bend.abs() / (window.width() * window.width());
+            // How much a parabola that bends like the function varies in the step. What is within the noise
+            // of the function is no bend: a short window would make much of it.
+            let bend = (bend.abs() - guards.zero[k]).max(0.0);
+            let variation = bend / (window.width() * window.width());
             let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
                 let (guard, gap) = (guards.ahead(k), -value);

@@ -214,6 +214,16 @@ impl ContactFunctions {
         (k < groups * self.contacts).then(|| k % self.contacts.max(1))
     }
 
+    /// With friction: event function `k` measures a force, or the margin of one.
+    pub(crate) fn measures_force(self, k: usize) -> bool {
+        let group = k / self.contacts.max(1);
+        match self.tangents {
+            0 => false,
+            1 => group == 1 || group >= 3,
+            _ => group == 1 || group == 3 || group >= self.groups(),
+        }
+    }
+
     /// What event function `k` measures in `mode`.
     pub(crate) fn function(self, k: usize, mode: &Mode) -> ContactFunction {
         if !self.slides() {
