@@ -81,3 +81,24 @@ fn a_rod_that_slides_to_where_no_force_holds_it_lifts_off_or_jams() {
     }
     assert!(jams > 0);
 }
+
+/// A rod that slides to a stop in the direction in which friction lets it: the stop is off to the other
+/// side by what the steps leave, where no mode would be consistent, and it sticks all the same.
+#[test]
+fn a_slip_that_comes_to_rest_sticks_where_the_other_side_has_no_mode() {
+    let mut stops = 0;
+    for case in 0..60_u32 {
+        let part = |of: u32| f64::from(case * of % 61) / 61.0;
+        let (friction, theta) = (1.5 + 1.5 * part(7), 0.5 + 0.7 * part(11));
+        let (speed, spin) = (0.1 + part(17), 4.0 * part(23) - 2.0);
+        for rtol in [1e-6, 1e-8, 1e-10] {
+            let run = slides(friction, [theta, speed, spin], rtol, Painleve::Error);
+            let Some(event) = run.events().iter().find(|event| event.t > 0.0) else {
+                continue;
+            };
+            assert_eq!(*run.status(), Status::ReachedEnd, "{case} {rtol}");
+            stops += usize::from(event.stuck == [0]);
+        }
+    }
+    assert!(stops > 60, "{stops}");
+}

@@ -22,6 +22,10 @@ const MOST_PUSHES: usize = 32;
 /// Slips in space that come to rest at one instant are within this ratio of each other.
 const TOGETHER: f64 = 4.0;
 
+/// Where no mode has slips as they are, those slower than so many times what the steps may have left of
+/// them count as zero: a slip that has come to rest must not be refused for the side that it is off to.
+const LEFT_OVER: f64 = 1e3;
+
 /// The Painlevé quantity by its value without friction, below which a step that cannot be made short enough
 /// ends at a jam.
 const JAMMED: f64 = 1e-2;
@@ -151,14 +155,18 @@ impl Model<'_> {
             selection: &self.selection,
             occasion,
         };
-        let mut found = self.candidates(t, state, contacts, known, mode)?;
+        let mut found = self.candidates(t, state, contacts, known, mode, 1.0)?;
         let mut next = self.next_mode(choice, state, &found)?;
         let decides = |known: &Known| known.slip != 0 || known.normal != 0;
         if next.is_none() && known.iter().any(decides) {
             for known in &mut *known {
                 (known.slip, known.normal) = (0, 0);
             }
-            found = self.candidates(t, state, contacts, known, mode)?;
+            found = self.candidates(t, state, contacts, known, mode, 1.0)?;
+            next = self.next_mode(choice, state, &found)?;
+        }
+        if next.is_none() && self.row_tangents() == 1 {
+            found = self.candidates(t, state, contacts, known, mode, LEFT_OVER)?;
             next = self.next_mode(choice, state, &found)?;
         }
         Ok(match next {
@@ -183,7 +191,9 @@ impl Model<'_> {
         }
         let (closed, mut state) = (self.closed(mode), state.to_vec());
         let known = vec![STAYS; closed.len()];
-        let found = self.candidates(t, &mut state, &closed, &known, mode).ok()?;
+        let found = self
+            .candidates(t, &mut state, &closed, &known, mode, 1.0)
+            .ok()?;
         let pressed = self.pressed_down(t, &state, &found, JAMMED).ok()?;
         pressed.first().copied()
     }
@@ -280,7 +290,8 @@ impl Model<'_> {
 
     /// Those of `touching` that do not part, with the signs of their slips; brings their rates to
     /// zero, and slips that count as zero. `left` is what is known of each of `touching`; contacts
-    /// that are closed in `before` and rebound lower than gaps resolve do not part.
+    /// that are closed in `before` and rebound lower than gaps resolve do not part. Slips up to `left_over`
+    /// times what the steps have added to them count as zero.
     pub(super) fn candidates(
         &self,
         t: f64,
@@ -288,6 +299,7 @@ impl Model<'_> {
         touching: &[usize],
         left: &[Known],
         before: &Mode,
+        left_over: f64,
     ) -> Result<Candidates, Breakdown> {
         let (q, v) = self.parts_mut(state);
         let (q, m) = (&*q, touching.len());
@@ -299,6 +311,7 @@ impl Model<'_> {
                 frame: &frame,
                 touching,
                 before,
+                left_over,
                 t,
                 q,
             };
@@ -345,6 +358,7 @@ struct Meeting<'a, 'm> {
     touching: &'a [usize],
     /// The mode before.
     before: &'a Mode,
+    left_over: f64,
     t: f64,
     q: &'a [f64],
 }
@@ -389,12 +403,16 @@ impl Meeting<'_, '_> {
     }
 
     /// The speed up to which a slip counts as zero. In space: what is slower than a slip with a direction, and
-    /// as slow as those beside it. In the plane: of one that stuck, what the steps have added.
+    /// as slow as those beside it. In the plane: of one that stuck, what the steps have added; of one that
+    /// slipped, as far beyond its stop as the steps may have taken it.
     fn slow(&self, i: usize, v: &[f64]) -> f64 {
         let (model, j, q) = (self.model, self.touching[i], self.q);
-        let sticks = || model.functions().slip(self.before, j) == Slip::NONE;
+        let before = model.functions().slip(self.before, j);
+        let is_beyond = || before.along(self.frame.slip_velocity(i, v)) <= 0.0;
         let slow = match self.frame.tangents() {
-            1 if model.is_closed(self.before, j) && sticks() => model.error_of_slip(j, q, v),
+            1 if model.is_closed(self.before, j) && is_beyond() => {
+                self.left_over * model.error_of_slip(j, q, v)
+            }
             1 => 0.0,
             _ => TOGETHER * model.least_slip(j, q, v),
         };

@@ -138,7 +138,9 @@ impl Model<'_> {
         let (State { t, q, v }, closed) = (state, frame.contacts);
         let others: Vec<usize> = closed.iter().copied().filter(|j| *j != closed[i]).collect();
         let (mut x, known) = ([q, v].concat(), vec![UNKNOWN; others.len()]);
-        let found = self.candidates(t, &mut x, &others, &known, mode).ok()?;
+        let found = self
+            .candidates(t, &mut x, &others, &known, mode, 1.0)
+            .ok()?;
         let choice = Choice {
             selection: &Selection::Single,
             occasion: Occasion { t, number: 0 },
