@@ -12,14 +12,16 @@ use nalgebra::{DMatrix, DVector, RowDVector};
 use super::failure::VariationalFailure;
 use super::runner::Runner;
 use super::state::{Blow, Part, PhasePoint, Step};
-use crate::linalg::dot;
-use crate::linalg::lu::Lu;
+use crate::linalg::{cholesky, dot};
 use crate::mechanics::contact::gaps::{gap_row, work_size};
 use crate::ode::difference::CENTRAL;
 use crate::record::{ContactEvent, ContactEventKind};
 
 /// Step of differences by time, as a part of the step of the run.
 const PART: f64 = 1e-4;
+/// Over so many steps of the run the motion and its constraints change little: what a coordinate travels
+/// meanwhile is the length for differences by it. Ten times too long or too short still gives seven digits.
+const STEPS: f64 = 10.0;
 
 impl Runner<'_> {
     /// The derivative of the end `(q, v)` by the start `(q, v)`.
@@ -41,6 +43,7 @@ impl Runner<'_> {
         // The parts are maps of (q, p): begin with ∂(q, p)/∂(q, v), end with its inverse.
         let mut whole = self.momenta_by_velocities(&first)?;
         let mut shift = RowDVector::zeros(2 * d);
+        let energy = self.greatest_energy(parts)?;
         for part in parts {
             match part {
                 Part::Held(state) => {
@@ -56,8 +59,8 @@ impl Runner<'_> {
                         .on
                         .stepper
                         .derivative(self.system, step, &state.q, &state.p)?;
-                    let by_time = self.by_time(state, *h, 1.0, 0.0)?;
-                    let by_length = self.by_time(state, *h, 0.0, 1.0)?;
+                    let by_time = self.by_time(state, *h, energy, [1.0, 0.0])?;
+                    let by_length = self.by_time(state, *h, energy, [0.0, 1.0])?;
                     // The start of this part moves by τ₀ and its end, for now, does not:
                     // dx₁ = S_x dx₀ + (S_t − S_h) τ₀.
                     whole = map * whole + (by_time - &by_length) * &shift;
@@ -76,22 +79,26 @@ impl Runner<'_> {
                             why: "contacts close at once",
                         });
                     }
-                    whole = self.by_impact(state, blow)? * whole;
+                    whole = self.by_impact(state, blow, energy)? * whole;
                 }
             }
         }
         let end = self.on.state.clone();
-        // From (q, p) back to (q, v).
+        // From (q, p) back to (q, v): dv = M⁻¹ (dp − Σ_k dq_k ∂_k M v). As one matrix with the identity it would
+        // seem singular where masses are great numbers.
         let back = self.momenta_by_velocities(&end)?;
-        let mut lu = Lu::new(2 * d);
-        for k in 0..2 * d {
-            lu.column(k).copy_from_slice(back.column(k).as_slice());
-        }
-        if !lu.factor() {
+        let mut mass: Vec<f64> = back.view((d, d), (d, d)).iter().copied().collect();
+        if cholesky::factor(&mut mass, d).is_none() {
             return Err(VariationalFailure::singular(end.t, end.q));
         }
         for mut column in whole.column_iter_mut() {
-            lu.solve(column.as_mut_slice());
+            let (dq, dp) = column.as_mut_slice().split_at_mut(d);
+            for (k, dq) in dq.iter().enumerate() {
+                for (i, dp) in dp.iter_mut().enumerate() {
+                    *dp -= back[(d + i, k)] * dq;
+                }
+            }
+            cholesky::solve(&mass, d, dp);
         }
         Ok(whole)
     }
@@ -129,18 +136,57 @@ impl Runner<'_> {
         Ok(whole)
     }
 
+    /// Twice the kinetic energy, `2T = p·v` (J).
+    fn energy(&mut self, state: &PhasePoint) -> Result<f64, VariationalFailure> {
+        let stepper = &mut self.on.stepper;
+        stepper.velocity(self.system, state.t, &state.q, &state.p)?;
+        Ok(dot(&state.p, &stepper.newton.terms.v).max(0.0))
+    }
+
+    /// The greatest `2T` of a run (J): the measure of its speeds and lengths, in any units. With all of it a
+    /// coordinate would have the speed `√(2T/M_kk)`, whether it moves or not.
+    fn greatest_energy(&mut self, parts: &[Part]) -> Result<f64, VariationalFailure> {
+        let end = self.on.state.clone();
+        let mut most = self.energy(&end)?;
+        for part in parts {
+            if let Part::Free(state, ..) | Part::Impact(state, ..) = part {
+                most = most.max(self.energy(state)?);
+            }
+        }
+        Ok(most)
+    }
+
+    /// The greatest coordinate, over the length that it travels in [`STEPS`] with all of the energy; 0 where
+    /// nothing moves.
+    fn far_off(&self, state: &PhasePoint, energy: f64) -> f64 {
+        let d = state.q.len();
+        let mut mass = vec![0.0; d * d];
+        self.system.mass(&state.q, &mut mass);
+        let each = state.q.iter().zip(mass.iter().step_by(d + 1));
+        let parts = each.map(|(q, mass)| q.abs() * mass.sqrt());
+        let length = self.settings.step * STEPS * energy.sqrt();
+        if length > 0.0 {
+            parts.fold(0.0, f64::max) / length
+        } else {
+            0.0
+        }
+    }
+
     /// The derivative of the end of a part by its start time and its length, by differences.
     fn by_time(
         &mut self,
         state: &PhasePoint,
         h: f64,
-        start: f64,
-        length: f64,
+        energy: f64,
+        [start, length]: [f64; 2],
     ) -> Result<DVector<f64>, VariationalFailure> {
-        // Efforts change little within a step, and times are rounded.
+        // Efforts change little within a step. Rounding is that of times and, in the time in which they
+        // are travelled, that of coordinates: a step `s` has errors of `ε t/s` and `(s/T)²`.
         let whole = self.settings.step;
-        let rounded = (f64::EPSILON * state.t.abs() * start * whole * whole).cbrt();
-        let step = (PART * whole).max(CENTRAL * 1e-3).max(rounded);
+        let travelled = whole * STEPS * self.far_off(state, energy);
+        let rounded = f64::EPSILON * travelled.max(state.t.abs() * start);
+        let step = (rounded * (STEPS * whole).powi(2)).cbrt();
+        let step = step.min(whole).max(PART * whole);
         let mut ends = [Vec::new(), Vec::new()];
         for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
             let (mut q, mut p) = (state.q.clone(), state.p.clone());
@@ -196,18 +242,25 @@ impl Runner<'_> {
         &mut self,
         state: &PhasePoint,
         blow: &Blow,
+        energy: f64,
     ) -> Result<DMatrix<f64>, VariationalFailure> {
         let d = state.q.len();
         let x = [&state.q[..], &state.p].concat();
-        let size = |part: &[f64]| {
-            part.iter()
-                .fold(0.0f64, |most, x| most.max(x.abs()))
-                .max(1e-3)
-        };
-        let sizes = [size(&state.q).max(1.0), size(&state.p)];
+        let own = self.energy(state)?;
+        // `ε |q|/s` is the rounding and `(s/L)²` the truncation of a step `s` by a coordinate.
+        let wide = self.far_off(state, energy).max(1.0).cbrt();
+        let mut mass = vec![0.0; d * d];
+        self.system.mass(&state.q, &mut mass);
         let mut whole = DMatrix::zeros(2 * d, 2 * d);
         for k in 0..2 * d {
-            let step = CENTRAL * sizes[k / d];
+            let root = mass[k % d * (d + 1)].sqrt();
+            // No momentum is greater than `√(2T M_kk)`.
+            let size = if k < d {
+                self.settings.step * STEPS * energy.sqrt() / root * wide
+            } else {
+                own.sqrt() * root
+            };
+            let step = (CENTRAL * size).max(f64::MIN_POSITIVE);
             for sign in [1.0, -1.0] {
                 self.settings.limits.interrupt.check()?;
                 let mut moved = x.clone();

@@ -42,6 +42,49 @@ fn the_derivative_of_a_run_with_an_impact_is_that_of_differences() {
     }
 }
 
+/// Lengths by `L`, masses by `m` and times by `√L` give the same motion.
+#[test]
+fn the_derivative_of_an_impact_is_the_same_in_any_units() {
+    let found = |length: f64, mass: f64| {
+        let (unit, time) = (DoublePendulum::default(), length.sqrt());
+        let pendulum = DoublePendulum {
+            masses: [mass; 2],
+            lengths: [length; 2],
+            wall: length * unit.wall,
+            ..unit
+        };
+        let model = ContactModel::new(pendulum)
+            .gap_tolerance(1e-10 * length)
+            .rate_tolerance(1e-8 * length / time);
+        let mut driver = Variational::new(model).unwrap().time_step(0.02 * time);
+        let v = [0.1 / time, -0.2 / time];
+        let start = Start::at(0.0).q(&[1.0, 0.5]).v(&v);
+        let found = driver.derivative(&start, 1.5 * time).unwrap();
+        assert!(!found.run().events().is_empty());
+        assert_eq!(found.verdict(), &Verdict::Classical);
+        let units = [1.0, 1.0, 1.0 / time, 1.0 / time];
+        let matrix = found.matrix().unwrap();
+        nalgebra::DMatrix::from_fn(4, 4, |i, j| matrix[(i, j)] / units[i] * units[j])
+    };
+    let expected = found(1.0, 1.0);
+    for (length, mass) in [
+        (1.0, 1e-6),
+        (1.0, 1e-10),
+        (1.0, 1e12),
+        (1e-3, 1e-6),
+        (1e-12, 1.0),
+        (1e6, 1e9),
+    ] {
+        // Differences of the law and of steps have errors of about 1e-8.
+        let off = (found(length, mass) - &expected).amax();
+        assert!(
+            off < 1e-6 * expected.amax(),
+            "{length:e} {mass:e}: {off:e} of {:e}",
+            expected.amax()
+        );
+    }
+}
+
 #[test]
 fn bounces_of_a_ball_have_the_closed_form() {
     // Each impact has the saltation matrix [−e, 0; (1 + e) g/v, −e].

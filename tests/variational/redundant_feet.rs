@@ -283,6 +283,88 @@ fn the_units_do_not_matter() {
     }
 }
 
+/// A block of 1 mm that rocks to rest on two corners. Its base is level to the tolerance of gaps, so that
+/// the corners never quite stand still together.
+struct Block;
+
+impl Block {
+    const SIZE: [f64; 2] = [0.7986481568600061e-3, 0.9207185812555627e-3];
+
+    /// From the middle to a corner.
+    fn arm(j: usize, q: &[f64]) -> [f64; 2] {
+        let [half, height] = Self::SIZE;
+        let (sin, cos) = q[2].sin_cos();
+        let x = if j == 0 { -half } else { half };
+        [cos * x + sin * height, sin * x - cos * height]
+    }
+}
+
+impl MechanicalSystem for Block {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        let inertia = Self::SIZE.iter().map(|s| s * s).sum::<f64>() / 3.0;
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, inertia]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, -9.81, 0.0]);
+    }
+}
+
+impl UnilateralConstraints for Block {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[1] + Self::arm(j, q)[1]
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        row.copy_from_slice(&[0.0, 1.0, Self::arm(j, q)[0]]);
+        true
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        1.0
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0, -Self::arm(j, q)[1]]);
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        0.0
+    }
+}
+
+#[test]
+fn a_small_block_rocks_to_rest_with_the_default_tolerances() {
+    let theta = 0.24776362415243341;
+    let low = Block::arm(0, &[0.0, 0.0, theta])[1].min(Block::arm(1, &[0.0, 0.0, theta])[1]);
+    // 4000 steps would be twelve times the time of its fall.
+    let end = 12.0 * f64::sqrt(1e-3 / 9.81);
+    let mut driver = Variational::new(ContactModel::new(Block))
+        .unwrap()
+        .time_step(end / 4000.0);
+    let start = [0.0, -low, theta];
+    let run = driver
+        .integrate(&Start::at(0.0).q(&start).v(&[0.0; 3]), 0.25 * end)
+        .unwrap()
+        .completed()
+        .unwrap();
+    // At rest: slower than a millionth of the speed of its fall, and level to the tolerance of gaps.
+    let speeds = &run.state().as_slice()[3..];
+    let fastest = speeds[0]
+        .abs()
+        .max(speeds[1].abs())
+        .max(speeds[2].abs() * 1e-3);
+    assert!(fastest < 1e-6 * f64::sqrt(9.81e-3), "{speeds:?}");
+    assert!(run.state()[2].abs() < 1e-6, "{:?}", run.state());
+}
+
 /// A table on four feet; `q = (x, y, z, roll, pitch, yaw)`, for small angles.
 struct Table {
     friction: f64,

@@ -11,11 +11,23 @@
 //! `min ½|v' − v − M⁻¹ Jnᵀ λn|² + Σ μ λn |Jt v'|`, whose velocity is unique. Solved by Newton's
 //! method on the projection equations (Alart & Curnier 1991), with sweeps of projections where that
 //! does not descend.
+//!
+//! Where the rows `H` of contacts that are held (they push, and stick) depend on each other, speeds may have
+//! a part that no impulses on them change: with `C = S G_HH S` of unit diagonal and `N` the projector onto
+//! its null space, `N S u'_H = N S u_H`. For speeds of a motion, `u = J v`, of exactly dependent rows it is zero.
+//! A row counts as dependent where its part that is orthogonal to the others is shorter than `δ` of it, and
+//! a motion of momentum `p = √(vᵀ M v)` has speeds up to `δ p` along that part: `|N S u| ≤ √k δ p` for `k`
+//! dependent rows. Speeds that are differences of gaps over a step, or slips by tangents within it, differ
+//! from `J v` at the second order and have such a part too. Held contacts keep it within that bound, and all
+//! other residuals are as small as always. The exact solution would have one of them slide so slowly, far off:
+//! the impulses along the null space, a stress between the contacts, rise until a cone is full.
 
 use nalgebra::DMatrix;
 
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::lcp;
+use crate::linalg::dot;
+use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size, null_projector};
 use crate::linalg::lu::solve_once;
 
 /// Residual allowed, of the greatest impulse.
@@ -26,7 +38,7 @@ const HALVINGS: i32 = 10;
 const SWEEPS: usize = 200;
 const ROUNDS: usize = 20;
 
-/// Workspace; steps allocate nothing.
+/// Workspace; steps allocate nothing, but where dependent contacts defeat the method.
 #[derive(Clone, Debug)]
 pub(crate) struct ConeStep {
     contacts: usize,
@@ -71,7 +83,8 @@ impl ConeStep {
         }
     }
 
-    /// Solves with normal impulses from `low` to `high`, from the impulses in `lambda`, which get the solution; gives the residual (N s).
+    /// Solves with normal impulses from `low` to `high`, from the impulses in `lambda`, which get the solution;
+    /// gives the residual (N s).
     pub(crate) fn solve(
         &mut self,
         problem: &ImpactProblem,
@@ -111,11 +124,96 @@ impl ConeStep {
             for _ in 0..SWEEPS {
                 self.sweep(&step, lambda);
             }
+            if let Some(found) = self.hold(&step, lambda, of_speeds, problem.kinetic_norm()) {
+                self.project(&step, lambda);
+                return Ok(found);
+            }
         }
         Err(ImpactFailure::Lcp(lcp::LcpFailure::Residual {
             residual: found,
             allowed,
         }))
+    }
+
+    /// The impulses of least norm, beside those in `lambda`, that stop the held contacts as far as impulses
+    /// can. Gives the residual where that solves the step but for speeds that dependent rows may have by a
+    /// motion of this momentum (√J); `lambda` is kept otherwise.
+    #[cold]
+    fn hold(
+        &mut self,
+        step: &Step<'_>,
+        lambda: &mut [f64],
+        of_speeds: f64,
+        momentum: f64,
+    ) -> Option<f64> {
+        self.form_residual(step, lambda);
+        let held = self.held(step, lambda);
+        let n = held.len();
+        // Scaled by the roots of the diagonal: `C`, and the speeds that are to vanish.
+        let root: Vec<f64> = held.iter().map(|&i| step.delassus[(i, i)].sqrt()).collect();
+        let mut gram = vec![0.0; n * n];
+        for (row, &i) in held.iter().enumerate() {
+            for (column, &j) in held.iter().enumerate() {
+                gram[row * n + column] = step.delassus[(i, j)] / (root[row] * root[column]);
+            }
+        }
+        let (mut projector, mut scratch) = (vec![0.0; n * n], vec![0.0; least_norm_size(n)]);
+        let dependent = n - null_projector(&gram, n, &mut projector, &mut scratch);
+        if dependent == 0 {
+            return None;
+        }
+        let speeds: Vec<f64> = held
+            .iter()
+            .zip(&root)
+            .map(|(&i, r)| self.after[i] / r)
+            .collect();
+        let kept: Vec<f64> = projector
+            .chunks_exact(n)
+            .map(|row| dot(row, &speeds))
+            .collect();
+        let most = (dependent as f64 * DEPENDENT).sqrt() * momentum;
+        let size = dot(&kept, &kept).sqrt();
+        if size.is_nan() || size > most {
+            return None;
+        }
+        let mut change: Vec<f64> = speeds.iter().zip(&kept).map(|(s, k)| k - s).collect();
+        least_norm(&gram, n, &mut change, &mut scratch);
+        let mut trial = lambda.to_vec();
+        for ((&i, change), root) in held.iter().zip(&change).zip(&root) {
+            trial[i] += change / root;
+        }
+        let found = self.form_residual(step, &trial);
+        // What is left beside the speeds of no motion is judged as ever; also that the same are held.
+        if self.held(step, &trial) != held {
+            return None;
+        }
+        for ((&i, kept), root) in held.iter().zip(&kept).zip(&root) {
+            self.residual[i] -= self.rates[i] * kept * root;
+        }
+        let greatest = trial.iter().fold(of_speeds, |most, l| most.max(l.abs()));
+        let is_solved = self
+            .residual
+            .iter()
+            .all(|r| r.abs() <= TOLERANCE * greatest);
+        is_solved.then(|| {
+            lambda.copy_from_slice(&trial);
+            found
+        })
+    }
+
+    /// The rows whose speeds are to vanish, at the speeds formed last: normals between their bounds, and
+    /// tangents within their cones.
+    fn held(&self, step: &Step<'_>, lambda: &[f64]) -> Vec<usize> {
+        let (m, t) = (self.contacts, self.tangents);
+        let pushes = |i: &usize| {
+            let aim = lambda[*i] - self.rates[*i] * self.after[*i];
+            aim > step.low[*i] && aim < step.high[*i]
+        };
+        let sticks = |i: &usize| step.friction[*i] > 0.0 && self.aim(step, lambda, *i).1 >= 1.0;
+        let tangents = (0..m)
+            .filter(sticks)
+            .flat_map(|i| m + t * i..m + t * (i + 1));
+        (0..m).filter(pushes).chain(tangents).collect()
     }
 
     /// The distances of the impulses from their projections; gives the greatest.
@@ -329,6 +427,67 @@ mod tests {
                     assert!(now <= apart + 1e-10, "{t} {case}: {now} {apart}");
                     apart = now;
                 }
+            }
+        }
+    }
+
+    /// A block that lands on two corners with friction, its base not quite level: the slips that come to rest are
+    /// those of no motion by 1e-9 of the speed. `G`, speeds and momentum in units of length, mass and time.
+    fn landing(by: f64, [length, mass, time]: [f64; 3]) -> (ImpactProblem, Vec<f64>) {
+        let (theta, half, height) = (3.5e-8, 0.8f64, 0.92f64);
+        let inertia = (half * half + height * height) / 3.0;
+        // Rows of the corners: normals (0, 1, ∓a), tangents (1, 0, h ± a θ).
+        let rows = [
+            [0.0, 1.0, -half],
+            [0.0, 1.0, half],
+            [1.0, 0.0, height + half * theta],
+            [1.0, 0.0, height - half * theta],
+        ];
+        let weights = [1.0, 1.0, inertia.recip()];
+        let gram = DMatrix::from_fn(4, 4, |i, j| {
+            let sum: f64 = (0..3).map(|k| rows[i][k] * weights[k] * rows[j][k]).sum();
+            sum / mass
+        });
+        let speed = length / time;
+        let u = [-1.0, -1.016, -2e-4 + by, -2e-4].map(|u| u * speed);
+        let momentum = mass.sqrt() * speed;
+        let speeds = DVector::from_row_slice(&u);
+        let problem = ImpactProblem::of_motion(gram, speeds, vec![1.0; 2], momentum);
+        (problem.unwrap(), u.to_vec())
+    }
+
+    #[test]
+    fn dependent_contacts_at_rest_keep_speeds_that_no_impulses_change_in_any_units() {
+        let any = (vec![0.0; 2], vec![f64::INFINITY; 2]);
+        for units in [
+            [1.0; 3],
+            [1e-3, 1e-6, 0.03],
+            [1e3, 1e9, 30.0],
+            [1e-9, 1e-15, 1e6],
+        ] {
+            let speed = units[0] / units[2];
+            for by in [0.0, 1e-9, 1e-7] {
+                let (problem, u) = landing(by, units);
+                let mut lambda = vec![0.0; 4];
+                let found =
+                    ConeStep::new(&problem).solve(&problem, &u, &any.0, &any.1, &mut lambda);
+                assert!(found.is_ok(), "{by:e} {units:?}: {found:?}");
+                let after = DVector::from_column_slice(&u)
+                    + problem.delassus() * DVector::from_column_slice(&lambda);
+                // All corners are at rest but for the two slips, which share what is left.
+                assert!(after[0].abs().max(after[1].abs()) < 1e-10 * speed);
+                // Normals that stop turn the base by its slope: 0.016 times 3.5e-8 of the speed.
+                let most = 0.5 * (by + 5.6e-10) + 1e-10;
+                assert!(after[2].abs().max(after[3].abs()) < most * speed);
+            }
+            // More than a motion of dependent rows has is no residual to be kept.
+            let (problem, u) = landing(1e-4, units);
+            let mut lambda = vec![0.0; 4];
+            if let Ok(found) =
+                ConeStep::new(&problem).solve(&problem, &u, &any.0, &any.1, &mut lambda)
+            {
+                let greatest = lambda.iter().fold(0.0f64, |most, l| most.max(l.abs()));
+                assert!(found <= 2.0 * TOLERANCE * greatest, "{units:?}: {found:e}");
             }
         }
     }
