@@ -2,8 +2,9 @@
 //! tolerance, or jam.
 
 use saltation::event_driven::Breakdown;
-use saltation::mechanics::Painleve;
+use saltation::mechanics::{MechanicalSystem, Painleve, UnilateralConstraints};
 use saltation::models::SlidingRod;
+use saltation::record::ContactEvent;
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
 /// From an angle, with the end sliding at `speed` and turning at `spin`.
@@ -82,23 +83,82 @@ fn a_rod_that_slides_to_where_no_force_holds_it_lifts_off_or_jams() {
     assert!(jams > 0);
 }
 
+/// A rod whose mass is near its middle, so that smaller coefficients are critical.
+struct Loaded {
+    rod: SlidingRod,
+    inertia: f64,
+}
+
+impl MechanicalSystem for Loaded {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        (mass[0], mass[4], mass[8]) = (self.rod.mass, self.rod.mass, self.inertia);
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.rod.effort(t, q, v, effort);
+    }
+}
+
+impl UnilateralConstraints for Loaded {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.rod.gap(j, q)
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.rod.friction(j)
+    }
+    fn tangents(&self, j: usize) -> usize {
+        self.rod.tangents(j)
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        self.rod.tangent_rows(j, q, rows);
+    }
+}
+
 /// A rod that slides to a stop in the direction in which friction lets it: the stop is off to the other
 /// side by what the steps leave, where no mode would be consistent, and it sticks all the same.
 #[test]
 fn a_slip_that_comes_to_rest_sticks_where_the_other_side_has_no_mode() {
     let mut stops = 0;
-    for case in 0..60_u32 {
+    for case in 0..if cfg!(debug_assertions) { 30_u32 } else { 60 } {
         let part = |of: u32| f64::from(case * of % 61) / 61.0;
-        let (friction, theta) = (1.5 + 1.5 * part(7), 0.5 + 0.7 * part(11));
-        let (speed, spin) = (0.1 + part(17), 4.0 * part(23) - 2.0);
-        for rtol in [1e-6, 1e-8, 1e-10] {
-            let run = slides(friction, [theta, speed, spin], rtol, Painleve::Error);
-            let Some(event) = run.events().iter().find(|event| event.t > 0.0) else {
-                continue;
-            };
-            assert_eq!(*run.status(), Status::ReachedEnd, "{case} {rtol}");
-            stops += usize::from(event.stuck == [0]);
+        let (friction, theta) = (1.0 + 2.0 * part(7), 0.3 + 1.1 * part(11));
+        let (slip, spin) = (0.1 + 1.4 * part(17), 4.0 * part(23) - 2.0);
+        let inertia = 0.05 + 0.29 * part(31);
+        let rod = SlidingRod {
+            friction,
+            ..SlidingRod::default()
+        };
+        let (sine, cosine) = theta.sin_cos();
+        let q = [0.0, sine, theta];
+        // The slip of the end, one way and the other.
+        for slip in [slip, -slip] {
+            let v = [slip - sine * spin, cosine * spin, spin];
+            for rtol in [1e-6, 1e-8, 1e-10] {
+                let rod = Loaded {
+                    rod: rod.clone(),
+                    inertia,
+                };
+                let driver = EventDriven::new(ContactModel::new(rod)).unwrap();
+                let start = Start::at(0.0).q(&q).v(&v);
+                let run = driver.rtol(rtol).integrate(&start, 0.4).unwrap();
+                let Status::Refused(stop) = run.status() else {
+                    let stuck = |event: &&ContactEvent| event.t > 0.0 && !event.stuck.is_empty();
+                    stops += run.events().iter().filter(stuck).count();
+                    continue;
+                };
+                // But where it slips with a speed.
+                let x = run.state();
+                let speed = x[3] + x[5] * x[2].sin();
+                let is_stop = run.t() > 0.0 && speed.abs() < 1e-5;
+                assert!(!is_stop, "{case} {slip} {rtol}: {stop}");
+            }
         }
     }
-    assert!(stops > 60, "{stops}");
+    assert!(stops > 30, "{stops}");
 }
