@@ -69,6 +69,7 @@ mod scenes;
 mod shaken;
 mod shared_loads;
 mod sliding_rods;
+mod slips_all_around;
 mod slips_in_space;
 mod statistics;
 mod steps_in_space;

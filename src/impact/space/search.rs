@@ -19,6 +19,13 @@ pub(super) const STARTS: u32 = 8;
 /// the golden section.
 pub(super) const MANY_STARTS: u32 = 48;
 const APART: f64 = 0.618_033_988_749_894_9;
+/// Of up to so many contacts, the directions of a slip that alone begins are looked for all around: the
+/// rate across it changes its sign where it is one. Its zeros are those of a polynomial of degree four in
+/// the direction.
+const SCANNED: usize = 3;
+const AROUND: u32 = 64;
+/// Halvings of the angle between two of these, to the last bit.
+const HALVINGS: u32 = 60;
 
 /// A search for solutions of scaled contacts.
 pub(super) struct Search<'a> {
@@ -28,6 +35,16 @@ pub(super) struct Search<'a> {
     pub(super) starts: u32,
     pub(super) multipliers: Vec<f64>,
     pub(super) found: Vec<Solution>,
+}
+
+/// A slip in one direction with friction against it.
+#[derive(Clone, Copy)]
+struct Around {
+    angle: f64,
+    /// Its rates along the direction and across it.
+    along: f64,
+    across: f64,
+    is_unique: bool,
 }
 
 impl Search<'_> {
@@ -139,6 +156,58 @@ impl Search<'_> {
             if let Some(is_unique) = self.contacts.begin(&mut holds, multipliers) {
                 self.take(&holds, multipliers, is_unique);
             }
+        }
+        let begins = |hold: &Hold| matches!(hold, Hold::Onset { .. });
+        let mut begun = (0..mode.len()).filter(|&i| begins(&mode[i]));
+        if let (Some(i), None, true) = (begun.next(), begun.next(), mode.len() <= SCANNED) {
+            holds.copy_from_slice(mode);
+            self.scan(i, &mut holds, multipliers);
+        }
+    }
+
+    /// Looks all around for the directions in which the slip of contact `i` begins, by a sign of the rate
+    /// across it with friction against it.
+    fn scan(&mut self, i: usize, holds: &mut [Hold], multipliers: &mut [f64]) {
+        let contacts = self.contacts;
+        let at = |angle: f64, holds: &mut [Hold], multipliers: &mut [f64]| {
+            let (sin, cos) = angle.sin_cos();
+            let direction = [cos, sin];
+            holds[i] = Hold::Slip(direction);
+            let is_unique = contacts.solve(holds, multipliers);
+            let [x, y] = contacts.along(i, |row| contacts.rate(row, multipliers));
+            holds[i] = Hold::Onset {
+                direction,
+                pace: 0.0,
+            };
+            Around {
+                angle,
+                along: cos * x + sin * y,
+                across: cos * y - sin * x,
+                is_unique,
+            }
+        };
+        let mut brackets = Vec::new();
+        let mut before = at(0.0, holds, multipliers);
+        for step in 1..=AROUND {
+            let angle = std::f64::consts::TAU * f64::from(step) / f64::from(AROUND);
+            let here = at(angle, holds, multipliers);
+            // One along which it would slip backward is none.
+            if before.across * here.across <= 0.0 && before.along.max(here.along) > 0.0 {
+                brackets.push([before, here]);
+            }
+            before = here;
+        }
+        for [mut low, mut high] in brackets {
+            for _ in 0..HALVINGS {
+                let middle = at(0.5 * (low.angle + high.angle), holds, multipliers);
+                if middle.across * low.across > 0.0 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            let last = at(high.angle, holds, multipliers);
+            self.take(holds, multipliers, last.is_unique);
         }
     }
 
