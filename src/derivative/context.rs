@@ -26,7 +26,7 @@ impl<'a> Context<'a> {
         Self {
             system,
             rearm,
-            tolerance: settings.corner_tolerance,
+            tolerance: settings.one_corner(settings.length),
             settings: Some(settings),
             interrupt: &settings.limits.interrupt,
         }

@@ -130,7 +130,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         start: &Start<'_>,
         tf: f64,
     ) -> Result<Derivative<S>, NoDerivative> {
-        let path = self.settings().path();
+        let path = self.settings().path(tf - start.t);
         self.derivative_followed(start, tf, None, path, |path| Followed {
             path,
             bodies: None,

@@ -181,7 +181,7 @@ where
     /// [`status`](Run::status): [`Status::reason`](crate::Status::reason) gives the [`Breakdown`]
     /// where the motion of the bodies could not go on.
     pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
-        let mut path = self.integrator.parts().1.settings.path();
+        let mut path = self.integrator.settings().path(tf - start.t);
         let summary = self.observe(start, tf, &mut path)?;
         Ok(Run::new(path, summary, Some(self.model().layout())))
     }
@@ -346,7 +346,7 @@ where
         let event = ContactEvent::new(t, ContactEventKind::Contact);
         let before = [q, v].concat();
         memory.begin(self.model().erased(), &before, &settled, &impact, event);
-        let path = self.integrator.settings().path();
+        let path = self.integrator.settings().path(tf - start.t);
         let (system, _, settings) = self.integrator.shared();
         // Touches are a matter of the verdict.
         let (model, seen) = (system.erased(), Seen::default());
@@ -459,7 +459,7 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
 
     fn record(&self) -> (Option<BodyLayout>, Keep) {
         let bodies = self.driver.model().layout();
-        (Some(bodies), self.driver.integrator.settings().keep())
+        (Some(bodies), self.driver.integrator.settings().keep(1.0))
     }
 
     fn save(&self) -> Arc<dyn Any + Send + Sync> {

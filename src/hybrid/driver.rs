@@ -76,6 +76,7 @@ impl<B: Buffer> Driver<B> {
             rearm,
             run,
         } = self;
+        settings.length = tf - start.t;
         let (settings, rearm) = (&*settings, &*rearm);
         let mut observer = make(rearm, settings);
         run.begin(settings, start.t, x0, tf);

@@ -186,7 +186,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.driver.run
     }
 
-    /// Crossings within this time of the first of them are one corner (s). Default 1e-9. It groups
+    /// Crossings within this time of the first of them are one corner (s). Default: 1e-9 of the run, of one
+    /// that is longer than a second 1e-9 s, which is also that of a [live](Self::live) run. It groups
     /// the report ([`Corner`](crate::Corner)) and does not change the motion.
     ///
     /// A [`derivative`](Self::derivative) takes them as met at once: it is that of all their
@@ -196,7 +197,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// matters, whatever the tolerance is.
     #[must_use]
     pub fn corner_tolerance(mut self, tolerance: f64) -> Self {
-        self.driver.settings.corner_tolerance = tolerance;
+        self.driver.settings.corner_tolerance = Some(tolerance);
         self
     }
 
@@ -229,7 +230,7 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// Bad input only: wrong lengths, values that are not finite, `tf < t0`, settings that make no
     /// sense. What the run meets on its way is in the trajectory's [`status`](Run::status).
     pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
-        let mut path = self.driver.settings.path();
+        let mut path = self.driver.settings.path(tf - start.t);
         let summary = self.observe(start, tf, &mut path)?;
         Ok(Run::new(path, summary, None))
     }

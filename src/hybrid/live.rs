@@ -156,7 +156,7 @@ impl<S: Flow + EventFunction, B: Buffer> Advance for LiveIntegration<'_, S, B> {
     }
 
     fn record(&self) -> (Option<BodyLayout>, Keep) {
-        (None, self.driver.settings.keep())
+        (None, self.driver.settings.keep(1.0))
     }
 
     fn save(&self) -> Arc<dyn Any + Send + Sync> {

@@ -135,7 +135,10 @@ pub(crate) struct Settings {
     /// Time scale of event functions that state none (s).
     pub(crate) time_scale: Option<f64>,
     pub(crate) limits: Limits,
-    pub(crate) corner_tolerance: f64,
+    /// Crossings within this time of the first of them are one corner (s); none: [`ONE_CORNER`] of the run.
+    pub(crate) corner_tolerance: Option<f64>,
+    /// How long the run is to be (s).
+    pub(crate) length: f64,
     /// Guards that cross one after another, in this order, where they are met at one instant.
     pub(crate) corner_order: Vec<Guard>,
     /// Number of the first transition: a driver that goes on with a run counts on.
@@ -144,6 +147,9 @@ pub(crate) struct Settings {
     /// that costs.
     pub(crate) restart_at_events: bool,
 }
+
+/// Crossings nearer than this part of a run, and of a second, are one corner where no tolerance is set.
+const ONE_CORNER: f64 = 1e-9;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -157,7 +163,8 @@ impl Default for Settings {
             max_step: f64::INFINITY,
             time_scale: None,
             limits: Limits::default(),
-            corner_tolerance: 1e-9,
+            corner_tolerance: None,
+            length: 1.0,
             corner_order: Vec::new(),
             first_transition: 0,
             restart_at_events: false,
@@ -166,17 +173,22 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// An observer that keeps what these settings allow.
-    pub(crate) fn path(&self) -> Path {
-        Path::new(self.keep())
+    /// An observer that keeps what these settings allow of a run of this length (s).
+    pub(crate) fn path(&self, length: f64) -> Path {
+        Path::new(self.keep(length))
     }
 
-    /// The data that such an observer is to keep.
-    pub(crate) fn keep(&self) -> Keep {
+    /// The time within which crossings of a run of this length are one corner (s).
+    pub(crate) fn one_corner(&self, length: f64) -> f64 {
+        (self.corner_tolerance).unwrap_or(ONE_CORNER * length.abs().min(1.0))
+    }
+
+    /// The data that such an observer is to keep of a run of this length (s).
+    pub(crate) fn keep(&self, length: f64) -> Keep {
         Keep {
             rtol: self.rtol.clone(),
             atol: self.atol.clone(),
-            corner_tolerance: self.corner_tolerance,
+            corner_tolerance: self.one_corner(length),
             max_memory: self.limits.max_memory,
         }
     }
@@ -216,6 +228,6 @@ impl Settings {
         if let Some(scale) = self.time_scale {
             validate::unless(scale > 0.0, "time_scale", scale, rule)?;
         }
-        validate::not_negative("corner_tolerance", &[self.corner_tolerance])
+        validate::not_negative("corner_tolerance", self.corner_tolerance.as_slice())
     }
 }

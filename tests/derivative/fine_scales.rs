@@ -277,3 +277,37 @@ fn written_resets_that_hardly_fail_to_commute_are_told_apart() {
         "{verdict}"
     );
 }
+
+/// Guards that are a two-thousandth of the run apart are two, in a run of a second and of a microsecond.
+#[test]
+fn the_unit_of_time_does_not_decide_what_is_a_corner() {
+    let system = |second: f64| {
+        Sketch::new(2, move |_, x, mode, dx| {
+            let [first, later] = [0, 1].map(|k| f64::from(u8::from(mode.contains(k))));
+            dx[0] = (1.0 + 0.5 * first - 0.25 * later + 0.6 * first * later) / second;
+            dx[1] = (0.3 * x[0] + first + 2.0 * later) / second;
+        })
+        .events([Watch::RISING; 2], |k, _, x, _| match k {
+            0 => x[0] - 0.5,
+            _ => x[0] + 0.2 * x[1] - 0.5305,
+        })
+        .gradient(|k, _, _, _, row| {
+            row.copy_from_slice(&[1.0, if k == 0 { 0.0 } else { 0.2 }]);
+            Some(0.0)
+        })
+    };
+    for y in [0.1, 0.11, 0.114] {
+        let of = |second: f64| {
+            let integrator = Integrator::new(system(second)).unwrap();
+            let mut integrator = integrator.rtol(1e-10).atol(1e-10);
+            let x = [0.0, y];
+            let start = Start::at(0.0).x(&x);
+            let d = integrator.derivative(&start, second).unwrap();
+            assert_eq!(*d.verdict(), Verdict::Classical, "{y} {second:e}");
+            assert_eq!(d.run().corners().len(), 0);
+            d.matrix().unwrap().clone()
+        };
+        let off = (of(1.0) - of(1e-6)).amax();
+        assert!(off < 1e-8, "{y} {off:e}");
+    }
+}
