@@ -131,6 +131,16 @@ impl Mode {
         self.sides.words()
     }
 
+    /// The event functions of which this mode has the other side than `other`, in rising order.
+    pub(crate) fn sides_unlike<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
+        let words = self.words().zip(other.words()).enumerate();
+        words.flat_map(|(place, (a, b))| {
+            let unlike = a ^ b;
+            let bits = (0..if unlike == 0 { 0 } else { 64 }).filter(move |k| unlike >> k & 1 == 1);
+            bits.map(move |k| 64 * place + k)
+        })
+    }
+
     /// Number of flags.
     #[inline]
     pub fn flag_count(&self) -> usize {

@@ -231,3 +231,39 @@ fn the_ready_made_matrix_of_pairs_is_pairs_bit_for_bit() {
     pairs_are_pairs(&VerticalPlate::new(PlateParameters::with_springs(10)).unwrap());
     pairs_are_pairs(&NormalPlate::new(PlateParameters::with_springs(10)).unwrap());
 }
+
+/// Two rooms that know nothing of each other, each with a heater that is on from 19 °C to 21 °C: which is
+/// switched first does not matter, however close in time.
+#[test]
+fn rooms_apart_are_not_doubted_for_their_order() {
+    let rooms = || {
+        Sketch::new(2, |_, x, mode, dx| {
+            for (i, (dx, x)) in dx.iter_mut().zip(x).enumerate() {
+                let heats = if mode.contains(2 * i) { 0.0 } else { 10.0 };
+                *dx = heats - 0.3 * (x - 10.0);
+            }
+        })
+        .events(
+            [Watch::RISING, Watch::FALLING, Watch::RISING, Watch::FALLING],
+            |k, _, x, _| x[k / 2] - if k % 2 == 0 { 21.0 } else { 19.0 },
+        )
+    };
+    for rtol in [1e-4, 1e-6, 1e-8] {
+        for apart in [1e-1, 1e-2, 1e-3, 3e-4, 1e-4, 1e-6, 0.0] {
+            let mut matrix = RearmMatrix::new(4);
+            for hot in [0, 2] {
+                let (hot, cold) = (Guard::rising(hot), Guard::falling(hot + 1));
+                matrix = matrix.arm(hot, cold).unwrap().arm(cold, hot).unwrap();
+            }
+            let system = rooms();
+            let integrator = Integrator::new(&system).unwrap().rtol(rtol).atol(rtol);
+            // Both are off.
+            let (mode, x) = (Mode::with(4, &[0, 1, 2, 3]), [19.5, 19.5 + apart]);
+            let start = Start::at(0.0).x(&x).mode(&mode);
+            let mut integrator = integrator.rearm(Rearm::Matrix(matrix));
+            let run = integrator.integrate(&start, 0.6).unwrap();
+            assert_eq!(run.crossings().len(), 4);
+            assert!(run.is_guaranteed(), "{rtol:e} {apart:e} {:?}", run.doubts());
+        }
+    }
+}

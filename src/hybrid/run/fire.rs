@@ -5,7 +5,7 @@ use super::Integration;
 use super::cascade::undo;
 use super::transversality::check_admissible;
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::search::unordered;
+use crate::hybrid::search::{Flying, unordered};
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Reset;
 use crate::ode::Buffer;
@@ -149,7 +149,12 @@ fn make<S: System + ?Sized, B: Buffer>(
     if reset.any() || arrival == Arrival::Jumped {
         turned.forget_flown();
     } else {
-        turned.by_order(context, state, guards, doubts, &cluster.set, latest)?;
+        let crossed = Flying {
+            set: &cluster.set,
+            mode_before: &cascade.scratch.mode_before,
+            error: latest,
+        };
+        turned.by_order(context, state, guards, doubts, crossed)?;
     }
     Ok((reset, time_error))
 }

@@ -28,7 +28,7 @@ mod window;
 pub(crate) use doubt::{Doubts, unordered};
 pub(crate) use locate::StepEnd;
 pub(crate) use pace::Pace;
-pub(crate) use turned::Turned;
+pub(crate) use turned::{Flying, Turned};
 pub(crate) use window::Arms;
 
 use super::table::{GuardTable, State};

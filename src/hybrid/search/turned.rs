@@ -24,6 +24,16 @@ pub(crate) struct Flown {
     pub(crate) error: f64,
 }
 
+/// Guards that the flow crosses at one instant and without a reset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flying<'a> {
+    pub(crate) set: &'a [CrossedGuard],
+    /// The mode in which they are met.
+    pub(crate) mode_before: &'a Mode,
+    /// The error of the time (s).
+    pub(crate) error: f64,
+}
+
 /// Approach of guards before the crossings since the last smooth step, and their closest values.
 #[derive(Clone, Debug)]
 pub(crate) struct Turned<B> {
@@ -39,6 +49,8 @@ pub(crate) struct Turned<B> {
     list: Vec<usize>,
     /// Guards that the flow crossed last, at one instant and without a reset.
     flown: Vec<CrossedGuard>,
+    /// The mode before they crossed.
+    mode_before: Mode,
     /// When, if it was so.
     last_flown: Option<Flown>,
     /// Scratch: the field in another mode, and that.
@@ -55,6 +67,7 @@ impl<B: Buffer> Turned<B> {
             closest: vec![0.0; count],
             list: Vec::with_capacity(room_for(count)),
             flown: Vec::with_capacity(room_for(count)),
+            mode_before: mode.clone(),
             last_flown: None,
             field: B::zeros(dim),
             mode: mode.clone(),
@@ -352,25 +365,28 @@ impl<B: Buffer> Turned<B> {
         state: &State<B>,
         guards: &mut GuardTable<B>,
         doubts: &mut Doubts,
-        crossed: &[CrossedGuard],
-        error: f64,
+        crossed: Flying<'_>,
     ) -> Result<(), Stop> {
-        let now = Flown { t: state.t, error };
+        let now = Flown {
+            t: state.t,
+            error: crossed.error,
+        };
         if let Some(before) = self.last_flown.replace(now) {
             let apart = state.t - before.t;
             let is_undone =
                 |c: &CrossedGuard| state.mode.contains(c.guard.event) != c.guard.side_after();
             if apart <= before.error.max(now.error) && !self.flown.iter().any(is_undone) {
-                self.by_order_of(context, state, guards, doubts, before, apart)?;
+                self.by_order_of(context, state, guards, doubts, before, crossed.mode_before)?;
             }
         }
+        self.mode_before.copy_from(crossed.mode_before);
         self.flown.clear();
-        self.flown.extend_from_slice(crossed);
+        self.flown.extend_from_slice(crossed.set);
         Ok(())
     }
 
-    /// Part of [`by_order`](Self::by_order) for the guards that crossed at one instant, `apart` (s)
-    /// before.
+    /// Part of [`by_order`](Self::by_order) for the guards that crossed at one instant before, and left the
+    /// mode `after`.
     fn by_order_of<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -378,16 +394,18 @@ impl<B: Buffer> Turned<B> {
         guards: &mut GuardTable<B>,
         doubts: &mut Doubts,
         before: Flown,
-        apart: f64,
+        after: &Mode,
     ) -> Result<(), Stop> {
+        let apart = state.t - before.t;
         let (t, x, mode) = (state.t, state.x.get(), &mut self.mode);
         let field = self.field.get_mut();
         field.copy_from_slice(state.field());
         mode.copy_from(&state.mode);
         let mut fresh = true;
-        for c in &self.flown {
-            mode.set(c.guard.event, !c.guard.side_after());
-            fresh = fresh && context.flip(t, x, mode, c.guard.event, field);
+        // Their own sides, and those that a matrix of guard resets changed with them.
+        for k in self.mode_before.sides_unlike(after) {
+            mode.set(k, self.mode_before.contains(k));
+            fresh = fresh && context.flip(t, x, mode, k, field);
         }
         if !fresh {
             context.flow(t, x, mode, field);
