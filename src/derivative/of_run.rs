@@ -66,8 +66,14 @@ use crate::{
 /// # Ok::<(), saltation::Error>(())
 /// ```
 ///
+/// A map from a section to itself whose run starts on the section has a derivative of one side in
+/// general, since some displacements cross at once: start it just behind, or take the columns along the section
+/// ([`apply`](Self::apply), [`matrix_towards`](Self::matrix_towards)). Floquet multipliers are the eigenvalues of
+/// its matrix.
+///
 /// A parameter is a state variable that does not change
-/// ([`WithParameters`](super::WithParameters)).
+/// ([`WithParameters`](super::WithParameters)). By the final time the derivative is the field at the end; by the initial
+/// time it is that of a state that holds the time.
 ///
 /// It owns its run and shares the system with the integrator, which may run again meanwhile:
 ///

@@ -14,6 +14,9 @@ use crate::{
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
+/// They have tolerances as all states have: one far below the absolute tolerance counts as known to no more than
+/// that, and doubts follow. Give it a smaller one, with a list of tolerances.
+///
 /// `build` makes the model for given parameters; it is called in every evaluation and should be
 /// cheap. Derivatives with respect to `x` are those of the model; with respect to the parameters
 /// they are differences, each with a step that follows the size of the parameter. Derivatives that

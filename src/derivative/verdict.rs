@@ -50,7 +50,8 @@ pub enum Verdict {
     /// outcome of the run have a derivative. The others have a limit and a map of their own after
     /// the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)). The run itself, which
     /// meets all guards at once, may have an outcome that no direction has;
-    /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them.
+    /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them where they are
+    /// met at exactly one instant.
     Discontinuous {
         /// Time of the corner (s).
         t: f64,
@@ -300,7 +301,7 @@ pub enum NoDerivative {
 
     /// A derivative was asked for where outcomes jump.
     #[error(
-        "the outcome depends on the order in which guards are met at the corner at t = {t}: that of {} is not that of the run; pieces_at(i) holds the limits and maps of all orders, a run with corner_order goes on from one of them",
+        "the outcome depends on the order in which guards are met at the corner at t = {t}: that of {} is not that of the run; pieces_at(i) holds the limits and maps of all orders; where they are met at exactly one instant a run with corner_order goes on from one of them",
         list(order)
     )]
     Discontinuous {

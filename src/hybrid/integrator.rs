@@ -205,6 +205,9 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     /// instant; the default, an empty list, lets all cross together. Guards that are not in the
     /// list come after those that are.
     ///
+    /// It does nothing where rounding sets their times apart, however close: they cross in the order in
+    /// which they are met then.
+    ///
     /// Of use where the order matters (a reset that depends on who came first): the run is then the
     /// limit of runs whose start is displaced so that the guards are met in this order, and its
     /// derivative that of such displacements. See

@@ -197,7 +197,9 @@ where
     }
 
     /// Contacts that part no faster than this may stay closed, those that close no faster graze
-    /// (m/s); default 1e-8.
+    /// (m/s); default 1e-8. This and the [gap tolerance](Self::gap_tolerance) are made for bodies of about
+    /// a metre: for those of a millimetre both are better a thousand times smaller, as is
+    /// the absolute tolerance of a run. Masses do not matter: forces are held against the mass of what touches.
     #[must_use]
     pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
         self.rate_tolerance = tolerance;

@@ -37,7 +37,7 @@ pub trait EventFunction {
     /// that comes to the end of the domain ends there with
     /// [`Stop::NotFinite`](crate::Stop::NotFinite), naming the event function. A guard before
     /// that end is found. Differences in place of a gradient that is not written reach about 6e-6
-    /// of the size of the state ahead of it.
+    /// of the size of the state and 6e-6 s ahead of it.
     fn event(&self, k: usize, t: f64, x: &[f64], mode: &Mode) -> f64;
 
     /// All event functions at once; override when sharing work pays. What is not finite means the
@@ -51,7 +51,8 @@ pub trait EventFunction {
     /// Writes the row `D_x h_k` into `dh` and returns `Some(∂h_k/∂t)`: `Some(0.0)` for a guard that
     /// does not move with time. The provided method returns `None`, and the crate takes
     /// differences. Derivatives choose their steps as in
-    /// [`Flow::jacobian_times`](crate::Flow::jacobian_times).
+    /// [`Flow::jacobian_times`](crate::Flow::jacobian_times). By the time they are taken over 6e-6 s, whatever the
+    /// time is: of a function of the clock that changes as fast as that the rate is to be written.
     ///
     /// Only single rows are asked for, never the whole matrix.
     fn gradient(&self, k: usize, t: f64, x: &[f64], mode: &Mode, dh: &mut [f64]) -> Option<f64> {

@@ -44,7 +44,8 @@ impl Watch {
         }
     }
 
-    /// This watch, and a crossing ends the run with [`Status::Stopped`](crate::Status::Stopped).
+    /// This watch, and a crossing ends the run with [`Status::Stopped`](crate::Status::Stopped), after its
+    /// reset and the crossings of guards that this carries across, with theirs.
     #[must_use]
     pub const fn and_stop(mut self) -> Self {
         self.stop = true;

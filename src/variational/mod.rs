@@ -25,7 +25,7 @@
 //! | impacts | at their times, to rounding | at the times of the discrete motion, `O(h²)` off |
 //! | energy without dissipation | drifts with the tolerance, steadily | stays within `O(h²)` for any time |
 //! | momenta of symmetries | kept to the tolerance | kept to rounding |
-//! | friction of closed contacts | Coulomb in the plane, else refused | Coulomb, with sticking |
+//! | friction of closed contacts | Coulomb or a law of its own; few contacts in space | Coulomb, with sticking |
 //! | impacts that accumulate | detected, absorbed at their limit | plastic when closer than a step |
 //! | derivative | Bouligand, through corners, with a verdict | of runs with single impacts |
 //!

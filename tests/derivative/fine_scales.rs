@@ -305,7 +305,7 @@ fn the_unit_of_time_does_not_decide_what_is_a_corner() {
             let d = integrator.derivative(&start, second).unwrap();
             assert_eq!(*d.verdict(), Verdict::Classical, "{y} {second:e}");
             assert_eq!(d.run().corners().len(), 0);
-            d.matrix().unwrap().clone()
+            d.matrix().unwrap()
         };
         let off = (of(1.0) - of(1e-6)).amax();
         assert!(off < 1e-8, "{y} {off:e}");

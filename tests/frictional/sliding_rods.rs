@@ -140,10 +140,7 @@ fn a_slip_that_comes_to_rest_sticks_where_the_other_side_has_no_mode() {
         for slip in [slip, -slip] {
             let v = [slip - sine * spin, cosine * spin, spin];
             for rtol in [1e-6, 1e-8, 1e-10] {
-                let rod = Loaded {
-                    rod: rod.clone(),
-                    inertia,
-                };
+                let rod = Loaded { rod, inertia };
                 let driver = EventDriven::new(ContactModel::new(rod)).unwrap();
                 let start = Start::at(0.0).q(&q).v(&v);
                 let run = driver.rtol(rtol).integrate(&start, 0.4).unwrap();

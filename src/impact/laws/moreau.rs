@@ -23,7 +23,7 @@ use crate::validate;
 /// [`ContactModel`](crate::ContactModel) with friction, unless another is chosen.
 ///
 /// # Energy
-/// Where all contacts have one `e = e_n = e_t`, the energy never rises. Otherwise it may, as Newton's
+/// Where all contacts have one `e = e_n = e_t` and none parts before, the energy never rises. Otherwise it may, as Newton's
 /// restitution does with friction (Kane): the outcome then has a remark
 /// ([`Remark::EnergyRaised`](crate::impact::Remark::EnergyRaised)).
 ///
