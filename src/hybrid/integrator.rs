@@ -186,8 +186,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.driver.run
     }
 
-    /// Crossings within this time of the first of them are one corner (s). Default: 1e-9 of the run, of one
-    /// that is longer than a second 1e-9 s, which is also that of a [live](Self::live) run. It groups
+    /// Crossings within this time of the first of them are one corner (s). Default 1e-9, and of a run that is
+    /// shorter than 10 ms, but a [live](Self::live) one, 1e-7 of it. It groups
     /// the report ([`Corner`](crate::Corner)) and does not change the motion.
     ///
     /// A [`derivative`](Self::derivative) takes them as met at once: it is that of all their

@@ -135,7 +135,7 @@ pub(crate) struct Settings {
     /// Time scale of event functions that state none (s).
     pub(crate) time_scale: Option<f64>,
     pub(crate) limits: Limits,
-    /// Crossings within this time of the first of them are one corner (s); none: [`ONE_CORNER`] of the run.
+    /// Crossings within this time of the first of them are one corner (s); none: [`ONE_CORNER`], or a part of a short run.
     pub(crate) corner_tolerance: Option<f64>,
     /// How long the run is to be (s).
     pub(crate) length: f64,
@@ -148,8 +148,9 @@ pub(crate) struct Settings {
     pub(crate) restart_at_events: bool,
 }
 
-/// Crossings nearer than this part of a run, and of a second, are one corner where no tolerance is set.
+/// Crossings nearer than this (s), and than this part of a run, are one corner where no tolerance is set.
 const ONE_CORNER: f64 = 1e-9;
+const OF_SHORT_RUN: f64 = 1e-7;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -180,7 +181,7 @@ impl Settings {
 
     /// The time within which crossings of a run of this length are one corner (s).
     pub(crate) fn one_corner(&self, length: f64) -> f64 {
-        (self.corner_tolerance).unwrap_or(ONE_CORNER * length.abs().min(1.0))
+        (self.corner_tolerance).unwrap_or(ONE_CORNER.min(OF_SHORT_RUN * length.abs()))
     }
 
     /// The data that such an observer is to keep of a run of this length (s).
