@@ -1,8 +1,9 @@
 //! The solutions of a contact problem with friction in space, by the modes of its contacts.
 //!
 //! A contact is open, sticks or slips: 3ᵐ modes. A slip from rest has the direction in which it
-//! begins, an equation that may have several solutions; it is solved from several starts. So the list
-//! has all modes, but of the directions in a mode only those that were found.
+//! begins, an equation that may have several solutions. Of one slip, of up to three contacts, all are
+//! found; else it is solved from several starts. So the list has all modes, but of the directions in a
+//! mode of several slips only those that were found.
 //!
 //! Where contacts depend on each other, multipliers of least size stand for all.
 //!
@@ -10,6 +11,7 @@
 //!
 //! * `search`: the modes, and which multipliers of a mode are a solution.
 //! * `coulomb_path`: guesses of a mode, by an interior point method.
+//! * `wave`: all directions of a slip that alone begins.
 //!
 //! All numbers are those of [`ScaledRates`].
 
@@ -17,6 +19,7 @@ mod coulomb_path;
 mod search;
 #[cfg(test)]
 mod tests;
+mod wave;
 
 use nalgebra::DVector;
 

@@ -2,6 +2,7 @@
 //! multipliers are a solution.
 
 use super::coulomb_path::CoulombPath;
+use super::wave::Wave;
 use super::{Given, MERGED, Solution, is_less, sticks};
 use crate::Interrupt;
 use crate::impact::ImpactFailure;
@@ -19,13 +20,8 @@ pub(super) const STARTS: u32 = 8;
 /// the golden section.
 pub(super) const MANY_STARTS: u32 = 48;
 const APART: f64 = 0.618_033_988_749_894_9;
-/// Of up to so many contacts, the directions of a slip that alone begins are looked for all around: the
-/// rate across it changes its sign where it is one. Its zeros are those of a polynomial of degree four in
-/// the direction.
+/// Of up to so many contacts, all directions of a slip that alone begins are found.
 const SCANNED: usize = 3;
-const AROUND: u32 = 64;
-/// Halvings of the angle between two of these, to the last bit.
-const HALVINGS: u32 = 60;
 
 /// A search for solutions of scaled contacts.
 pub(super) struct Search<'a> {
@@ -35,16 +31,6 @@ pub(super) struct Search<'a> {
     pub(super) starts: u32,
     pub(super) multipliers: Vec<f64>,
     pub(super) found: Vec<Solution>,
-}
-
-/// A slip in one direction with friction against it.
-#[derive(Clone, Copy)]
-struct Around {
-    angle: f64,
-    /// Its rates along the direction and across it.
-    along: f64,
-    across: f64,
-    is_unique: bool,
 }
 
 impl Search<'_> {
@@ -165,49 +151,35 @@ impl Search<'_> {
         }
     }
 
-    /// Looks all around for the directions in which the slip of contact `i` begins, by a sign of the rate
-    /// across it with friction against it.
+    /// Looks all around for the directions in which the slip of contact `i` begins.
+    ///
+    /// With friction against a direction `e` the push `λ` and the rate `u` along tangents are `c/(g − μ h·e)`
+    /// and `b + λ (h − μ H e)`, whatever the others do that do not slip: the rate across it over the push is a
+    /// wave of degree two in the angle of `e`, which five of its values give. Its zeros are the directions.
     fn scan(&mut self, i: usize, holds: &mut [Hold], multipliers: &mut [f64]) {
         let contacts = self.contacts;
-        let at = |angle: f64, holds: &mut [Hold], multipliers: &mut [f64]| {
+        let mut values = [0.0; 5];
+        for (k, value) in values.iter_mut().enumerate() {
+            let (sin, cos) = Wave::angle(k).sin_cos();
+            holds[i] = Hold::Slip([cos, sin]);
+            let is_unique = contacts.solve(holds, multipliers);
+            let [x, y] = contacts.along(i, |row| contacts.rate(row, multipliers));
+            *value = (cos * y - sin * x) / multipliers[i];
+            if !is_unique || !value.is_finite() {
+                return;
+            }
+        }
+        let wave = Wave::through(values);
+        for angle in wave.zeros() {
             let (sin, cos) = angle.sin_cos();
             let direction = [cos, sin];
             holds[i] = Hold::Slip(direction);
             let is_unique = contacts.solve(holds, multipliers);
-            let [x, y] = contacts.along(i, |row| contacts.rate(row, multipliers));
             holds[i] = Hold::Onset {
                 direction,
                 pace: 0.0,
             };
-            Around {
-                angle,
-                along: cos * x + sin * y,
-                across: cos * y - sin * x,
-                is_unique,
-            }
-        };
-        let mut brackets = Vec::new();
-        let mut before = at(0.0, holds, multipliers);
-        for step in 1..=AROUND {
-            let angle = std::f64::consts::TAU * f64::from(step) / f64::from(AROUND);
-            let here = at(angle, holds, multipliers);
-            // One along which it would slip backward is none.
-            if before.across * here.across <= 0.0 && before.along.max(here.along) > 0.0 {
-                brackets.push([before, here]);
-            }
-            before = here;
-        }
-        for [mut low, mut high] in brackets {
-            for _ in 0..HALVINGS {
-                let middle = at(0.5 * (low.angle + high.angle), holds, multipliers);
-                if middle.across * low.across > 0.0 {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-            }
-            let last = at(high.angle, holds, multipliers);
-            self.take(holds, multipliers, last.is_unique);
+            self.take(holds, multipliers, is_unique);
         }
     }
 
