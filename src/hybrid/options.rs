@@ -135,7 +135,8 @@ pub(crate) struct Settings {
     /// Time scale of event functions that state none (s).
     pub(crate) time_scale: Option<f64>,
     pub(crate) limits: Limits,
-    /// Crossings within this time of the first of them are one corner (s); none: [`ONE_CORNER`], or a part of a short run.
+    /// Crossings within this time of the first of them are one corner (s); none: [`ONE_CORNER`], or a part of a
+    /// short run.
     pub(crate) corner_tolerance: Option<f64>,
     /// How long the run is to be (s).
     pub(crate) length: f64,
