@@ -387,6 +387,30 @@ mod tests {
         }
     }
 
+    /// Along with the state the time moves by less than its rounding.
+    #[test]
+    fn time_that_hardly_moves_has_its_part() {
+        for (t, dt) in [(1e6, 1e-4), (1e9, 1e-2), (1e9, -0.1)] {
+            let g = |at: f64, x: &[f64], out: &mut [f64]| {
+                out[0] = x[0] + (3.0 * (at - t)).sin();
+                Ok::<(), std::convert::Infallible>(())
+            };
+            let (x, dx) = ([0.5], [1.0]);
+            let line = Line {
+                t,
+                x: &x,
+                dt,
+                dx: &dx,
+            };
+            let (mut out, mut half, mut beside) = ([0.0], [0.0], [0.0]);
+            let all = [&mut out[..], &mut half[..], &mut beside[..]];
+            let found = resolved_along(g, line, all, &mut [0.0], &mut [0.0]);
+            assert_eq!(found, Ok(None));
+            let off = (out[0] - 1.0 - 3.0 * dt).abs();
+            assert!(off < 1e-9, "{t:e} {dt:e} {off:e}");
+        }
+    }
+
     #[test]
     fn what_is_straight_keeps_the_usual_step() {
         let smooth = |x: f64| x.sin() + 0.3 * x * x;
