@@ -115,7 +115,7 @@ pub enum Doubt {
     /// limit is passed, or a goal is far from where the body is. They come together in a step or two,
     /// with any speed that takes. [`Joint::as_placed`](crate::bodies::Joint::as_placed) takes bodies as
     /// they stand. Or a later step began with the bodies of a joint as far apart, by the larger of them: it is
-    /// too long for a load on light bodies, or for the speed of their turns. Told once a run.
+    /// too long for the speed of their turns, or with midpoint for a load on light bodies. Told once a run.
     Apart {
         /// The body.
         body: usize,
@@ -225,7 +225,7 @@ impl fmt::Display for Doubt {
             ),
             Self::Apart { body, t, way, turn } => write!(
                 f,
-                "joints, limits and motors moved body {body} by {way:e} m and {turn:e} rad in the step from t = {t} on: bodies of a joint stand apart, a limit is passed, or a goal is far away (Joint::as_placed takes bodies as they stand); later in a run, steps are too long for a load on light bodies or for the speed of turns"
+                "joints, limits and motors moved body {body} by {way:e} m and {turn:e} rad in the step from t = {t} on: bodies of a joint stand apart, a limit is passed, or a goal is far away (Joint::as_placed takes bodies as they stand); later in a run, steps are too long for the speed of turns, or with midpoint for a load on light bodies"
             ),
             Self::SharedLoads { t } => write!(
                 f,

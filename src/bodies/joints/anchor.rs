@@ -244,6 +244,16 @@ pub(super) fn along(places: &[Place; 2], u: &Vector3<f64>) -> PairRow {
     })
 }
 
+/// The arms at which forces act on the bodies, without the world.
+fn arms(places: &[Place; 2]) -> [Vector3<f64>; 2] {
+    let arm = |place: &Place| place.point - place.pose.position();
+    let [first, second] = places;
+    match first.tree {
+        Some(_) => [arm(first), arm(second)],
+        None => [arm(second); 2],
+    }
+}
+
 /// The row of the angular velocity of the first body relative to the second, about `u`.
 pub(super) fn about(u: &Vector3<f64>) -> PairRow {
     [
@@ -280,10 +290,13 @@ pub(super) fn add_rows(
     for (row, deviation) in rows {
         let law = (hold.compliance).law(dt, response, *deviation, hold.bounds);
         with_trees(places, row, |row| problem.add_row(law, row))?;
+        let moves = row[0][3..].iter().any(|entry| *entry != 0.0);
+        if moves {
+            problem.note_arms(arms(places));
+        }
         // A spring gives way, and a rope may be slack.
         let is_rigid = hold.compliance.stiffness == f64::INFINITY;
         if is_rigid && (law.high == f64::INFINITY || *deviation > 0.0) {
-            let moves = row[0][3..].iter().any(|entry| *entry != 0.0);
             let (way, turn) = if moves {
                 (deviation.abs(), 0.0)
             } else {

@@ -14,4 +14,4 @@ pub(super) use laws_of_step::check_slip;
 pub(crate) use responses::of_heavier;
 pub(crate) use trees_and_terms::Deviation;
 pub use trees_and_terms::Problem;
-pub(super) use trees_and_terms::{ContactTerm, Link, Links, Tree, not_positive};
+pub(super) use trees_and_terms::{Armed, ContactTerm, Link, Links, Tree, not_positive};

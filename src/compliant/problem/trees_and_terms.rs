@@ -1,6 +1,6 @@
 //! Trees, contacts and further convex terms in flat storage.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, Vector3};
 
 use crate::compliant::law::{ContactLaw, RowLaw};
 use crate::compliant::regularisation::{Softness, root_mean_square};
@@ -37,7 +37,7 @@ pub(in crate::compliant) struct Links {
 }
 
 impl Links {
-    pub(in crate::compliant) fn iter(&self) -> impl Iterator<Item = Link> {
+    pub(in crate::compliant) fn iter(&self) -> impl Iterator<Item = Link> + use<> {
         std::iter::once(self.first).chain(self.second)
     }
 }
@@ -71,6 +71,16 @@ pub(in crate::compliant) struct RowTerm {
     pub(in crate::compliant) is_asleep: bool,
     /// How far the points or the axes that it holds together stand apart at the start of the step.
     pub(in crate::compliant) apart: Deviation,
+    /// The arms of its force on free bodies, in the order of its links.
+    arms: Option<[Vector3<f64>; 2]>,
+}
+
+/// The impulse of a row on a free body, and the arm from its centre of mass at which it acts.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::compliant) struct Armed {
+    pub(in crate::compliant) tree: usize,
+    pub(in crate::compliant) arm: Vector3<f64>,
+    pub(in crate::compliant) impulse: Vector3<f64>,
 }
 
 /// A deviation of a constraint: a way (m) or a turn (rad); the other one is zero.
@@ -341,6 +351,7 @@ impl Problem {
             links,
             is_asleep: false,
             apart: Deviation::default(),
+            arms: None,
         });
         Ok(number)
     }
@@ -350,6 +361,32 @@ impl Problem {
         if let Some(row) = self.rows.last_mut() {
             row.apart = apart;
         }
+    }
+
+    /// Notes at which arms the last row acts on its bodies, which have turns and moves in the axes of the world.
+    pub(crate) fn note_arms(&mut self, arms: [Vector3<f64>; 2]) {
+        if let Some(row) = self.rows.last_mut() {
+            row.arms = Some(arms);
+        }
+    }
+
+    /// The impulses of rows of which the arms are noted.
+    pub(in crate::compliant) fn armed<'a>(
+        &'a self,
+        impulses: &'a [f64],
+    ) -> impl Iterator<Item = Armed> + 'a {
+        let rows = self.rows.iter().zip(impulses);
+        let rows = rows.filter_map(|(row, p)| Some((row.links, row.arms?, *p)));
+        rows.flat_map(move |(links, arms, p)| {
+            links.iter().zip(arms).filter_map(move |(link, arm)| {
+                let moves = self.jacobian.get(link.place + 3..link.place + 6)?;
+                Some(Armed {
+                    tree: link.tree,
+                    arm,
+                    impulse: p * Vector3::from_column_slice(moves),
+                })
+            })
+        })
     }
 
     /// Copies rows into the flat storage, padded to `height` rows a tree.

@@ -91,6 +91,11 @@ impl Core {
                 why: "restitution was brought down so that a blow gains no energy",
             });
         }
+        if self.motion.is_stiff() {
+            return Err(CompliantFailure::NoDerivative {
+                why: "joints load bodies so light that the step is too long for their turns",
+            });
+        }
         work.motion.prepare(step.system, &self.q);
         work.listed.clear();
         let listed = self.contacts.all_parameters().iter().map(|c| c.contact);

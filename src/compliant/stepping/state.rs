@@ -177,10 +177,9 @@ impl Settings {
         problem: &mut Problem,
     ) -> Result<(), InputError> {
         problem.reset(state.dt, self.softness)?;
-        for (i, &place) in motion.places.iter().enumerate() {
-            let tree = system.tree(i);
-            let n = tree.len();
-            problem.add_tree(&motion.inertia[place..place + n * n], &motion.v[tree])?;
+        for tree in 0..motion.places.len() {
+            let (inertia, free) = motion.block(system, tree);
+            problem.add_tree(inertia, free)?;
         }
         problem.add_contacts(contacts)?;
         let mut asked = *state;

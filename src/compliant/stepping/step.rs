@@ -18,6 +18,9 @@ use crate::validate;
 /// it.
 const LISTS: usize = 8;
 
+/// Limit of the problems of a step by which the loads of joints and the inertia that they add are found.
+const LOADS: usize = 4;
+
 /// Places are rounded to so many last places of the largest coordinate, or of one: gaps and rows are sums of a few
 /// products.
 const ROUNDED: f64 = 256.0;
@@ -186,6 +189,9 @@ impl Core {
             let found = Instant::now();
             self.times.geometry += found - began;
             self.build_and_solve(system, dt, list == 1)?;
+            if list == 1 {
+                self.stiffen(system, dt)?;
+            }
             began = Instant::now();
             let is_open = self.settings.closes_within_steps() && self.strays(system, dt);
             if list == LISTS || !is_open {
@@ -201,6 +207,26 @@ impl Core {
                 self.times.geometry += began.elapsed();
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Takes the geometric stiffness of loads of joints into the inertia where the step is too long without it, and
+    /// solves the step again: another inertia makes other loads, by less each time.
+    fn stiffen(&mut self, system: &dyn SteppedSystem, dt: f64) -> Result<(), CompliantFailure> {
+        // Turns have to move on by the velocities that are sought.
+        if self.settings.scheme.velocity_weight() < 1.0 {
+            return Ok(());
+        }
+        for _ in 0..LOADS {
+            let impulses = self.solver.solution().row_impulses();
+            if !self
+                .motion
+                .stiffen(system, &self.problem, impulses, &self.v)
+            {
+                break;
+            }
+            self.build_and_solve(system, dt, false)?;
         }
         Ok(())
     }

@@ -1,9 +1,12 @@
 //! The motion without contacts (stage 1), the inertia `A` that contacts meet, and the coordinates
 //! at the end of a step (stage 3) (Castro et al., equations 11 to 17).
 
+use nalgebra::{Matrix6, Vector6};
+
 use super::free_newton::{FreeNewton, NotFound};
+use super::geometric_stiffness::{GeometricStiffness, Unloaded};
 use super::moves::{Move, blend};
-use crate::compliant::problem::not_positive;
+use crate::compliant::problem::{Problem, not_positive};
 use crate::compliant::stepping::model::SteppedSystem;
 use crate::compliant::stepping::scheme::Scheme;
 use crate::linalg::cholesky;
@@ -75,6 +78,7 @@ pub(in crate::compliant::stepping) struct FreeMotion {
     widths: Vec<usize>,
     rested: Rested,
     newton: FreeNewton,
+    stiffness: GeometricStiffness,
 }
 
 fn zeros(values: &mut Vec<f64>, size: usize) {
@@ -128,6 +132,7 @@ impl FreeMotion {
         start: &StepStart<'_>,
     ) -> Result<(), NotFound> {
         self.v.copy_from_slice(start.v);
+        self.stiffness.clear();
         if start.scheme.effort_weight() == 0.0 {
             self.masses_of_awake(system, start);
             return self.explicit(system, start);
@@ -136,6 +141,48 @@ impl FreeMotion {
         self.linearise(system, start);
         self.place_rows(system, start);
         Ok(())
+    }
+
+    /// Takes the geometric stiffness of the loads of a problem into the inertia, where a step from the velocities `start` is
+    /// too long without it; true where it is another one than before.
+    pub(in crate::compliant::stepping) fn stiffen(
+        &mut self,
+        system: &dyn SteppedSystem,
+        problem: &Problem,
+        impulses: &[f64],
+        start: &[f64],
+    ) -> bool {
+        let (places, inertia, v) = (&self.places, &self.inertia, &self.v);
+        let loads = problem.armed(impulses);
+        self.stiffness.stiffen(loads, problem.dt(), |tree| {
+            let (own, place) = (system.tree(tree), *places.get(tree)?);
+            let block = inertia.get(place..place + own.len().pow(2))?;
+            let six = |v: &[f64]| (v.len() == 6).then(|| Vector6::from_column_slice(v));
+            Some(Unloaded {
+                start: six(start.get(own.clone())?)?,
+                free: six(v.get(own)?)?,
+                inertia: Matrix6::from_column_slice(block),
+            })
+        })
+    }
+
+    /// True where the inertia is not that of the bodies alone.
+    pub(in crate::compliant::stepping) fn is_stiff(&self) -> bool {
+        self.stiffness.is_some()
+    }
+
+    /// The block of `A` of a tree, and its velocities `v*`.
+    pub(in crate::compliant::stepping) fn block(
+        &self,
+        system: &dyn SteppedSystem,
+        tree: usize,
+    ) -> (&[f64], &[f64]) {
+        if let Some(stiff) = self.stiffness.block(tree) {
+            return (stiff.inertia.as_slice(), stiff.free.as_slice());
+        }
+        let own = system.tree(tree);
+        let (place, n) = (self.places[tree], own.len());
+        (&self.inertia[place..place + n * n], &self.v[own])
     }
 
     /// Writes where the rows of further terms are taken.
