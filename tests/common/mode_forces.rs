@@ -147,10 +147,38 @@ impl Frame {
         }
     }
 
+    /// With speeds for accelerations: `v` is what they are without contacts.
+    pub(crate) fn of_speeds(mut self, v: &DVector<f64>) -> Self {
+        self.load = &self.mass * v;
+        self.bends.fill(0.0);
+        self.turns.fill(0.0);
+        self
+    }
+
     /// The size of accelerations without contacts.
     pub(crate) fn size(&self) -> f64 {
         let free = (&self.inverse * &self.load).amax();
         1.0 + free + self.bends.amax().max(self.turns.amax())
+    }
+
+    /// The largest impulse of a contact, by the speed, that takes small speeds of contacts in these modes away.
+    pub(crate) fn stiffest(&self, modes: &[Contacting]) -> f64 {
+        let normals = closed_of(modes).into_iter().map(|j| self.normals.row(j));
+        let sticks = (0..modes.len()).filter(|&j| modes[j] == Contacting::Stick);
+        let rows: Vec<_> = normals
+            .chain(sticks.map(|j| self.tangents.row(j)))
+            .collect();
+        if rows.is_empty() {
+            return 0.0;
+        }
+        let rows = DMatrix::from_rows(&rows);
+        let values = (&rows * &self.inverse * rows.transpose())
+            .symmetric_eigen()
+            .eigenvalues;
+        // Rows may depend on each other.
+        let real = values.iter().filter(|value| **value > 1e-9 * values.amax());
+        let least = real.fold(f64::INFINITY, |least: f64, value| least.min(*value));
+        (rows.nrows() as f64).sqrt() / least
     }
 
     /// The accelerations of gap `j` and of the slip there.

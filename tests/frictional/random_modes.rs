@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use saltation::event_driven::{Breakdown, Zeno};
 use saltation::impact::{AnitescuPotra, Routh};
+use saltation::nalgebra::DVector;
 use saltation::{ContactModel, EventDriven, Run, Start};
 
 use crate::mode_checker::{self, OneStep, Record};
@@ -223,7 +224,11 @@ impl Trial {
             Law::OneStep => OneStep::Yes,
             Law::Routh => OneStep::No,
         };
-        let faults = mode_checker::faults(&self.scene, &record, one_step);
+        let mut faults = mode_checker::faults(&self.scene, &record, one_step);
+        // Such a run says itself from where on it is wrong.
+        if let Some(&Breakdown::InconsistentMode { t, .. }) = run.status().reason() {
+            faults.retain(|fault| fault.t < t);
+        }
         (run, faults)
     }
 }
@@ -249,10 +254,20 @@ fn end(scene: &Scene, run: &Run) -> String {
             .to_string()
     };
     let name = first(&text);
-    let consistent = || mode_checker::consistent(scene, run.t(), run.state().as_slice());
+    let (t, x) = (run.t(), run.state());
+    let consistent = || mode_checker::consistent(scene, t, x.as_slice());
+    // A run that ends at an impact has the state before it.
+    let is_several = || {
+        let velocities = mode_checker::after_impact(scene, t, x.as_slice());
+        let follows = |v: &DVector<f64>| {
+            let after = [x.rows(0, v.len()).as_slice(), v.as_slice()].concat();
+            mode_checker::consistent(scene, t, &after).len() > 1
+        };
+        velocities.len() > 1 || velocities.iter().any(follows)
+    };
     match name.as_str() {
         "NoConsistentMode" | "Painleve" if consistent().is_empty() => return NONE.to_string(),
-        "AmbiguousMode" if consistent().len() > 1 => return SEVERAL.to_string(),
+        "AmbiguousMode" | "Impact" if is_several() => return SEVERAL.to_string(),
         _ => {}
     }
     match text.split_once("reason: ") {
@@ -262,8 +277,8 @@ fn end(scene: &Scene, run: &Run) -> String {
 }
 
 const REACHED: &str = "reached the end";
-/// The driver says that no mode is consistent, or several are, and trying all modes with the forces
-/// of the checker says so too.
+/// The driver says that no mode is consistent, or several are, or that an impact has several outcomes, and trying all
+/// modes with the forces of the checker says so too.
 const NONE: &str = "no mode is consistent";
 const SEVERAL: &str = "several modes are consistent";
 
@@ -328,7 +343,7 @@ fn random_runs_keep_their_modes() {
 }
 
 #[test]
-#[ignore = "a quarter of an hour in debug, and open: it breaks rules in 14 runs"]
+#[ignore = "a quarter of an hour in debug"]
 fn many_random_runs_keep_their_modes() {
     expect(&campaign(0..5000, 2.0), 5000);
 }

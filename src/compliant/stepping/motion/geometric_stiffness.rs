@@ -144,7 +144,7 @@ impl GeometricStiffness {
 fn beyond_slow(inertia: &Matrix3<f64>, load: &Matrix3<f64>) -> Option<Matrix3<f64>> {
     let factor = cholesky(*inertia)?;
     // `dt² K` by the inertia: `L⁻¹ dt² K L⁻ᵀ` with `L Lᵀ = I`, of which `‖L⁻¹‖² ‖dt² K‖` is a bound.
-    let inverse = factor.l().try_inverse()?;
+    let inverse = factor.l().solve_lower_triangular(&Matrix3::identity())?;
     if inverse.norm_squared() * load.norm() <= SLOW {
         return None;
     }
