@@ -34,6 +34,8 @@ pub(crate) enum Boundary {
     Start(Guard, f64, DVector<f64>),
     /// The run ends at this crossing. Displacements that delay it do not reach it.
     Crossed(Guard, f64, usize),
+    /// Likewise at the last crossing of this guard.
+    Last(Guard, f64),
     /// The run ends before this guard. Displacements with `row · B(v) > 0` cross it.
     Ahead(Guard, f64, DVector<f64>),
 }

@@ -427,6 +427,11 @@ impl<S: Flow + EventFunction> Derivative<S> {
             Boundary::Crossed(guard, t, index) => {
                 (guard, t, self.event_time_shift(*index, v)? > 0.0)
             }
+            Boundary::Last(guard, t) => {
+                let last = self.run.crossings().iter().rposition(|c| c.guard == *guard);
+                let later = |index| Ok::<_, NoDerivative>(self.event_time_shift(index, v)? > 0.0);
+                (guard, t, last.map_or(Ok(false), later)?)
+            }
         };
         if other_side {
             return Err(NoDerivative::OneSided {

@@ -82,6 +82,8 @@ pub(crate) struct Recorder<'a> {
     product: Vec<f64>,
     /// Guards reported since the group opened.
     waiting: Vec<Guard>,
+    /// Guards of which the error of the run hides whether they are crossed before its end.
+    at_end: Vec<Guard>,
     mode: Mode,
     t0: f64,
     pub(crate) chain: Chain,
@@ -115,6 +117,7 @@ impl<'a> Recorder<'a> {
             bound: vec![0.0; dim],
             product: vec![0.0; dim],
             waiting: Vec::new(),
+            at_end: Vec::new(),
             mode,
             t0: f64::NAN,
             chain: Chain::default(),
@@ -410,15 +413,24 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Looks for a guard on which the run starts or ends.
+    /// Looks for a guard on which the run starts or ends, as far as its error tells.
     fn look_for_edge(&mut self, point: Point<'_>) {
         let Point { t, x, mode } = point;
         let system = self.context.system;
-        let (mut field, mut row) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        let mut field_scratch = vec![0.0; x.len()];
+        let mut row = vec![0.0; x.len()];
+        let (mut field, mut scratch) = (
+            std::mem::take(&mut self.product),
+            std::mem::take(&mut self.bound),
+        );
+        field.resize(x.len(), 0.0);
+        scratch.resize(x.len(), 0.0);
         system.flow(t, x, mode, &mut field);
         for k in 0..mode.len() {
             let guard = Guard::ahead(k, mode.contains(k));
+            if self.at_end.contains(&guard.partner()) {
+                // It was just crossed, or is crossed behind the end.
+                self.chain.push_boundary(Boundary::Last(guard.partner(), t));
+            }
             if !self.context.follows(guard) {
                 continue;
             }
@@ -431,9 +443,9 @@ impl<'a> Recorder<'a> {
             // left was recorded.
             let at_start = self.chain.links().is_empty();
             let leaves = !at_start && guard.sign() * rate.value < 0.0;
-            if own.abs() <= zero && !leaves {
+            if (own.abs() <= zero && !leaves) || self.at_end.contains(&guard) {
                 self.verdict.worsen(Verdict::OneSided { guard, t });
-                let moving = (self.context).row(k, point, &mut row, &mut field_scratch);
+                let moving = (self.context).row(k, point, &mut row, &mut scratch);
                 if let Err(error) = moving {
                     return self.fail(error);
                 }
@@ -445,6 +457,7 @@ impl<'a> Recorder<'a> {
                 });
             }
         }
+        (self.product, self.bound) = (field, scratch);
     }
 }
 
@@ -500,6 +513,9 @@ impl Observer for Recorder<'_> {
     fn doubt(&mut self, doubt: &Doubt) {
         if self.failure.is_none() {
             self.verdict.worsen(Verdict::of_doubt(doubt));
+            if let Doubt::AtEnd { guard, .. } = *doubt {
+                self.at_end.push(guard);
+            }
         }
     }
 

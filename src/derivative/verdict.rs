@@ -182,9 +182,10 @@ pub enum NoDerivative {
     },
 
     /// The reset of one guard of a corner moves the state, to first order, towards or away from
-    /// another, which is crossed at the same instant, or puts it there.
+    /// another, which is crossed at the same instant, or puts it there; or it leaves the state on the guard that it
+    /// follows itself, of which its partner is named, and puts neighbours off it.
     #[error(
-        "at the corner at t = {t} the reset of guard {by} moves the state relative to guard {guard}, which is crossed at the same instant: neighbours may be carried across or meet it again, and first order does not tell; where it is the reset that decides on which side of it they are, it must say so: mode.set({}, {})",
+        "at the corner at t = {t} the reset of guard {by} moves the state relative to guard {guard} at the same instant: neighbours may be carried across or meet it again, and first order does not tell; where it is the reset that decides on which side of it they are, it must say so: mode.set({}, {})",
         .guard.event, .guard.side_after()
     )]
     MovedGuard {

@@ -40,10 +40,10 @@ pub enum Doubt {
         /// The error of the event function (`u_k`).
         error: f64,
     },
-    /// The reset of another guard changed the rate of this one, which was closer to its surface than the error,
-    /// and on its way there. Neighbours cross it first, or both at once, which is another reset: its model says so
-    /// ([`EventFunction::crosses_within`](crate::EventFunction::crosses_within)). Of each crossing
-    /// the closest such guard is told.
+    /// The reset of another guard changed the value or the rate of this one, which was closer to its surface than the
+    /// error, and on its way there. Neighbours cross it first, or both at once, which are other resets (within
+    /// [`EventFunction::crosses_within`](crate::EventFunction::crosses_within) both are crossed at once anyway). Of
+    /// each crossing the closest such guard is told.
     Order {
         /// The guard that was crossed.
         first: Guard,

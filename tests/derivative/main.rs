@@ -23,6 +23,7 @@ mod more_guards_than_dimensions;
 mod moving_table;
 mod one_transition;
 mod oracle;
+mod own_guard;
 mod pieces;
 mod possible_corners;
 mod reset_corners;

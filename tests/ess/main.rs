@@ -4,6 +4,7 @@
 mod admissible;
 mod affine_order;
 mod bad_input;
+mod behind_resets;
 mod between_looks;
 mod continued_runs;
 mod cubic_flows;

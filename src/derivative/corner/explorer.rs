@@ -307,10 +307,55 @@ impl Explorer {
             return Ok(());
         }
         check_others(&self.graph, (from, edge), tau, [&self.before, deltas])?;
+        self.check_own(context, edge, tau, deltas)?;
         if self.repeat.met().is_empty() {
             return Ok(());
         }
         self.check_met(context, edge, tau, deltas)
+    }
+
+    /// Refuses a reset that leaves the state on the guard that it follows, and puts neighbours off it to first order:
+    /// some of them are behind it, and others have it before them. That does not matter where crossing it back
+    /// changes nothing. The place behind the edge is in `x`, `mode` and `arming`.
+    fn check_own(
+        &mut self,
+        context: Context<'_>,
+        edge: usize,
+        tau: &[f64],
+        deltas: &[f64],
+    ) -> Result<(), NoDerivative> {
+        let Edge { guard: by, to, .. } = *self.graph.edge(edge);
+        let (system, t, k) = (context.system, self.graph.t(), by.event);
+        let back = by.partner();
+        if !self.arming[k].is_armed() || self.mode.contains(k) != by.side_after() {
+            return Ok(());
+        }
+        let (dim, field) = (self.x.len(), self.graph.field(to));
+        self.before.resize(2 * dim, 0.0);
+        let (row, scratch) = self.before.split_at_mut(dim);
+        let point = Point {
+            t,
+            x: &self.x,
+            mode: &self.mode,
+        };
+        let rate = evaluate::rate(system, k, point, field, row);
+        if system.event(k, t, &self.x, &self.mode).abs() > context.zero(k, t, rate) {
+            return Ok(());
+        }
+        let moving = context.row(k, point, row, scratch)?;
+        let rate = moving + dot(row, field);
+        let mut pairs = deltas.chunks_exact(dim).zip(tau);
+        if !pairs.any(|(delta, tau)| Moved::of(row, rate, delta, *tau).is_moved()) {
+            return Ok(());
+        }
+        self.mode.set(k, !by.side_after());
+        system.flow(t, &self.x, &self.mode, scratch);
+        self.mode.set(k, by.side_after());
+        if scratch == field && !system.watch(k).sees(back.direction) {
+            return Ok(());
+        }
+        let guard = back;
+        Err(NoDerivative::MovedGuard { guard, by, t })
     }
 
     /// Refuses guards that the reset of an edge put on their surfaces if it does not, to first

@@ -5,6 +5,7 @@ use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::hybrid::room_for;
+use crate::hybrid::search::Thrown;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
@@ -130,6 +131,11 @@ impl<B: Buffer> Cascade<B> {
         let mut fresh = true;
         if reads_mode {
             self.h_before.copy_from_slice(&guards.h);
+        } else {
+            // Of others it is asked after resets alone.
+            for c in &cluster.set {
+                self.h_before[c.guard.event] = guards.h[c.guard.event];
+            }
         }
         let State {
             t, x, mode, ode, ..
@@ -169,6 +175,16 @@ impl<B: Buffer> Cascade<B> {
             cluster.ranking = None;
         }
         Ok(reset)
+    }
+
+    /// What the last transition changed, of this set.
+    pub(super) fn thrown<'a>(&'a mut self, set: &'a [CrossedGuard]) -> Thrown<'a, B> {
+        Thrown {
+            set,
+            before: &self.scratch,
+            h_before: &self.h_before,
+            field: self.field.get_mut(),
+        }
     }
 
     /// Marks the guards that may fire next. After a jump of event functions these include guards

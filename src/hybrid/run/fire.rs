@@ -5,7 +5,7 @@ use super::Integration;
 use super::cascade::undo;
 use super::transversality::check_admissible;
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::search::{Flying, unordered};
+use crate::hybrid::search::Flying;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Reset;
 use crate::ode::Buffer;
@@ -121,10 +121,10 @@ fn make<S: System + ?Sized, B: Buffer>(
         doubts,
         ..
     } = run;
-    let unordered = unordered(context, state, guards, &cluster.set)?;
     let reset = cascade.step(context, state, guards, cluster)?;
-    if let Some(unordered) = unordered.filter(|of| reset.state && of.is_changed(guards)) {
-        doubts.keep(unordered.doubt);
+    if reset.state {
+        let thrown = cascade.thrown(&cluster.set);
+        doubts.of_reset(context, state, guards, thrown)?;
     }
     if reset.any() {
         // The model has acted: this landing stands.
@@ -144,6 +144,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         let with_shift = own + residual_time + kept.shift;
         kept.shift += part_of_steps * own + residual_time;
         kept.time_error = with_shift;
+        kept.own_error = if reset.state { error } else { 0.0 };
         time_error = time_error.max(with_shift);
     }
     if reset.any() || arrival == Arrival::Jumped {

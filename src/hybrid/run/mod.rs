@@ -87,7 +87,7 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
     // there has left work out, wherever it stands.
     let mut judged = turned.at_end(context, state, guards, doubts);
     if judged.is_ok() && matches!(ended, Ok(false)) {
-        judged = doubts.of_end(context, state, guards);
+        judged = doubts.of_end(context, state, guards, &cascade.scratch.mode_before);
     }
     doubts.tell(observer);
     let ended = ended.and_then(|ends| judged.map(|()| ends));

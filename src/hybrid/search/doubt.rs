@@ -1,13 +1,18 @@
 //! Doubts that the errors of steps leave: how far event functions and times of crossings may be
 //! off, and decisions that hang on it.
 
+use std::ops::Range;
+
 use super::curve::Top;
+use super::turned::GREATER;
 use super::window::Window;
 use crate::hybrid::context::{Context, System};
+use crate::hybrid::evaluate::Point;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
+use crate::hybrid::transition::Scratch;
 use crate::ode::Buffer;
-use crate::{Arrival, CrossedGuard, Doubt, Guard, Observer, Stop};
+use crate::{Arrival, CrossedGuard, Doubt, Guard, Mode, Observer, Stop};
 
 /// A crossing that leaves less of the rate than this changes how deep the motion goes.
 const KEPT: f64 = 0.5;
@@ -193,24 +198,23 @@ impl Doubts {
         Ok(error / own.abs())
     }
 
-    /// Looks for guards that are as close to their surface at the end as their error.
+    /// Looks for guards that are as close to their surface at the end as their error, and for those that a reset threw
+    /// off it as shortly before the end. The last transition found the mode `mode_before`.
     pub(crate) fn of_end<S: System + ?Sized, B: Buffer>(
         &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
         guards: &mut GuardTable<B>,
+        mode_before: &Mode,
     ) -> Result<(), Stop> {
         let GuardTable {
             h, arming, spreads, ..
         } = &mut *guards;
         spreads.need_each(context, state, h, |k| arming[k].is_armed())?;
         for k in 0..state.count() {
-            if !guards.arming[k].is_armed() {
-                continue;
-            }
             let own = guards.own_h(k);
             let error = guards.error_of(state, k);
-            if own >= -error {
+            if guards.arming[k].is_armed() && own >= -error {
                 let rate = guards.own_rate(k);
                 let (ahead, t) = (guards.ahead(k), state.t);
                 // A guard that moves away has just been crossed.
@@ -221,80 +225,145 @@ impl Doubts {
                     error / rate.abs()
                 };
                 self.keep(Doubt::AtEnd { guard, t, error });
+                continue;
+            }
+            // It may as well be crossed behind the end: that matters where the state is elsewhere now.
+            let (last, own_error) = (guards.kept[k].fired_last(), guards.kept[k].own_error);
+            let is_off = || {
+                let h = context.event(k, state.t, state.x.get(), mode_before);
+                h.abs() > error.max(8.0 * guards.zero[k])
+            };
+            if own_error > 0.0 && state.t - last <= own_error && is_off() {
+                let error = own_error;
+                let guard = guards.kept[k].last_guard(k);
+                self.keep(Doubt::AtEnd {
+                    guard,
+                    t: last,
+                    error,
+                });
             }
         }
         Ok(())
     }
 }
 
-/// A guard that may come before those that are about to cross.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unordered {
-    pub(crate) doubt: Doubt,
+/// How far the error of the state moves event function `k` at a place; `scratch` is overwritten.
+fn error_at<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    state: &State<B>,
+    point: Point<'_>,
     k: usize,
-    /// Its rate before their reset (`u_k`/s).
-    rate: f64,
-}
-
-impl Unordered {
-    /// True where the reset has changed its rate, so that it matters which of them comes first: bodies that know
-    /// nothing of each other land in any order.
-    pub(crate) fn is_changed<B: Buffer>(&self, guards: &GuardTable<B>) -> bool {
-        (guards.rate[self.k] - self.rate).abs() > UNCHANGED * self.rate.abs()
+    scratch: &mut [f64],
+) -> f64 {
+    let Point { t, x, mode } = point;
+    if context.gradient(k, t, x, mode, scratch).is_some() {
+        return state.error * state.tolerance.along(scratch, x);
     }
-}
-
-/// The guard that may come before those that are about to cross: the closest one that is ahead of the motion
-/// by less than its error, where the model says that the order matters.
-#[inline]
-pub(crate) fn unordered<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    state: &State<B>,
-    guards: &mut GuardTable<B>,
-    crossed: &[CrossedGuard],
-) -> Result<Option<Unordered>, Stop> {
-    let orders = |c: &&CrossedGuard| guards.kept[c.guard.event].crosses_within > 0.0;
-    match crossed.iter().find(orders) {
-        Some(first) => closest_behind(context, state, guards, first.guard, crossed),
-        None => Ok(None),
+    scratch.copy_from_slice(x);
+    let mut moved = 0.0;
+    let here = context.event(k, t, x, mode);
+    for i in 0..x.len() {
+        scratch[i] = x[i] + state.error * state.tolerance.scale(i, x[i], x[i]);
+        moved += (context.event(k, t, scratch, mode) - here).abs();
+        scratch[i] = x[i];
     }
+    moved
 }
 
-/// Part of [`unordered`] behind the crossing of guard `first` with the others of `crossed`.
-#[cold]
-fn closest_behind<S: System + ?Sized, B: Buffer>(
-    context: &Context<'_, S>,
-    state: &State<B>,
-    guards: &mut GuardTable<B>,
-    first: Guard,
-    crossed: &[CrossedGuard],
-) -> Result<Option<Unordered>, Stop> {
-    let (mut found, mut least) = (None, f64::INFINITY);
-    for k in 0..guards.h.len() {
-        let gap = -guards.own_h(k);
-        let is_ahead = guards.kept[k].crosses_within > 0.0
-            && guards.arming[k].is_ready()
-            && (0.0..least).contains(&gap)
-            && crossed.iter().all(|c| c.guard.event != k);
-        if !is_ahead {
-            continue;
-        }
-        guards.refresh_rate(context, state, k)?;
-        guards.spreads.need(context, state, &guards.h, k)?;
-        let error = guards.error_of(state, k);
-        if gap <= error && guards.is_candidate(k) {
-            let (guard, t) = (guards.ahead(k), state.t);
-            least = gap;
-            let doubt = Doubt::Order {
-                first,
-                guard,
-                t,
-                gap,
-                error,
-            };
-            let rate = guards.rate[k];
-            found = Some(Unordered { doubt, k, rate });
+/// What a reset of the state changed.
+pub(crate) struct Thrown<'a, B> {
+    /// The guards whose crossing it followed.
+    pub(crate) set: &'a [CrossedGuard],
+    /// The place before.
+    pub(crate) before: &'a Scratch<B>,
+    /// Event functions there.
+    pub(crate) h_before: &'a [f64],
+    /// Scratch: the field there.
+    pub(crate) field: &'a mut [f64],
+}
+
+impl Doubts {
+    /// Keeps the doubt of the guard that was next before a reset, if the error of the run hides whether it came before
+    /// those that were crossed and the reset changed its value or its rate: then it matters. (Bodies that know nothing
+    /// of each other land in any order.)
+    #[inline]
+    pub(crate) fn of_reset<S: System + ?Sized, B: Buffer>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        thrown: Thrown<'_, B>,
+    ) -> Result<(), Stop> {
+        let n = state.count();
+        let greater = GREATER * state.error * guards.spreads.grown(state);
+        let (h, arming) = (&thrown.h_before[..n], &thrown.before.arming_before[..n]);
+        let most_spread = &guards.spreads.most[..n];
+        let is_near = |k: &usize| {
+            let is_crossed = || thrown.set.iter().any(|c| c.guard.event == *k);
+            h[*k].abs() <= greater * most_spread[*k] && arming[*k].is_ready() && !is_crossed()
+        };
+        match (0..n).find(is_near) {
+            Some(first) => self.closest_behind(context, state, guards, thrown, first..n),
+            None => Ok(()),
         }
     }
-    Ok(found)
+
+    /// Part of [`of_reset`](Self::of_reset) from the first guard on that is near.
+    #[cold]
+    fn closest_behind<S: System + ?Sized, B: Buffer>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        thrown: Thrown<'_, B>,
+        rest: Range<usize>,
+    ) -> Result<(), Stop> {
+        let Some(&CrossedGuard { guard: first, .. }) = thrown.set.first() else {
+            return Ok(());
+        };
+        let before = thrown.before;
+        let (t, x, mode) = (state.t, before.x_before.get(), &before.mode_before);
+        let point = Point { t, x, mode };
+        let greater = GREATER * state.error * guards.spreads.grown(state);
+        let (mut knows_field, mut least) = (false, f64::INFINITY);
+        let mut found = None;
+        for k in rest {
+            let (ahead, h) = (Guard::ahead(k, mode.contains(k)), thrown.h_before[k]);
+            let gap = -ahead.sign() * h;
+            let is_near = (0.0..least).contains(&gap)
+                && gap <= greater * guards.spreads.most[k]
+                && before.arming_before[k].is_ready()
+                && thrown.set.iter().all(|c| c.guard.event != k);
+            if !is_near {
+                continue;
+            }
+            context.settings.limits.interrupt.check()?;
+            if !std::mem::replace(&mut knows_field, true) {
+                context.flow(t, x, mode, thrown.field);
+            }
+            let row = guards.row.get_mut();
+            let rate = context.rate(k, point, thrown.field, row).value;
+            let error = error_at(context, state, point, k, row);
+            if gap > error || ahead.sign() * rate < guards.min_rate[k] {
+                continue;
+            }
+            guards.need_rate(context, state, k)?;
+            let is_turned = (guards.rate[k] - rate).abs() > UNCHANGED * rate.abs();
+            let is_moved = (guards.h[k] - h).abs() > 8.0 * guards.zero[k];
+            if is_turned || is_moved {
+                least = gap;
+                found = Some(Doubt::Order {
+                    first,
+                    guard: ahead,
+                    t,
+                    gap,
+                    error,
+                });
+            }
+        }
+        if let Some(doubt) = found {
+            self.keep(doubt);
+        }
+        Ok(())
+    }
 }

@@ -13,7 +13,7 @@ use crate::{Arrival, CrossedGuard, Doubt, Mode, Stop};
 
 /// The error of a guard is evaluated only if its gap is within its approach plus this many times
 /// the largest error found for it so far.
-const GREATER: f64 = 10.0;
+pub(super) const GREATER: f64 = 10.0;
 
 /// Time of the last crossing of guards by the flow, at one instant and without a reset.
 #[derive(Clone, Copy, Debug)]

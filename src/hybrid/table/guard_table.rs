@@ -84,6 +84,8 @@ pub(crate) struct Kept {
     /// shift later ones (s).
     pub(crate) time_error: f64,
     pub(crate) shift: f64,
+    /// The part of that error that is its own, where a reset changed the state; else zero (s).
+    pub(crate) own_error: f64,
 }
 
 impl Kept {
@@ -97,11 +99,22 @@ impl Kept {
         passed_at: [f64::NEG_INFINITY; 2],
         time_error: 0.0,
         shift: 0.0,
+        own_error: 0.0,
     };
 
     /// Time at which it fired last, in either direction; −∞ before (s).
     pub(crate) fn fired_last(&self) -> f64 {
         self.fired_at[0].max(self.fired_at[1])
+    }
+
+    /// The guard of event function `k` that fired last.
+    pub(crate) fn last_guard(&self, k: usize) -> Guard {
+        let [rising, falling] = self.fired_at;
+        if rising >= falling {
+            Guard::rising(k)
+        } else {
+            Guard::falling(k)
+        }
     }
 }
 

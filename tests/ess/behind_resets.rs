@@ -1,0 +1,169 @@
+//! What a reset leaves behind: guards that slide are refused as before it, orders and ends that the error of a run
+//! hides are told.
+
+use saltation::{
+    Crossing, Doubt, EventFunction, Flow, Integrator, Mode, Run, Start, Status, Stop, Watch,
+};
+
+/// `x₀` slides along one from `t = 1` on, `x₁` is a clock that guard 0 may set back before.
+struct Slides {
+    ignores_mode: bool,
+}
+
+impl Flow for Slides {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[if mode.contains(1) { t - 1.3 } else { 1.0 }, 1.0]);
+    }
+}
+
+impl EventFunction for Slides {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        [x[1] - 0.3, x[0] - 1.0][k]
+    }
+    fn watch(&self, k: usize) -> Watch {
+        [Watch::RISING, Watch::BOTH][k]
+    }
+    fn ignores_mode(&self) -> bool {
+        self.ignores_mode
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        if crossing.crossed.contains(0) {
+            crossing.x[1] = -9.0;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_guard_that_slides_is_refused_behind_a_reset_too() {
+    for ignores_mode in [false, true] {
+        let mut integrator = Integrator::new(Slides { ignores_mode }).unwrap();
+        // With the reset before, in the run before, and without.
+        for clock in [0.0, -9.0, 0.0, -9.0] {
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[0.0, clock]), 2.0)
+                .unwrap();
+            let is_refused = matches!(run.status(), Status::Refused(Stop::NotLive { .. }));
+            assert!(is_refused, "{ignores_mode} {clock}: {}", run.status());
+            assert!((run.t() - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+/// `x₀' = x₀` and `x₁' = 1` cross one at once but for their errors; each throws itself back, and the other by `other`.
+struct Throws {
+    other: f64,
+}
+
+impl Flow for Throws {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[x[0], 1.0]);
+    }
+}
+
+impl EventFunction for Throws {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[k] - 1.0
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::RISING
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        for k in [0, 1] {
+            if crossing.crossed.contains(k) {
+                crossing.x[1 - k] += self.other;
+                crossing.x[k] -= 0.7;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Told where the reset of one moves the other, back or across; not where it leaves it alone, nor where the tolerance
+/// shows the order.
+#[test]
+fn an_order_of_resets_that_the_error_hides_is_told_where_it_matters() {
+    for other in [-0.2, 0.3, 0.0] {
+        for rtol in [1e-4, 1e-6, 1e-8] {
+            for side in [-1.0, 1.0] {
+                for (part, is_hidden) in [(1e-3, true), (1e3, false)] {
+                    // The first reaches one at t = 1, the second as much earlier or later.
+                    let start = [(-1.0f64).exp(), side * part * rtol];
+                    let run = Integrator::new(Throws { other })
+                        .unwrap()
+                        .rtol(rtol)
+                        .integrate(&Start::at(0.0).x(&start), 1.15)
+                        .unwrap();
+                    let is_told = has_order(&run);
+                    let expected = is_hidden && other != 0.0;
+                    assert_eq!(is_told, expected, "{other} {rtol} {side} {part}");
+                }
+            }
+        }
+    }
+}
+
+fn has_order(run: &Run) -> bool {
+    let is_order = |doubt: &Doubt| matches!(doubt, Doubt::Order { .. });
+    run.doubts().iter().any(is_order)
+}
+
+/// `x' = −x` falls through `1/e` about where the run ends, and is thrown to two there.
+struct Thrown;
+
+impl Flow for Thrown {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx[0] = -x[0];
+    }
+}
+
+impl EventFunction for Thrown {
+    fn count(&self) -> usize {
+        1
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0] - (-1.0f64).exp()
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::FALLING
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        crossing.x[0] = 2.0;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_crossing_that_the_error_may_put_behind_the_end_is_told() {
+    for rtol in [1e-4, 1e-6, 1e-8] {
+        for (part, is_told) in [(-1e-2, true), (1e-2, true), (-1e4, false), (1e4, false)] {
+            let off = part * rtol;
+            let run = Integrator::new(Thrown)
+                .unwrap()
+                .rtol(rtol)
+                .integrate(&Start::at(0.0).x(&[1.0 + off]), 1.0)
+                .unwrap();
+            if off.abs() > 0.5 {
+                continue;
+            }
+            let is_end = |doubt: &Doubt| matches!(doubt, Doubt::AtEnd { .. });
+            let found = run.doubts().iter().any(is_end);
+            assert_eq!(found, is_told, "{rtol} {off} {:?}", run.state()[0]);
+        }
+    }
+}
