@@ -426,7 +426,8 @@ impl Repeat {
         let (x_before, mode_before) = (&self.behind, &self.mode_trial);
         let (set, field_before, known) = (&mut self.set, &mut self.trial, self.met.len());
         let (arming, met) = (&*place.arming, &mut self.met);
-        transition::carried_across(reset, arming, set, &mut self.before, |k, armed_by| {
+        let before = &mut self.before;
+        transition::carried_across(system, here, reset, arming, set, before, |k, armed_by| {
             let guard = Guard::ahead(k, mode.contains(k));
             let after = guard.sign() * system.event(k, t, x, mode);
             if after <= 0.0 && !reset.state {

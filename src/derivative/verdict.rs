@@ -51,7 +51,8 @@ pub enum Verdict {
     /// the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)). The run itself, which
     /// meets all guards at once, may have an outcome that no direction has;
     /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them where they are
-    /// met at exactly one instant.
+    /// met at exactly one instant. Of other corners this verdict says nothing: whether the error of the run hides the
+    /// order of guards, [`Derivative::possible_corner`](super::Derivative::possible_corner) tells.
     Discontinuous {
         /// Time of the corner (s).
         t: f64,

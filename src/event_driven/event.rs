@@ -2,15 +2,16 @@
 //! some of them close, and which of them stay closed (Pace & Burden, eq. 3 and section 3.4).
 
 use super::breakdown::Breakdown;
+use super::friction::following::TOGETHER;
 use super::friction::mode_problem::STAYS;
 use super::impact::{Event, occasion};
 use super::motion;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::impact::planar::modes::Known;
-use crate::linalg::scratch::with_list;
+use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
-use crate::mechanics::friction::contact_function::ContactFunction;
+use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::{At, Crossed, InputError, Mode, Quantity, Start, Stop, validate};
@@ -152,7 +153,7 @@ impl Model<'_> {
     /// Notes the contacts that take part in an event, which of them were open until now, and which
     /// are released. An open contact with a gap of zero takes part when it is at rest. One that
     /// closes is an event of its own, unless it is among those that cross.
-    fn take_part(&self, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
+    fn take_part(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         event.clear();
         event.number = crossed.transition() + 1;
         let functions = self.functions();
@@ -168,7 +169,7 @@ impl Model<'_> {
             }
         }
         if self.slides() {
-            self.note_known(crossed, mode, event);
+            self.note_known(t, crossed, x, mode, event);
         }
     }
 
@@ -187,9 +188,14 @@ impl Model<'_> {
 
     /// Notes what decides on the modes of contacts with friction: which of them have just left their
     /// cones, and which stay closed where that makes no difference.
-    fn note_known(&self, crossed: &Crossed<'_>, mode: &Mode, event: &mut Event) {
+    fn note_known(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         let functions = self.functions();
         let crosses = |function: ContactFunction| crossed.contains(functions.index(function));
+        // One that left its cone a moment ago may still slip so little that it counts as at rest.
+        let goes_on = |j: usize| {
+            let slips = functions.slip(mode, j) != Slip::NONE;
+            slips && !crosses(ContactFunction::Slip(j)) && self.speeds_up(t, x, mode, j)
+        };
         // In space contacts that hold the same motion as others stay closed with them.
         let has_forces = functions.tangents > 1 || !crosses(ContactFunction::Loads);
         event.known.clear();
@@ -201,12 +207,34 @@ impl Model<'_> {
             let side = |&slip: &i8| if left(slip) { slip.signum() | 1 } else { 0 };
             // A force that falls through zero lets go; that others hold the contact again is tried after that.
             let lets_go = event.released.contains(&j);
+            let left: i8 = sides.map(side).sum();
+            let slip = if left == 0 && goes_on(j) {
+                functions.slip(mode, j).sign
+            } else {
+                left
+            };
             event.known.push(Known {
                 normal: i8::from(lets_go),
-                slip: sides.map(side).sum(),
+                slip,
                 stays: held || *new,
             });
         }
+    }
+
+    /// True where a contact slips so little that it counts as at rest, but ever faster.
+    fn speeds_up(&self, t: f64, x: &[f64], mode: &Mode, j: usize) -> bool {
+        let (q, v) = self.parts(x);
+        let [along, across] = self.slip_velocity(j, q, v);
+        // What is faster is seen to slip.
+        let slow = (TOGETHER * self.least_slip(j, q, v)).max(self.rate_tolerance);
+        let is_slow = along.hypot(across) <= slow;
+        is_slow
+            && with_zeros(v.len(), |acceleration| {
+                let at = State { t, q, v };
+                self.motion_with_friction(at, mode, Some(&mut *acceleration), None);
+                let slip = self.functions().slip(mode, j);
+                slip.along(self.slip_velocity(j, q, acceleration)) > 0.0
+            })
     }
 
     /// Lets the event happen: the impact, if contacts close, and which of them stay closed.
@@ -218,7 +246,7 @@ impl Model<'_> {
         mode: &mut Mode,
         event: &mut Event,
     ) -> Result<(), Breakdown> {
-        self.take_part(crossed, x, mode, event);
+        self.take_part(t, crossed, x, mode, event);
         with_list(self.system().contacts(), |space| {
             let closed = gather_closed(mode, space);
             motion::land(self, x, closed, &event.touching, &mut event.at);

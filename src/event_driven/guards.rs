@@ -28,20 +28,24 @@ impl Model<'_> {
     }
 
     /// The effective mass of the lightest contact along its normal, `min 1/G_jj`, as it is at the origin of
-    /// the coordinates (kg): the size of masses, for which it does not matter where it is taken. One
-    /// where no contact has one there.
+    /// the coordinates (kg): the size of masses, for which it does not matter where it is taken. Where the origin is
+    /// no configuration, as of a quaternion, it is taken where all coordinates are one. One where no contact has a mass.
     pub(crate) fn lightest_contact(&self) -> f64 {
-        let q = vec![0.0; self.bodies.fixed.nq];
-        let mass_at = |j: usize| {
-            with_zeros(self.bodies.frame_size(1), |scratch| {
-                let contact = [j];
-                let frame = self.bodies.frame(&q, &contact, scratch).ok();
-                frame.map(|frame| frame.gram[0].recip())
-            })
+        let lightest_at = |value: f64| {
+            let mut q = vec![value; self.bodies.fixed.nq];
+            self.system().project_configuration(&mut q);
+            let mass_at = |j: usize| {
+                with_zeros(self.bodies.frame_size(1), |scratch| {
+                    let contact = [j];
+                    let frame = self.bodies.frame(&q, &contact, scratch).ok();
+                    frame.map(|frame| frame.gram[0].recip())
+                })
+            };
+            let masses = (0..self.system().contacts()).filter_map(mass_at);
+            let masses = masses.filter(|mass| mass.is_finite() && *mass > 0.0);
+            masses.reduce(f64::min)
         };
-        let masses = (0..self.system().contacts()).filter_map(mass_at);
-        let masses = masses.filter(|mass| mass.is_finite() && *mass > 0.0);
-        masses.reduce(f64::min).unwrap_or(1.0)
+        [0.0, 1.0].into_iter().find_map(lightest_at).unwrap_or(1.0)
     }
 
     /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
@@ -114,7 +118,9 @@ impl EventFunction for Model<'_> {
         let function = self.functions().function(k, mode);
         let ContactFunction::Gap(j) = function else {
             let (q, v) = self.parts(x);
-            if self.gradient_of_onset(function, [q, v], mode, dh) {
+            if self.gradient_of_onset(function, [q, v], mode, dh)
+                || self.gradient_of_slip(function, [q, v], mode, dh)
+            {
                 return Some(0.0);
             }
             // Where a slip in space stops forces turn with its direction within less than a

@@ -88,6 +88,8 @@ pub(crate) struct Scratch<B> {
     pub(crate) done: Vec<Done>,
     /// Record of the transition that the model left.
     pub(crate) record: Record,
+    /// A mode in which some sides are crossed.
+    mode_in_part: Mode,
 }
 
 impl<B: Buffer> Scratch<B> {
@@ -102,6 +104,7 @@ impl<B: Buffer> Scratch<B> {
             mode_after: mode.clone(),
             done: vec![Done::default(); count],
             record: Record::default(),
+            mode_in_part: mode.clone(),
         }
     }
 
@@ -111,6 +114,26 @@ impl<B: Buffer> Scratch<B> {
         self.x_before.get_mut().copy_from_slice(x);
         self.mode_before.copy_from(mode);
         self.arming_before.copy_from_slice(arming);
+    }
+}
+
+impl<B> Scratch<B> {
+    /// True for a guard of the last set that would not lie beyond its surface if it alone of that set had crossed.
+    #[cold]
+    fn is_put_by_others<S: EventFunction + ?Sized>(
+        &mut self,
+        system: &S,
+        Point { t, x, mode }: Point<'_>,
+        guard: Guard,
+    ) -> bool {
+        let k = guard.event;
+        self.mode_in_part.copy_from(mode);
+        for (j, done) in self.done.iter().enumerate() {
+            if done.is_own && j != k {
+                self.mode_in_part.set(j, !mode.contains(j));
+            }
+        }
+        guard.sign() * system.event(k, t, x, &self.mode_in_part) <= 0.0
     }
 }
 
@@ -300,19 +323,23 @@ fn apply_row<S: EventFunction + ?Sized, B>(
 /// surface. `carried(k, by)` decides for one guard, by [`is_carried`]; `by` is the guard whose row
 /// of the reset matrix has just armed it, if any. Such a guard crosses wherever it was before.
 ///
-/// If the state did not change, guards of the last set do not cross again here, even if they lie
-/// beyond their surface in the new mode.
+/// If the state did not change, guards of the last set cross again here only where the sides of others of that
+/// set put them beyond their surface ([`Scratch::is_put_by_others`]), not where their own side does: that is a
+/// hysteresis, which would go on for ever.
 ///
 /// # Errors
 /// As `carried`.
 #[inline]
-pub(crate) fn carried_across<B, E>(
+pub(crate) fn carried_across<S: EventFunction + ?Sized, B, E>(
+    system: &S,
+    point: Point<'_>,
     reset: Reset,
     arming: &[Arming],
     set: &mut Vec<CrossedGuard>,
     scratch: &mut Scratch<B>,
     mut carried: impl FnMut(usize, Option<Guard>) -> Result<Option<CrossedGuard>, E>,
 ) -> Result<(), E> {
+    let may_return = set.len() > 1 && !reset.state;
     for done in &mut scratch.done {
         done.is_own = false;
     }
@@ -323,9 +350,11 @@ pub(crate) fn carried_across<B, E>(
     }
     set.clear();
     for (k, arming) in arming.iter().enumerate() {
+        let done = scratch.done[k];
         if arming.is_armed()
-            && !scratch.done[k].is_own
-            && let Some(crossed) = carried(k, scratch.done[k].armed_by.filter(|by| by.event != k))?
+            && (!done.is_own || may_return)
+            && let Some(crossed) = carried(k, done.armed_by.filter(|by| by.event != k))?
+            && (!done.is_own || scratch.is_put_by_others(system, point, crossed.guard))
         {
             set.push(crossed);
         }

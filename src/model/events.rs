@@ -109,8 +109,9 @@ pub trait EventFunction {
     /// [`event_tolerance`](Self::event_tolerance) (to be written where starts are computed, and may be
     /// off by their own rounding), is refused with [`Stop::Inadmissible`]; and so is
     /// a state that resets throw there, once the guards that they carried the state across have
-    /// crossed too. What a crossing itself leaves open by its error is no reset's doing, and motion
-    /// is not held against it: guards stop that.
+    /// crossed too. A reset of the mode throws it there likewise, where the function reads the mode. What a crossing
+    /// itself leaves open by its error is no reset's doing, and motion is not held against it, also by a reset that
+    /// finds the state beyond the range already: guards stop that.
     fn admissible(&self, k: usize, mode: &Mode) -> RangeInclusive<f64> {
         let _ = (k, mode);
         f64::NEG_INFINITY..=f64::INFINITY

@@ -167,3 +167,60 @@ fn a_crossing_that_the_error_may_put_behind_the_end_is_told() {
         }
     }
 }
+
+/// Guard 0 is crossed at `x₀ = 1`. On its far side guard 1 falls by `drop` and guard 2 rises across; on the far side of
+/// that guard 1 is put back.
+struct PutBack {
+    drop: f64,
+    back: f64,
+}
+
+impl Flow for PutBack {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[1.0, if mode.contains(1) { 1.0 } else { -1.0 }]);
+    }
+}
+
+impl EventFunction for PutBack {
+    fn count(&self) -> usize {
+        3
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], mode: &Mode) -> f64 {
+        let on = |k: usize, by: f64| if mode.contains(k) { by } else { 0.0 };
+        match k {
+            0 => x[0] - 1.0,
+            1 => 0.4 - 0.05 * x[0] - on(0, self.drop) + on(2, self.back),
+            _ => -0.5 + 0.01 * x[0] + on(0, 1.0),
+        }
+    }
+}
+
+/// Of guards that jump together one may be put back by the side of another: it crosses again, at the same instant.
+#[test]
+fn a_guard_that_another_of_its_set_puts_back_crosses_back() {
+    for (drop, back) in [(0.8, 0.8), (0.8, 0.1), (0.8, 0.6), (0.36, 0.5), (0.2, 0.1)] {
+        let mode = Mode::with(3, &[1]);
+        let run = Integrator::new(PutBack { drop, back })
+            .unwrap()
+            .integrate(&Start::at(0.0).x(&[0.5, 0.0]).mode(&mode), 2.0)
+            .unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        // Behind it a guard is on the side that its value says.
+        let at_crossing = 0.35;
+        let falls = at_crossing - drop < 0.0;
+        let is_above = at_crossing - drop + back > 0.0;
+        let expected = if is_above { 2.0 } else { 0.5 - 1.5 };
+        assert_eq!(run.mode().contains(1), is_above, "{drop} {back}");
+        assert!(
+            (run.state()[1] - expected).abs() < 1e-9,
+            "{drop} {back}: {}",
+            run.state()
+        );
+        let crossings = run.crossings().iter().filter(|c| c.guard.event == 1);
+        let count = usize::from(falls) * (1 + usize::from(is_above));
+        assert_eq!(crossings.count(), count, "{drop} {back}");
+    }
+}

@@ -71,6 +71,7 @@ mod shared_loads;
 mod sliding_rods;
 mod slips_all_around;
 mod slips_in_space;
+mod small_bodies;
 mod statistics;
 mod steps_in_space;
 mod stick_slip;

@@ -20,7 +20,7 @@ use crate::{Crossed, Mode};
 /// Impacts without collision that may follow one event.
 const MOST_PUSHES: usize = 32;
 /// Slips in space that come to rest at one instant are within this ratio of each other.
-const TOGETHER: f64 = 4.0;
+pub(crate) const TOGETHER: f64 = 4.0;
 
 /// Where no mode has slips as they are, those slower than so many times what the steps may have left of
 /// them count as zero: a slip that has come to rest must not be refused for the side that it is off to.

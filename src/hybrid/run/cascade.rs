@@ -311,8 +311,10 @@ impl<B: Buffer> Cascade<B> {
 
     /// Collects the armed guards that the last crossing carried across their surface into `set`;
     /// false when there are none.
-    pub(super) fn carried_across(
+    pub(super) fn carried_across<S: System + ?Sized>(
         &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
         guards: &GuardTable<B>,
         set: &mut Vec<CrossedGuard>,
         reset: Reset,
@@ -323,7 +325,8 @@ impl<B: Buffer> Cascade<B> {
         let before = &self.h_before;
         let missed = guards.missed_by(set, before);
         let (arming, scratch) = (&guards.arming, &mut self.scratch);
-        transition::carried_across(reset, arming, set, scratch, |k, armed_by| {
+        let (system, here) = (context.system, state.point());
+        transition::carried_across(system, here, reset, arming, set, scratch, |k, armed_by| {
             let crossing = guards.crossing(k);
             let before = match armed_by {
                 Some(_) => missed * crossing.rate.abs(),

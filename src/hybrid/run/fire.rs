@@ -98,8 +98,9 @@ fn cross<S: System + ?Sized, B: Buffer>(
     if reset.state {
         run.search.note_reset(speed_before, run.state.speed());
     }
+    let (state, set) = (&run.state, &mut run.cluster.set);
     run.cascade
-        .carried_across(&run.guards, &mut run.cluster.set, reset)
+        .carried_across(context, state, &run.guards, set, reset)
 }
 
 /// Makes the transition, and checks it; reports nothing. What it reset, and the error of its time

@@ -2,12 +2,14 @@
 
 use super::contact_function::Slip;
 use super::forces::{Dependent, Forces};
+use super::frame::tangent_curvature;
 use super::slow_slip::{onset, turns_from};
 use crate::Mode;
 use crate::impact::Contacting;
 use crate::impact::multipliers::unit;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::mechanics::configuration::rate;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
@@ -27,6 +29,28 @@ const NOT_ARMED: f64 = 1.0;
 /// A slip that is about to stop does so at this part of the speed below which it has no direction: as
 /// far as velocities are known that is zero, and along it the force still has the direction of the slip.
 const STOPS: f64 = 0.02;
+
+/// A slip begins or ends where it is no more than this part of its terms.
+const AT_ONSET: f64 = 1e-6;
+
+/// Writes the derivative of a function by each of the coordinates, by differences; `point` is scratch.
+fn by_each_coordinate(
+    mut function: impl FnMut(&[f64]) -> f64,
+    q: &[f64],
+    point: &mut [f64],
+    out: &mut [f64],
+) {
+    point.copy_from_slice(q);
+    for (i, by) in out.iter_mut().enumerate() {
+        let step = coordinate_step(q[i]);
+        let mut at = |place: f64| {
+            point[i] = place;
+            function(point)
+        };
+        *by = (at(q[i] + step) - at(q[i] - step)) / (2.0 * step);
+        point[i] = q[i];
+    }
+}
 
 impl Model<'_> {
     /// The value of a function in a mode. Gaps and slips cost their rows, all others the forces of
@@ -202,15 +226,53 @@ impl Model<'_> {
                     *to -= part * entry;
                 }
             }
-            point.copy_from_slice(q);
-            for (i, by) in by_coordinate.iter_mut().enumerate() {
-                let step = coordinate_step(q[i]);
-                let mut along = |at: f64| {
-                    point[i] = at;
-                    dot(&direction, &self.slip_velocity(j, point, v))
-                };
-                *by = (along(q[i] - step) - along(q[i] + step)) / (2.0 * step);
-                point[i] = q[i];
+            let speed = |q: &[f64]| -dot(&direction, &self.slip_velocity(j, q, v));
+            by_each_coordinate(speed, q, point, by_coordinate);
+        });
+        true
+    }
+
+    /// Writes the derivatives of the slip in the plane where it begins or ends, by coordinates and velocities; false for
+    /// other functions, and where it is faster. A slip that begins has the acceleration zero but for what the forces
+    /// are beyond their cone. So its rate must be that of the accelerations, `T a + κ_t` with the same `κ_t`: that of
+    /// a difference along the motion would be off by more.
+    pub(crate) fn gradient_of_slip(
+        &self,
+        function: ContactFunction,
+        [q, v]: [&[f64]; 2],
+        mode: &Mode,
+        out: &mut [f64],
+    ) -> bool {
+        let ContactFunction::Slip(j) = function else {
+            return false;
+        };
+        let sign = f64::from(self.functions().slip(mode, j).sign);
+        if self.functions().tangents != 1 || sign == 0.0 || self.friction(j) == 0.0 {
+            return false;
+        }
+        let (system, nq) = (self.system(), q.len());
+        let (by_coordinate, row) = out.split_at_mut(nq);
+        system.tangent_rows(j, q, row);
+        let terms: f64 = row.iter().zip(v).map(|(row, v)| (row * v).abs()).sum();
+        if dot(row, v).abs() > AT_ONSET * terms {
+            return false;
+        }
+        row.iter_mut().for_each(|entry| *entry *= sign);
+        by_coordinate.fill(0.0);
+        if system.constant_tangents(j) {
+            return true;
+        }
+        with_zeros(4 * nq + v.len(), |scratch| {
+            let (along, work) = scratch.split_at_mut(nq);
+            let speed = |q: &[f64]| sign * self.slip_velocity(j, q, v)[0];
+            by_each_coordinate(speed, q, &mut work[..nq], by_coordinate);
+            rate(system, q, v, along);
+            let bent = sign * tangent_curvature(system, j, [0, 1], q, v, work);
+            let (off, square) = (bent - dot(by_coordinate, along), dot(along, along));
+            if square > 0.0 {
+                for (by, along) in by_coordinate.iter_mut().zip(&*along) {
+                    *by += off / square * along;
+                }
             }
         });
         true
