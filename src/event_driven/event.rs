@@ -13,8 +13,8 @@ use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
-use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::{At, Crossed, InputError, Mode, Quantity, Start, Stop, validate};
+use crate::mechanics::{State, UnilateralConstraints};
+use crate::{At, Crossed, InputError, Mode, Quantity, Start, Stop};
 
 /// The start of a run of a [`ContactModel`](crate::ContactModel) system: state and mode, after an
 /// impact if the start is one.
@@ -70,14 +70,6 @@ impl Model<'_> {
         })
     }
 
-    /// Refuses efforts that depend on closed contacts where these have friction.
-    pub(crate) fn check_sliding(&self, state: State<'_>) -> Result<(), InputError> {
-        let mut effort = vec![0.0; state.v.len()];
-        let depends = self.system().contact_effort(state, &[], &mut effort);
-        let rule = "must not depend on closed contacts where these have friction";
-        validate::unless(!depends, "contact_effort", 1.0, rule)
-    }
-
     fn start_by(
         &self,
         t: f64,
@@ -91,9 +83,6 @@ impl Model<'_> {
         let mut at = ContactsAt::default();
         self.check_mass(&mut at, q)?;
         self.check_coefficients(State { t, q, v })?;
-        if self.slides() {
-            self.check_sliding(State { t, q, v })?;
-        }
         let n = self.system().contacts();
         let mut mode = self.mode(&[]);
         let mut touching = Vec::new();

@@ -202,7 +202,8 @@ pub trait MechanicalSystem {
     /// 5.7). The provided method adds nothing and returns `false`; the returned value must be the
     /// same for all sets. With such efforts several contact modes can be consistent at one state,
     /// or none: [`Breakdown::AmbiguousMode`](crate::event_driven::Breakdown::AmbiguousMode),
-    /// [`Breakdown::NoConsistentMode`](crate::event_driven::Breakdown::NoConsistentMode).
+    /// [`Breakdown::NoConsistentMode`](crate::event_driven::Breakdown::NoConsistentMode). All sets of the contacts
+    /// that touch are tried, of twelve at most; of five where they have friction.
     fn contact_effort(&self, at: State<'_>, closed: &[usize], effort: &mut [f64]) -> bool {
         let _ = (at, closed, effort);
         false

@@ -79,6 +79,7 @@ mod symmetries_of_blocks;
 mod three_contacts;
 mod tipping_box;
 
+mod touch_sensors;
 mod uneven_rows;
 mod velocity_sets;
 mod walking;

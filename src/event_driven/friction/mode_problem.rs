@@ -33,6 +33,9 @@ pub(crate) const STAYS: Known = Known {
 /// Accelerations below this part of those without contacts count as zero.
 const STILL: f64 = 1e-9;
 
+/// Accelerations that differ by less than this part of the largest are one motion.
+const ALIKE: f64 = 1e-8;
+
 /// Contacts that touch and do not part, with what decides on their modes.
 #[derive(Default)]
 pub(crate) struct Candidates {
@@ -43,6 +46,8 @@ pub(crate) struct Candidates {
     /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
     /// resolve.
     pub(crate) holds: Vec<Push>,
+    /// The set for which all others are open, where efforts depend on which are closed.
+    pub(crate) sensed: Option<Vec<usize>>,
 }
 
 /// The modes that follow.
@@ -61,6 +66,56 @@ impl Candidates {
             known: places.iter().map(|&i| self.known[i]).collect(),
             slips: places.iter().map(|&i| self.slips[i]).collect(),
             holds: Vec::new(),
+            sensed: None,
+        }
+    }
+
+    /// The contacts whose efforts act.
+    fn sensed(&self) -> &[usize] {
+        self.sensed.as_deref().unwrap_or_default()
+    }
+
+    /// Of modes, that in which those contacts are closed whose efforts act.
+    fn only_that_fits(
+        &self,
+        modes: impl Iterator<Item = Vec<Option<Slip>>>,
+        t: f64,
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let sensed = self.sensed();
+        let fits = |slips: &Vec<Option<Slip>>| {
+            let mut pairs = self.contacts.iter().zip(slips);
+            pairs.all(|(j, slip)| slip.is_some() == sensed.contains(j))
+        };
+        let mut fitting = modes.filter(fits);
+        let found = fitting.next();
+        if fitting.next().is_some() {
+            let contacts = self.contacts.clone();
+            return Err(Breakdown::AmbiguousMode { contacts, t });
+        }
+        Ok(found)
+    }
+
+    /// Those of which the contacts in the bits of a set are closed, and the others open.
+    fn of_set(&self, set: u32) -> Self {
+        let is_in = |i: usize| set >> i & 1 == 1;
+        let known = self.known.iter().enumerate();
+        let contacts = self.contacts.iter().enumerate();
+        Self {
+            contacts: self.contacts.clone(),
+            known: known
+                .map(|(i, known)| Known {
+                    stays: known.stays && is_in(i),
+                    ..*known
+                })
+                .collect(),
+            slips: self.slips.clone(),
+            holds: Vec::new(),
+            sensed: Some(
+                contacts
+                    .filter(|(i, _)| is_in(*i))
+                    .map(|(_, j)| *j)
+                    .collect(),
+            ),
         }
     }
 }
@@ -135,6 +190,20 @@ impl Model<'_> {
             slips: vec![None; self.system().contacts()],
             is_one_of_many: false,
         };
+        let (q, v) = self.parts(state);
+        if !contacts.is_empty()
+            && self.senses(State {
+                t: choice.t(),
+                q,
+                v,
+            })
+        {
+            let found = self.next_by_sets(choice, state, candidates)?;
+            return Ok(found.map(|slips| NextModes {
+                slips,
+                is_one_of_many: false,
+            }));
+        }
         let parts = if contacts.len() > MOST_CONTACTS {
             self.coupled(choice.t(), state, contacts)?
         } else {
@@ -159,6 +228,64 @@ impl Model<'_> {
             next.is_one_of_many |= part.len() > MOST_CONTACTS;
         }
         Ok(Some(next))
+    }
+
+    /// The modes of all contacts, where efforts depend on which are closed: of each set of the candidates with its own
+    /// efforts, from the largest on. Several sets are fine where bodies move alike in all.
+    fn next_by_sets(
+        &self,
+        choice: Choice<'_>,
+        state: &[f64],
+        candidates: &Candidates,
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let (contacts, t) = (&candidates.contacts, choice.t());
+        if contacts.len() > MOST_CONTACTS {
+            return Err(Breakdown::TooManyContacts {
+                contacts: contacts.clone(),
+                limit: MOST_CONTACTS,
+                t,
+            });
+        }
+        let mut sets: Vec<u32> = (0..1u32 << contacts.len()).collect();
+        sets.sort_by_key(|set| std::cmp::Reverse(set.count_ones()));
+        let free = self.acceleration_with(t, state, &[]);
+        let mut found: Option<(Vec<Option<Slip>>, Vec<f64>)> = None;
+        for set in sets {
+            let own = candidates.of_set(set);
+            let Some(slips) = self.next_with_laws(choice, state, &own)? else {
+                continue;
+            };
+            let mut next = vec![None; self.system().contacts()];
+            for (&j, slip) in contacts.iter().zip(slips) {
+                next[j] = slip;
+            }
+            let acceleration = self.acceleration_with(t, state, &next);
+            let Some((_, other)) = &found else {
+                found = Some((next, acceleration));
+                continue;
+            };
+            // By what it is without contacts: at rest both are rounding.
+            let most = acceleration.iter().chain(other).chain(&free);
+            let most = most.fold(0.0, |most: f64, a| most.max(a.abs()));
+            let mut pairs = other.iter().zip(&acceleration);
+            if pairs.any(|(a, b)| (a - b).abs() > ALIKE * most) {
+                let contacts = contacts.clone();
+                return Err(Breakdown::AmbiguousMode { contacts, t });
+            }
+        }
+        Ok(found.map(|(slips, _)| slips))
+    }
+
+    /// The acceleration with these slips of all contacts.
+    fn acceleration_with(&self, t: f64, state: &[f64], slips: &[Option<Slip>]) -> Vec<f64> {
+        let (q, v) = self.parts(state);
+        let mut mode = self.mode(&[]);
+        for (j, slip) in slips.iter().enumerate() {
+            self.set_contacting(&mut mode, j, *slip);
+        }
+        let mut acceleration = vec![0.0; v.len()];
+        self.motion_with_friction(State { t, q, v }, &mode, Some(&mut acceleration), None);
+        acceleration
     }
 
     /// The sets of contacts, by their places, of which none moves another.
@@ -193,6 +320,7 @@ impl Model<'_> {
             known: given.known.clone(),
             slips: given.slips.clone(),
             holds: Vec::new(),
+            sensed: given.sensed.clone(),
         };
         for _ in 0..=2 * contacts.len() {
             let each = contacts.iter().zip(&candidates.known);
@@ -276,13 +404,14 @@ impl Model<'_> {
         &self,
         choice: Choice<'_>,
         state: &[f64],
-        Candidates {
-            contacts, known, ..
-        }: &Candidates,
+        candidates: &Candidates,
         friction: &[f64],
     ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let Candidates {
+            contacts, known, ..
+        } = candidates;
         let failed = |reason| failed_with(choice.t(), state, contacts, reason);
-        let problem = self.problem_of_accelerations(choice.t(), state, contacts, friction)?;
+        let problem = self.problem_of_accelerations(choice.t(), state, candidates, friction)?;
         let problem = problem.map_err(failed)?.with_interrupt(&self.interrupt);
         Modes::refuse(&problem).map_err(failed)?;
         let mut modes = Modes::new(&problem);
@@ -290,6 +419,11 @@ impl Model<'_> {
         modes
             .find_accelerations(problem.speeds().as_slice(), known, None)
             .map_err(failed)?;
+        if candidates.sensed.is_some() {
+            let all = (0..modes.count()).map(|k| modes.contact_modes(k));
+            let slips = all.map(|modes| modes.into_iter().map(Slip::of).collect());
+            return candidates.only_that_fits(slips, choice.t());
+        }
         let place = match modes.count() {
             0 => return Ok(None),
             1 if modes.is_complete() => 0,
@@ -348,7 +482,8 @@ impl Model<'_> {
         });
         let given: Vec<Given> = given.collect();
         let found = with_zeros(Frame::size(self, contacts.len()), |scratch| {
-            let frame = Frame::new(self, State { t, q, v }, contacts, scratch)
+            let at = State { t, q, v };
+            let frame = Frame::sensing(self, at, contacts, candidates.sensed(), scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
             // Of few contacts a few milliseconds at most, which no interrupt cuts: what follows an event is
             // one with it.
@@ -356,17 +491,6 @@ impl Model<'_> {
             let interrupt = is_long.then_some(&self.interrupt);
             space::solutions(&frame.rates(friction), &given, interrupt).map_err(failed)
         })?;
-        let place = match found.len() {
-            0 => return Ok(None),
-            1 => 0,
-            _ => {
-                let problem = self.problem_of_accelerations(t, state, contacts, friction)?;
-                let problem = problem.map_err(failed)?;
-                let outcomes = space::outcomes(&found, &problem).map_err(failed)?;
-                choice.of(&outcomes).map_err(failed)?
-            }
-        };
-        let holds = found.get(place).map(|of| of.holds.iter());
         let slip = |hold: &Hold| match *hold {
             Hold::Open => None,
             Hold::Stick | Hold::Slip([0.0, 0.0]) => Some(Slip::NONE),
@@ -376,7 +500,22 @@ impl Model<'_> {
                 ..Slip::near(direction)
             }),
         };
-        Ok(holds.map(|holds| holds.map(slip).collect()))
+        let slips_of = |holds: &[Hold]| holds.iter().map(slip).collect();
+        if candidates.sensed.is_some() {
+            let slips = found.iter().map(|of| slips_of(&of.holds));
+            return candidates.only_that_fits(slips, t);
+        }
+        let place = match found.len() {
+            0 => return Ok(None),
+            1 => 0,
+            _ => {
+                let problem = self.problem_of_accelerations(t, state, candidates, friction)?;
+                let problem = problem.map_err(failed)?;
+                let outcomes = space::outcomes(&found, &problem).map_err(failed)?;
+                choice.of(&outcomes).map_err(failed)?
+            }
+        };
+        Ok(found.get(place).map(|of| slips_of(&of.holds)))
     }
 
     /// The impact problem with accelerations for speeds.
@@ -384,13 +523,14 @@ impl Model<'_> {
         &self,
         t: f64,
         state: &[f64],
-        candidates: &[usize],
+        candidates: &Candidates,
         friction: &[f64],
     ) -> Result<Result<ImpactProblem, ImpactFailure>, Breakdown> {
-        let (q, v) = self.parts(state);
-        with_zeros(Frame::size(self, candidates.len()), |scratch| {
-            let frame = Frame::new(self, State { t, q, v }, candidates, scratch)
-                .map_err(|trouble| explain(trouble, q, candidates))?;
+        let ((q, v), contacts) = (self.parts(state), &candidates.contacts);
+        with_zeros(Frame::size(self, contacts.len()), |scratch| {
+            let at = State { t, q, v };
+            let frame = Frame::sensing(self, at, contacts, candidates.sensed(), scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
             let gram = DMatrix::from_column_slice(frame.r, frame.r, frame.gram);
             let bends = DVector::from_column_slice(frame.bends);
             let size = (0..frame.r).map(|i| frame.bends[i].abs() / frame.root(i));

@@ -292,7 +292,7 @@ impl Doubts {
         context: &Context<'_, S>,
         state: &State<B>,
         guards: &mut GuardTable<B>,
-        thrown: Thrown<'_, B>,
+        mut thrown: Thrown<'_, B>,
     ) -> Result<(), Stop> {
         let n = state.count();
         let greater = GREATER * state.error * guards.spreads.grown(state);
@@ -303,7 +303,7 @@ impl Doubts {
             h[*k].abs() <= greater * most_spread[*k] && arming[*k].is_ready() && !is_crossed()
         };
         match (0..n).find(is_near) {
-            Some(first) => self.closest_behind(context, state, guards, thrown, first..n),
+            Some(first) => self.closest_behind(context, state, guards, &mut thrown, first..n),
             None => Ok(()),
         }
     }
@@ -315,7 +315,7 @@ impl Doubts {
         context: &Context<'_, S>,
         state: &State<B>,
         guards: &mut GuardTable<B>,
-        thrown: Thrown<'_, B>,
+        thrown: &mut Thrown<'_, B>,
         rest: Range<usize>,
     ) -> Result<(), Stop> {
         let Some(&CrossedGuard { guard: first, .. }) = thrown.set.first() else {

@@ -132,7 +132,9 @@ impl ConstantForces {
     ) {
         // The effort f; there is no Coriolis force.
         self.effort.fill(0.0);
-        model.system().effort(t, q, v, &mut self.effort);
+        let (system, effort) = (model.system(), &mut self.effort[..]);
+        system.effort(t, q, v, effort);
+        system.contact_effort(State { t, q, v }, &self.contacts, effort);
         for (effort, applied) in self.effort.iter_mut().zip(model.bodies.fixed.applied()) {
             *effort += applied;
         }

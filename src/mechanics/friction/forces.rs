@@ -13,9 +13,9 @@ use crate::Mode;
 use crate::impact::multipliers::{Halt, Hold, unit};
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
-use crate::mechanics::State;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::{MechanicalSystem, State};
 
 /// Part of the loads by which forces and margins are raised.
 pub(super) const RAISED: f64 = 1e-12;
@@ -98,6 +98,13 @@ impl Model<'_> {
     #[inline]
     pub(crate) fn any_friction(&self, contacts: &[usize]) -> bool {
         self.slides() && contacts.iter().any(|&j| self.friction(j) != 0.0)
+    }
+
+    /// True where efforts depend on which contacts are closed.
+    pub(crate) fn senses(&self, state: State<'_>) -> bool {
+        with_zeros(state.v.len(), |effort| {
+            self.system().contact_effort(state, &[], effort)
+        })
     }
 
     /// Accelerations and forces in a mode, at a state whose rows and masses are evaluated; NaN where

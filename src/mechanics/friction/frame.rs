@@ -58,11 +58,22 @@ impl<'a> Frame<'a> {
         mass + 2 * r * d + r * r + 2 * d + r + 2 * m + work
     }
 
-    /// Evaluates at a state; scratch of [`size`](Self::size) zeros.
+    /// Evaluates at a state in which these contacts are closed; scratch of [`size`](Self::size) zeros.
     pub(crate) fn new(
+        model: &'a Model<'_>,
+        state: State<'_>,
+        contacts: &'a [usize],
+        scratch: &'a mut [f64],
+    ) -> Result<Self, Trouble> {
+        Self::sensing(model, state, contacts, contacts, scratch)
+    }
+
+    /// Likewise, with the efforts of `closed` of the contacts.
+    pub(crate) fn sensing(
         model: &'a Model<'_>,
         State { t, q, v }: State<'_>,
         contacts: &'a [usize],
+        closed: &[usize],
         scratch: &'a mut [f64],
     ) -> Result<Self, Trouble> {
         let (system, d, m) = (model.system(), v.len(), contacts.len());
@@ -85,6 +96,7 @@ impl<'a> Frame<'a> {
         }
         delassus(&mass, d, rows, response, gram);
         system.effort(t, q, v, force);
+        system.contact_effort(State { t, q, v }, closed, force);
         for (force, applied) in force.iter_mut().zip(fixed.applied()) {
             *force += applied;
         }

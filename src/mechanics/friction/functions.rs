@@ -257,7 +257,9 @@ impl Model<'_> {
         if dot(row, v).abs() > AT_ONSET * terms {
             return false;
         }
-        row.iter_mut().for_each(|entry| *entry *= sign);
+        for entry in &mut *row {
+            *entry *= sign;
+        }
         by_coordinate.fill(0.0);
         if system.constant_tangents(j) {
             return true;

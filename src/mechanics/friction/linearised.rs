@@ -77,6 +77,18 @@ enum Time {
     Passes,
 }
 
+/// Numbers of the changes along one direction after the other.
+struct Changing<'a> {
+    along: Along<'a>,
+    /// Coefficients of friction of the closed contacts.
+    friction: &'a [f64],
+    /// Derivatives of the acceleration and of the multipliers.
+    bent: &'a mut [f64],
+    change: &'a mut [f64],
+    /// The efforts along the directions, of all.
+    efforts: &'a mut [f64],
+}
+
 /// How accelerations and multipliers change along one direction.
 struct Changed<'a> {
     along: &'a [f64],
@@ -216,7 +228,7 @@ impl Model<'_> {
                 let efforts = cut.take(count * d);
                 let (acceleration, bent) = (cut.take(d), cut.take(d));
                 let (friction, multipliers, change) = (cut.take(m), cut.take(r), cut.take(r));
-                let mut along = Along {
+                let along = Along {
                     r: cut.take(d),
                     s: cut.take(r),
                     at: (cut.take(d), cut.take(r)),
@@ -250,41 +262,68 @@ impl Model<'_> {
                         is_constant: self.has_constant_rows(contacts),
                         coarse: self.coarseness(x, contacts, holds),
                     };
-                    let at = State { t, q, v };
-                    let written = self.system().effort_along(at, directions.list, efforts);
-                    let passes = usize::from(directions.time == Time::Passes);
-                    for c in 0..count + passes {
-                        let dx = directions
-                            .list
-                            .get(c * x.len()..(c + 1) * x.len())
-                            .unwrap_or(&[]);
-                        if c < count {
-                            let effort = written.then_some(&efforts[c * d..(c + 1) * d]);
-                            self.residuals_along(&held, dx, effort, &mut along);
-                            self.turn_slips(&held, &frame, &dx[nq..], friction, &mut along);
-                        } else {
-                            self.efforts_by_time(&held, &mut along);
-                        }
-                        frame.act(|force| force.copy_from_slice(along.r));
-                        for (bend, s) in frame.bends.iter_mut().zip(&*along.s) {
-                            *bend += s;
-                        }
-                        frame.rates(friction).solve(held.holds, change);
-                        bent.copy_from_slice(frame.free);
-                        for (i, &p) in change.iter().enumerate() {
-                            frame.push(i, p, bent);
-                        }
-                        take(Changed {
-                            along: dx,
-                            acceleration: bent,
-                            multipliers: [held.multipliers, change],
-                            contacts,
-                        });
-                    }
+                    let changing = Changing {
+                        along,
+                        friction,
+                        bent,
+                        change,
+                        efforts,
+                    };
+                    self.changes(&held, &mut frame, directions, changing, take);
                     true
                 })
             })
         })
+    }
+
+    /// Calls `take` with the changes of the mode that is held along each of `directions`: the multipliers
+    /// of its contacts for the rates `J M⁻¹ (δr + Jᵀ δW x) + δs`, and the acceleration with them.
+    fn changes(
+        &self,
+        held: &Held<'_>,
+        frame: &mut Frame<'_>,
+        directions: Directions<'_>,
+        changing: Changing<'_>,
+        take: &mut dyn FnMut(Changed<'_>),
+    ) {
+        let Changing {
+            mut along,
+            friction,
+            bent,
+            change,
+            efforts,
+        } = changing;
+        let (n, (q, v)) = (held.x.len(), self.parts(held.x));
+        let at = State { t: held.t, q, v };
+        // What contacts switch is no part of what the user differentiated.
+        let written = !self.senses(at) && self.system().effort_along(at, directions.list, efforts);
+        let mut efforts = efforts.chunks_exact(v.len().max(1));
+        let list = directions.list.chunks_exact(n.max(1)).map(Some);
+        let time = (directions.time == Time::Passes).then_some(None);
+        for dx in list.chain(time) {
+            if let Some(dx) = dx {
+                let effort = efforts.next().filter(|_| written);
+                self.residuals_along(held, dx, effort, &mut along);
+                self.turn_slips(held, frame, &dx[q.len()..], friction, &mut along);
+            } else {
+                self.efforts_by_time(held, &mut along);
+            }
+            frame.act(|force| force.copy_from_slice(along.r));
+            for (bend, s) in frame.bends.iter_mut().zip(&*along.s) {
+                *bend += s;
+            }
+            frame.rates(friction).solve(held.holds, change);
+            bent.copy_from_slice(frame.free);
+            for (i, &p) in change.iter().enumerate() {
+                frame.push(i, p, bent);
+            }
+            take(Changed {
+                along: dx.unwrap_or_default(),
+                acceleration: bent,
+                multipliers: [held.multipliers, change],
+                contacts: held.contacts,
+            });
+        }
     }
 
     /// Fills `δr` with the derivative of the effort by time.
@@ -295,11 +334,17 @@ impl Model<'_> {
         along.r.fill(0.0);
         for (t, part) in [(held.t + step, 0.5), (held.t - step, -0.5)] {
             along.at.0.fill(0.0);
-            self.system().effort(t, q, v, along.at.0);
+            self.effort_in(held, State { t, q, v }, along.at.0);
             for (r, f) in along.r.iter_mut().zip(&*along.at.0) {
                 *r += part * f / step;
             }
         }
+    }
+
+    /// Adds the effort in a mode that is held.
+    fn effort_in(&self, held: &Held<'_>, at: State<'_>, effort: &mut [f64]) {
+        self.system().effort(at.t, at.q, at.v, effort);
+        self.system().contact_effort(at, held.contacts, effort);
     }
 
     fn linearised_work(&self) -> usize {
@@ -362,7 +407,8 @@ impl Model<'_> {
                 }
                 let (q, v) = self.parts(along.point);
                 along.at.0.fill(0.0);
-                self.system().effort(held.t, q, v, along.at.0);
+                let at = State { t: held.t, q, v };
+                self.effort_in(held, at, along.at.0);
                 for (r, f) in along.r.iter_mut().zip(&*along.at.0) {
                     *r += part * f / step;
                 }
