@@ -2,10 +2,13 @@
 //! tolerance, or jam.
 
 use saltation::event_driven::Breakdown;
+use saltation::impact::Selection;
 use saltation::mechanics::{MechanicalSystem, Painleve, UnilateralConstraints};
 use saltation::models::SlidingRod;
 use saltation::record::ContactEvent;
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
+
+use crate::random_bits::SplitMix64;
 
 /// From an angle, with the end sliding at `speed` and turning at `spin`.
 fn slides(friction: f64, [theta, speed, spin]: [f64; 3], rtol: f64, painleve: Painleve) -> Run {
@@ -81,6 +84,46 @@ fn a_rod_that_slides_to_where_no_force_holds_it_lifts_off_or_jams() {
         }
     }
     assert!(jams > 0);
+}
+
+/// Where a rod may slide or lift off, and slides, its force falls through zero as it begins to sink without it: an impact
+/// without collision follows, and it does not sink.
+#[test]
+fn a_rod_that_chose_to_slide_where_friction_presses_it_down_is_pushed() {
+    let cases = if cfg!(debug_assertions) { 100 } else { 500 };
+    let (mut pushed, mut slid) = (0, 0);
+    for seed in 0..cases {
+        let mut draw = SplitMix64(seed);
+        let rod = SlidingRod {
+            friction: draw.between(1.5, 4.0),
+            ..SlidingRod::default()
+        };
+        let [theta, speed, spin] =
+            [(0.4, 1.2), (-12.0, -3.0), (-6.0, -3.0)].map(|(a, b)| draw.between(a, b));
+        let (sine, cosine) = theta.sin_cos();
+        let (q, v) = (
+            [0.0, sine, theta],
+            [speed - sine * spin, cosine * spin, spin],
+        );
+        let model = ContactModel::new(rod).selection(Selection::Keyed(7));
+        let model = model.painleve(Painleve::Impact);
+        let mut driver = EventDriven::new(model).unwrap().rtol(1e-9).atol(1e-11);
+        let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), 1.0).unwrap();
+        let reason: Option<&Breakdown> = run.status().reason();
+        // Where neither force nor acceleration is left it may let go by less than gaps resolve, and come back.
+        let last = run
+            .events()
+            .last()
+            .map_or(theta, |event| event.state_after[2]);
+        let is_critical = (rod.friction / rod.critical_friction(last) - 1.0).abs() < 0.01;
+        let is_fine = matches!(reason, None | Some(Breakdown::Jam { .. })) || is_critical;
+        assert!(is_fine, "{seed}: {}", run.status());
+        let is_pushed = |event: &ContactEvent| event.to_string().contains("without a collision");
+        slid += usize::from(run.modes()[0].mode.flags().next().is_some());
+        let later = run.events().iter().filter(|event| event.t > 0.0);
+        pushed += later.filter(|event| is_pushed(event)).count();
+    }
+    assert!(slid > 0 && pushed > 0, "{slid} {pushed}");
 }
 
 /// A rod whose mass is near its middle, so that smaller coefficients are critical.

@@ -30,6 +30,9 @@ const LEFT_OVER: f64 = 1e3;
 /// ends at a jam.
 const JAMMED: f64 = 1e-2;
 
+/// Likewise, above which with the other sign friction presses a contact down that lets go: about zero it may part.
+const PRESSED: f64 = 1e-4;
+
 /// What follows an event.
 enum Next {
     /// The slips of all contacts that are closed, and the impulses that hold low rebounds.
@@ -156,6 +159,9 @@ impl Model<'_> {
             occasion,
         };
         let mut found = self.candidates(t, state, contacts, known, mode, 1.0)?;
+        if self.lets_go_downward(t, state, &found)? {
+            return Ok(Next::Nothing(found));
+        }
         let mut next = self.next_mode(choice, state, &found)?;
         let decides = |known: &Known| known.slip != 0 || known.normal != 0;
         if next.is_none() && known.iter().any(decides) {
@@ -180,6 +186,24 @@ impl Model<'_> {
             },
             None => Next::Nothing(found),
         })
+    }
+
+    /// True where a force has fallen through zero of a contact that presses itself down while it slides: without the force
+    /// it then does not part but sinks, `b = −(G_nn − μ σ G_nt) λ`, and no mode goes on (Painlevé).
+    fn lets_go_downward(
+        &self,
+        t: f64,
+        state: &[f64],
+        found: &Candidates,
+    ) -> Result<bool, Breakdown> {
+        let lets_go = |known: &Known| known.normal > 0 && known.slip != 0;
+        if !found.known.iter().any(lets_go) {
+            return Ok(false);
+        }
+        // Beside the point where neither is left it parts as well, or has jammed before.
+        let pressed = self.pressed_down(t, state, found, -PRESSED)?;
+        let mut each = found.contacts.iter().zip(&found.known);
+        Ok(each.any(|(j, known)| lets_go(known) && pressed.contains(j)))
     }
 
     /// The closed contact, if there is one, whose friction presses it down until it jams: its force grows
