@@ -244,7 +244,7 @@ impl UnilateralConstraints for Pucks {
 
 #[test]
 fn pucks_on_one_shaken_table_move_as_if_alone() {
-    for seed in 0..cases(200) {
+    for seed in 0..cases(800) {
         let mut draw = SplitMix64(seed);
         let count = [2, 3, 4, 8][usize::try_from(seed % 4).unwrap()];
         let (tilt, friction) = (draw.between(0.0, 0.2), draw.between(0.25, 0.6));

@@ -145,7 +145,10 @@ fn make<S: System + ?Sized, B: Buffer>(
         let with_shift = own + residual_time + kept.shift;
         kept.shift += part_of_steps * own + residual_time;
         kept.time_error = with_shift;
-        kept.own_error = if reset.state { error } else { 0.0 };
+        // The way back of one that its reset threw across is no crossing of its own.
+        if reset.state || arrival != Arrival::Jumped {
+            kept.own_error = if reset.state { own } else { 0.0 };
+        }
         time_error = time_error.max(with_shift);
     }
     if reset.any() || arrival == Arrival::Jumped {
