@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::curve::Top;
-use super::turned::GREATER;
+use super::factors::GREATER;
 use super::window::Window;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Point;

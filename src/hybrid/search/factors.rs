@@ -94,3 +94,7 @@ pub(super) const MOST_HALVINGS: u32 = 30;
 /// Limit of the halvings of the time in the search for where a guard goes across that starts on its
 /// surface.
 pub(super) const MOST_HALVINGS_ACROSS: u32 = 60;
+
+/// The error of a guard is evaluated only if its gap is within its approach plus this many times
+/// the largest error found for it so far.
+pub(super) const GREATER: f64 = 10.0;

@@ -2,6 +2,7 @@
 //! comes first: whether they are crossed is not decided.
 
 use super::doubt::Doubts;
+use super::factors::GREATER;
 use super::window::{Samples, Window};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Point;
@@ -10,10 +11,6 @@ use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::ode::Buffer;
 use crate::{Arrival, CrossedGuard, Doubt, Mode, Stop};
-
-/// The error of a guard is evaluated only if its gap is within its approach plus this many times
-/// the largest error found for it so far.
-pub(super) const GREATER: f64 = 10.0;
 
 /// Time of the last crossing of guards by the flow, at one instant and without a reset.
 #[derive(Clone, Copy, Debug)]
