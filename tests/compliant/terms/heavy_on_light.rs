@@ -209,7 +209,9 @@ fn random_chains_hold() {
             stretched < 0.02 || (number > 4.0 && stretched < 0.1),
             "{what}"
         );
-        assert!(!is_told(&run) || number > 4.0, "{what}");
+        // Links of the weight of the load whip: the other reason for which joints stand apart.
+        let is_taut = chain.ball > 30.0 * chain.link;
+        assert!(!is_told(&run) || number > 4.0 || !is_taut, "{what}");
         told += u64::from(is_told(&run));
     }
     assert!(50 * told <= cases, "{told}");
