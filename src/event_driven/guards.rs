@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::contact::gaps::{gap_gradient, gap_row, work_size};
+use crate::mechanics::contact::gaps::{gap_row, gradient, work_size};
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::acceleration::Purpose;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
@@ -55,7 +55,7 @@ impl Model<'_> {
             if self.bodies.fixed.identity {
                 gap_row(system, j, q, out, work);
             } else {
-                gap_gradient(system, j, q, out, &mut work[..q.len()]);
+                gradient(|q| system.gap(j, q), q, out, &mut work[..q.len()]);
             }
         });
     }

@@ -13,9 +13,12 @@ use super::impact::{Event, occasion};
 use super::motion;
 use crate::event_driven::Model;
 use crate::impact::{ImpactFailure, ImpactProblem, Occasion, Order};
+use crate::mechanics::motion::coarse_steps::Coarse;
 use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::motion::kinetic::mass_units;
 use crate::mechanics::{ContactModel, ContactSet, MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::step_along;
+use crate::ode::straight::{extrapolated, off_of_largest, shorten_until_straight};
 use crate::record::ContactEvent;
 use crate::{Crossed, Mode, validate};
 
@@ -88,12 +91,14 @@ where
     }
 }
 
-/// A difference across the border of two modes of an impact is taken again over a step that is shorter
-/// by this part, so many times: to 1e-8, since laws take what lies beyond a border by 1e-10 as on it.
-const SHORTER: f64 = 0.125;
-const MOST_SHORTER: usize = 3;
+/// A difference across the border of two modes of an impact is taken again over shorter steps, to this part of the
+/// first: to 1e-8, since laws take what lies beyond a border by 1e-10 as on it.
+const SHORTEST: f64 = 1e-3;
 /// An impact that bends by no more than this part of its change within a step does not bend.
 const BENT: f64 = 1e-6;
+
+/// Rounding of a state after an impact, relative to the state before.
+const ROUNDING: f64 = 1e-12;
 
 /// A difference step changes speeds of approach by at most this part.
 const SLOW: f64 = 0.1;
@@ -144,23 +149,64 @@ impl Model<'_> {
         if !self.has_friction_in(mode) {
             return Some(map);
         }
+        let units = self.state_units(x);
         for mut column in map.column_iter_mut() {
-            let step = step_along(0.0, x, 0.0, column.as_slice());
-            // Only the change, so that nothing else is rounded.
-            let [ahead, behind] = [step, -step].map(|step| {
-                let moved = x.iter().zip(&column).map(|(x, dx)| x + step * dx);
-                let moved: Vec<f64> = moved.collect();
-                let mut change = moved.clone();
-                self.bring_onto_contacts(start.t, &mut change, mode);
-                let pairs = change.iter_mut().zip(&moved);
-                pairs.for_each(|(to, from)| *to -= from);
-                change
+            let usual = step_along(0.0, x, 0.0, column.as_slice());
+            let over = |step: f64| -> Vec<f64> {
+                // Only the change, so that nothing else is rounded.
+                let [ahead, behind] = [step, -step].map(|step| {
+                    let moved = x.iter().zip(&column).map(|(x, dx)| x + step * dx);
+                    let moved: Vec<f64> = moved.collect();
+                    let mut change = moved.clone();
+                    self.bring_onto_contacts(start.t, &mut change, mode);
+                    let pairs = change.iter_mut().zip(&moved);
+                    pairs.for_each(|(to, from)| *to -= from);
+                    change
+                });
+                let pairs = ahead.iter().zip(&behind);
+                pairs
+                    .map(|(ahead, behind)| (ahead - behind) / (2.0 * step))
+                    .collect()
+            };
+            let mut found = (Vec::new(), Vec::new());
+            shorten_until_straight(usual, |step| {
+                found = (over(step), over(2.0 * step));
+                self.off_of_state(x, [&found.0, &found.1], &units, step)
             });
-            for (entry, (ahead, behind)) in column.iter_mut().zip(ahead.iter().zip(&behind)) {
-                *entry += (ahead - behind) / (2.0 * step);
+            for (entry, (near, far)) in column.iter_mut().zip(found.0.iter().zip(&found.1)) {
+                *entry += extrapolated(*near, *far);
             }
         }
         Some(map)
+    }
+
+    /// Units of a state: coordinates as they are, velocities by the masses on the diagonal.
+    fn state_units(&self, x: &[f64]) -> Vec<f64> {
+        let (q, v) = self.parts(x);
+        let mut units = vec![1.0; x.len()];
+        let of_velocities = &mut units[q.len()..];
+        mass_units(
+            self.system(),
+            q,
+            &mut vec![0.0; v.len() * v.len()],
+            of_velocities,
+        );
+        of_velocities
+            .iter_mut()
+            .for_each(|unit| *unit = unit.recip());
+        units
+    }
+
+    /// By how much two differences of states over a step are off each other: coordinates and velocities each as a part
+    /// of their largest, beside the rounding of the state.
+    fn off_of_state(&self, x: &[f64], [near, far]: [&[f64]; 2], units: &[f64], step: f64) -> f64 {
+        let [x, near, far, units] = [x, near, far, units].map(|of| self.parts(of));
+        let off = |x: &[f64], near, far, units: &[f64]| {
+            let sizes = x.iter().zip(units).map(|(x, unit)| x.abs() / unit);
+            let rounding = ROUNDING * sizes.fold(0.0, f64::max) / step;
+            off_of_largest(near, far, rounding, |i| units[i])
+        };
+        off(x.0, near.0, far.0, units.0).max(off(x.1, near.1, far.1, units.1))
     }
 
     fn bring_onto_contacts(&self, t: f64, x: &mut [f64], mode: &Mode) {
@@ -237,30 +283,75 @@ impl Model<'_> {
         out: &mut [f64],
     ) -> Option<()> {
         let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
-        let mut step = self.step_beside(x, nearby, dx, moved)?;
-        for _ in 0..=MOST_SHORTER {
-            let mut ends = [step, -step].map(moved);
-            let [ahead, behind] = &mut ends;
-            let modes = [
-                self.strike_beside(ahead, nearby).ok()?,
-                self.strike_beside(behind, nearby).ok()?,
-            ];
-            // Between other modes the impact bends, at this state or close by; modes of dependent
-            // contacts may be others and do the same.
-            if modes[0] != modes[1] && self.bends_between(x, nearby, &ends)? {
-                step *= SHORTER;
-                continue;
+        let longest = self.step_beside(x, nearby, dx, moved)?;
+        let across = |step: f64, out: &mut [f64]| {
+            let ends = [step, -step].map(moved);
+            self.across(x, nearby, ends, step, out)
+        };
+        let is_linear = self.has_linear_impacts() && !self.rubs(nearby);
+        let units = self.state_units(x);
+        let mut far = vec![0.0; out.len()];
+        let (mut is_found, mut bends, mut fails) = (false, false, false);
+        // Twice the step is the longest that is allowed, but where all steps see the same.
+        let usual = if is_linear { longest } else { 0.5 * longest };
+        shorten_until_straight(usual, |step| {
+            if fails || (bends && step < SHORTEST * longest) {
+                return f64::INFINITY;
             }
-            for end in &mut ends {
-                self.stop_in_mode(nearby.occasion.t, end, &nearby.mode_after);
+            let both = across(step, out).zip(match is_linear {
+                true => Some(true),
+                false => across(2.0 * step, &mut far),
+            });
+            let Some(both) = both else {
+                fails = true;
+                return 0.0;
+            };
+            if both != (true, true) {
+                bends = true;
+                return f64::INFINITY;
             }
-            for i in 0..out.len() {
-                out[i] = (ends[0][i] - ends[1][i]) / (2.0 * step);
+            is_found = true;
+            if is_linear {
+                return 0.0;
             }
-            return Some(());
+            let off = self.off_of_state(x, [&*out, &far], &units, step);
+            for (near, far) in out.iter_mut().zip(&far) {
+                *near = extrapolated(*near, *far);
+            }
+            off
+        });
+        if !is_found {
+            out.fill(f64::NAN);
         }
-        out.fill(f64::NAN);
-        Some(())
+        (!fails).then_some(())
+    }
+
+    /// The difference of the impacts at both ends of a step; false where the impact bends between them.
+    fn across(
+        &self,
+        x: &[f64],
+        nearby: &NearbyEvent,
+        mut ends: [Vec<f64>; 2],
+        step: f64,
+        out: &mut [f64],
+    ) -> Option<bool> {
+        let [ahead, behind] = &mut ends;
+        let modes = [
+            self.strike_beside(ahead, nearby).ok()?,
+            self.strike_beside(behind, nearby).ok()?,
+        ];
+        // Between other modes the impact bends, at this state or close by; modes of dependent
+        // contacts may be others and do the same.
+        if modes[0] != modes[1] && self.bends_between(x, nearby, &ends)? {
+            return Some(false);
+        }
+        for end in &mut ends {
+            self.stop_in_mode(nearby.occasion.t, end, &nearby.mode_after);
+        }
+        for (out, (ahead, behind)) in out.iter_mut().zip(ends[0].iter().zip(&ends[1])) {
+            *out = (ahead - behind) / (2.0 * step);
+        }
+        Some(true)
     }
 
     /// True where the impact at a state is not half way between those on both sides of it.
@@ -275,6 +366,12 @@ impl Model<'_> {
         Some(bends > BENT * changes)
     }
 
+    /// True where a contact of the event has friction.
+    fn rubs(&self, nearby: &NearbyEvent) -> bool {
+        let touching = nearby.touching.iter().copied();
+        self.wants_friction() && self.first_friction(touching).is_some()
+    }
+
     /// The longest step that a difference may take.
     fn step_beside(
         &self,
@@ -285,15 +382,14 @@ impl Model<'_> {
     ) -> Option<f64> {
         let usual = step_along(0.0, x, 0.0, dx);
         let mut step = usual;
-        let has_friction = self.wants_friction()
-            && self
-                .first_friction(nearby.touching.iter().copied())
-                .is_some();
         // With friction long steps would change sticking to slipping.
-        if self.has_linear_impacts() && !has_friction {
+        if self.has_linear_impacts() && !self.rubs(nearby) {
             // Piecewise linear: the longer the step, the less its rounding counts.
             let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
+        } else if !self.rubs(nearby) {
+            // An extrapolated difference, of twice the step too.
+            step = 2.0 * Coarse::WRITTEN.factor * usual;
         }
         // The step is a part of the slowest approach, so that all contacts approach at both ends.
         let at = &mut ContactsAt::default();

@@ -8,16 +8,19 @@
 
 use crate::event_driven::Model;
 use crate::linalg::dot;
-use crate::linalg::scratch::{with_list, with_zeros};
+use crate::linalg::scratch::{Cut, with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::motion::ClosedContacts;
 use crate::mechanics::motion::acceleration::{Frame, Purpose};
+use crate::mechanics::motion::coarse_steps::Coarse;
 use crate::mechanics::motion::contacts_at::ContactsAt;
+use crate::mechanics::motion::kinetic::mass_units;
 use crate::mechanics::{
     Measured, MechanicalSystem, Mechanism, Redundant, State, UnilateralConstraints, configuration,
 };
 use crate::ode::difference::step_along;
+use crate::ode::straight::{extrapolated, off_of_largest, shorten_until_straight};
 use crate::{EventFunction, Flow, InputError, Mode};
 
 /// Forces of the closed contacts.
@@ -61,10 +64,6 @@ impl Multipliers {
 /// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
 /// tenth of it.
 const LOW: f64 = 1e-2;
-
-/// Factor of the length of a difference of what is a difference itself: the cube root of the five
-/// digits that it loses.
-const COARSE: f64 = 50.0;
 
 impl Model<'_> {
     /// See [`multipliers`](crate::ContactModel::multipliers).
@@ -203,20 +202,49 @@ impl Model<'_> {
         let mut closed = self.layout().closed(mode);
         // Curvatures of rows that turn are differences themselves.
         let is_constant = closed.all(|j| system.constant_row(j) && system.constant_tangents(j));
-        let coarse = if is_constant { 1.0 } else { COARSE };
-        with_zeros(2 * dim, |space| {
-            let (point, behind) = space.split_at_mut(dim);
+        let coarse = if is_constant {
+            Coarse::WRITTEN
+        } else {
+            Coarse::FIRST
+        };
+        let (q, v) = self.parts(x);
+        with_zeros(4 * dim + v.len() + v.len() * v.len(), |space| {
+            let mut cut = Cut(space);
+            let (point, rate) = (cut.take(dim), cut.take(dim));
+            let (near, far) = (cut.take(dim), cut.take(dim));
+            let units = cut.take(v.len());
+            mass_units(system, q, cut.0, units);
+            // Accelerations times these units are of one size with efforts by them.
+            let efforts = &mut rate[q.len()..];
+            system.effort(t, q, v, efforts);
+            let efforts = efforts
+                .iter()
+                .zip(&*units)
+                .map(|(f, unit)| (f / unit).abs());
+            let terms = efforts.fold(0.0, f64::max);
             let each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
             for (dx, out) in each {
-                let step = coarse * step_along(0.0, x, 0.0, dx);
-                for (step, rate) in [(step, &mut *out), (-step, &mut *behind)] {
-                    for ((point, x), dx) in point.iter_mut().zip(x).zip(dx) {
-                        *point = x + step * dx;
+                let mut over = |step: f64, out: &mut [f64]| {
+                    out.fill(0.0);
+                    for step in [step, -step] {
+                        for ((point, x), dx) in point.iter_mut().zip(x).zip(dx) {
+                            *point = x + step * dx;
+                        }
+                        self.flow(t, point, mode, rate);
+                        for (out, rate) in out.iter_mut().zip(&*rate) {
+                            *out += rate / (2.0 * step);
+                        }
                     }
-                    self.flow(t, point, mode, rate);
-                }
-                for (out, behind) in out.iter_mut().zip(&*behind) {
-                    *out = (*out - behind) / (2.0 * step);
+                };
+                shorten_until_straight(coarse.factor * step_along(0.0, x, 0.0, dx), |step| {
+                    over(step, near);
+                    over(2.0 * step, far);
+                    let [near, far] = [&*near, &*far].map(|rate| &rate[q.len()..]);
+                    let rounding = coarse.rounding(terms, step);
+                    off_of_largest(near, far, rounding, |i| units[i].recip())
+                });
+                for (out, (near, far)) in out.iter_mut().zip(near.iter().zip(&*far)) {
+                    *out = extrapolated(*near, *far);
                 }
             }
         });

@@ -9,7 +9,8 @@
 //!   (`Vec<f64>`).
 //! * `root`: a root or a maximum within a bracket.
 //! * `difference`: finite differences along a direction; `resolved_difference`: those whose step is
-//!   shortened until the function is straight along it.
+//!   shortened until the function is straight along it, whatever that takes; `straight`: those of hot loops, which
+//!   are extrapolated.
 
 pub(crate) mod adaptive;
 mod buffer;
@@ -18,6 +19,7 @@ pub(crate) mod difference;
 pub(crate) mod resolved_difference;
 pub(crate) mod root;
 mod step_control;
+pub(crate) mod straight;
 mod tableau;
 mod tsitouras;
 

@@ -72,6 +72,7 @@ mod sliding_rods;
 mod slips_all_around;
 mod slips_in_space;
 mod small_bodies;
+mod small_derivatives;
 mod statistics;
 mod steps_in_space;
 mod stick_slip;

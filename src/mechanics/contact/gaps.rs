@@ -11,10 +11,14 @@ use crate::linalg::dot;
 use crate::linalg::scratch::Cut;
 use crate::mechanics::configuration::{is_identity, rate};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::ode::difference::{self, Line};
+use crate::ode::difference::{coordinate_step, step_along};
+use crate::ode::straight::straight;
 
 /// Rounding of a difference of gaps or of their rates, relative to its terms.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// The step of a second difference in steps of a first one, where it is extrapolated: from the cube root of rounding
+/// to its fifth root.
+const SECOND: f64 = 120.0;
 
 /// Size of the scratch space of a row or a curvature.
 pub(crate) fn work_size(coordinates: usize, dof: usize) -> usize {
@@ -44,35 +48,54 @@ fn row_by_differences<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     work: &mut [f64],
 ) {
     let mut cut = Cut(work);
-    let (gradient, rate, axis) = (cut.take(q.len()), cut.take(q.len()), cut.take(row.len()));
+    let (slopes, rate, axis) = (cut.take(q.len()), cut.take(q.len()), cut.take(row.len()));
     axis.fill(0.0);
     if !system.configuration_rate(q, axis, rate) {
         if row.len() == q.len() {
-            gap_gradient(system, j, q, row, rate);
+            gradient(|q| system.gap(j, q), q, row, rate);
         } else {
             row.fill(f64::NAN);
         }
         return;
     }
-    gap_gradient(system, j, q, gradient, rate);
+    gradient(|q| system.gap(j, q), q, slopes, rate);
     for i in 0..row.len() {
         axis[i] = 1.0;
         system.configuration_rate(q, axis, rate);
         axis[i] = 0.0;
         // Entry i: the derivative of the gap along N(q) e_i.
-        row[i] = dot(gradient, rate);
+        row[i] = dot(slopes, rate);
     }
 }
 
-/// The derivative of a gap by the coordinates, by differences; `point` has as many entries as `q`.
-pub(crate) fn gap_gradient<S: UnilateralConstraints + ?Sized>(
-    system: &S,
-    j: usize,
+/// The derivative of a quantity of the configuration by the coordinates, by differences; `point` has as many
+/// entries as `q`.
+pub(crate) fn gradient(
+    mut of: impl FnMut(&[f64]) -> f64,
     q: &[f64],
     gradient: &mut [f64],
     point: &mut [f64],
 ) {
-    difference::gradient(|_, q| system.gap(j, q), 0.0, q, gradient, point);
+    point.copy_from_slice(q);
+    let reach = q.iter().fold(1.0f64, |most, q| most.max(q.abs()));
+    let mut largest: f64 = 0.0;
+    for (i, &here) in q.iter().enumerate() {
+        // The step of a coordinate follows it alone: the others may have another unit and size. It is twice the usual
+        // one, so that rounding is no more than that of a single difference.
+        let over = |step: f64| {
+            // The distance of the two coordinates is exact, the step is not.
+            let (behind, ahead) = (here - step, here + step);
+            let [ahead_of, behind_of] = [ahead, behind].map(|coordinate| {
+                point[i] = coordinate;
+                of(point)
+            });
+            (ahead_of - behind_of) / (ahead - behind)
+        };
+        let rounding = |step: f64| ROUNDING * reach * largest / step;
+        (gradient[i], _) = straight(2.0 * coordinate_step(here), rounding, over);
+        point[i] = here;
+        largest = largest.max(gradient[i].abs());
+    }
 }
 
 /// `κ_j`, written, or the difference of `Da_j v` along `N(q) v`; and its rounding. `work` has
@@ -98,26 +121,24 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     let (point, moved) = (cut.take(q.len()), cut.take(q.len()));
     rate(system, q, v, along);
     if system.gap_row(j, q, row) {
-        let rate = |_: f64, q: &[f64]| {
+        let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
+        let rate = |q: &[f64]| {
             system.gap_row(j, q, row);
             dot(row, v)
         };
-        let line = Line::at_time(0.0, q, along);
+        let line = [q, along];
         // κ = d/ds Da(q + s N v) v, one first difference where the row is written.
-        let bent = difference::scalar_along(rate, line, moved);
-        let terms: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
-        let rounding = ROUNDING * terms / difference::step_along(0.0, q, 0.0, along);
-        return (bent, rounding);
+        return straight_along(rate, terms, line, moved);
     }
-    // A second difference along the motion with v held: the step is the fourth root of rounding.
-    let s = difference::step_along(0.0, q, 0.0, along).powf(0.75);
-    let straight = is_identity(system, q, v.len());
+    // A second difference along the motion with v held: its step is longer than that of a first one.
+    let usual = SECOND * step_along(0.0, q, 0.0, along);
+    let straight_coordinates = is_identity(system, q, v.len());
     let mut at = |s: f64| {
-        let step = if straight { s } else { 0.5 * s };
+        let step = if straight_coordinates { s } else { 0.5 * s };
         for i in 0..q.len() {
             point[i] = q[i] + step * along[i];
         }
-        if !straight {
+        if !straight_coordinates {
             // The midpoint rule is off by s³ with a sign, which cancels.
             rate(system, point, v, moved);
             for i in 0..q.len() {
@@ -126,14 +147,35 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         }
         system.gap(j, point)
     };
-    let (ahead, here, behind) = (at(s), at(0.0), at(-s));
-    // κ = (a(s) − 2 a(0) + a(−s))/s².
-    let bent = ahead - 2.0 * here + behind;
+    let here = at(0.0);
     // A gap that is linear has no curvature; rounding of values and coordinates is not one.
     let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));
-    let rounding = ROUNDING * largest;
-    if bent.abs() <= rounding {
-        return (0.0, rounding / (s * s));
-    }
-    (bent / (s * s), rounding / (s * s))
+    let rounding = |s: f64| ROUNDING * largest / (s * s);
+    let (bent, s) = straight(usual, rounding, |s| {
+        // κ = (a(s) − 2 a(0) + a(−s))/s².
+        (at(s) - 2.0 * here + at(-s)) / (s * s)
+    });
+    let bent = if bent.abs() <= rounding(s) { 0.0 } else { bent };
+    (bent, rounding(s))
+}
+
+/// The derivative of a quantity of the configuration along the line `q + s dq`, whose value is a sum of `terms`, and
+/// its rounding. `point` has as many entries as `q`.
+pub(crate) fn straight_along(
+    mut of: impl FnMut(&[f64]) -> f64,
+    terms: f64,
+    [q, dq]: [&[f64]; 2],
+    point: &mut [f64],
+) -> (f64, f64) {
+    let mut at = |s: f64| {
+        for ((point, q), dq) in point.iter_mut().zip(q).zip(dq) {
+            *point = q + s * dq;
+        }
+        of(point)
+    };
+    let rounding = |step: f64| ROUNDING * terms / step;
+    let (slope, step) = straight(step_along(0.0, q, 0.0, dq), rounding, |step| {
+        (at(step) - at(-step)) / (2.0 * step)
+    });
+    (slope, rounding(step))
 }

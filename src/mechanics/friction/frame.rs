@@ -7,13 +7,12 @@ use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::{Cut, with_zeros};
 use crate::mechanics::configuration;
 use crate::mechanics::contact::delassus::{Mass, delassus};
-use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
+use crate::mechanics::contact::gaps::{curvature, gap_row, straight_along, work_size};
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::motion::acceleration::Trouble;
 use crate::mechanics::motion::kinetic::coriolis;
 use crate::mechanics::{Measured, Mechanism};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::ode::difference::{self, Line};
 
 /// Contacts at a state. Rows come as in an impact problem: normals first, then tangents.
 pub(crate) struct Frame<'a> {
@@ -248,12 +247,15 @@ pub(super) fn tangent_curvature(
     let mut cut = Cut(work);
     let (along, point, rows) = (cut.take(q.len()), cut.take(q.len()), cut.take(tangents * d));
     configuration::rate(system, q, v, along);
-    let slip = |_: f64, q: &[f64]| {
+    let own = tangent * d..(tangent + 1) * d;
+    system.tangent_rows(j, q, rows);
+    let terms = rows[own.clone()].iter().zip(v).map(|(r, v)| (r * v).abs());
+    let terms = terms.sum();
+    let slip = |q: &[f64]| {
         system.tangent_rows(j, q, rows);
-        dot(&rows[tangent * d..(tangent + 1) * d], v)
+        dot(&rows[own.clone()], v)
     };
-    let line = Line::at_time(0.0, q, along);
-    difference::scalar_along(slip, line, point)
+    straight_along(slip, terms, [q, along], point).0
 }
 
 impl Model<'_> {

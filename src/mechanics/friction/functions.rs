@@ -3,6 +3,7 @@
 use super::contact_function::Slip;
 use super::forces::{Dependent, Forces};
 use super::frame::tangent_curvature;
+use super::linearised::{Changed, Directions, Time};
 use super::slow_slip::{onset, turns_from};
 use crate::Mode;
 use crate::impact::Contacting;
@@ -10,10 +11,10 @@ use crate::impact::multipliers::unit;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::configuration::rate;
+use crate::mechanics::contact::gaps::gradient;
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::{State, UnilateralConstraints};
-use crate::ode::difference::coordinate_step;
 
 /// How far loads are outside of the cones of forces, as a part of them, where a mode ends: more than
 /// the mode problem tolerates.
@@ -32,25 +33,6 @@ const STOPS: f64 = 0.02;
 
 /// A slip begins or ends where it is no more than this part of its terms.
 const AT_ONSET: f64 = 1e-6;
-
-/// Writes the derivative of a function by each of the coordinates, by differences; `point` is scratch.
-fn by_each_coordinate(
-    mut function: impl FnMut(&[f64]) -> f64,
-    q: &[f64],
-    point: &mut [f64],
-    out: &mut [f64],
-) {
-    point.copy_from_slice(q);
-    for (i, by) in out.iter_mut().enumerate() {
-        let step = coordinate_step(q[i]);
-        let mut at = |place: f64| {
-            point[i] = place;
-            function(point)
-        };
-        *by = (at(q[i] + step) - at(q[i] - step)) / (2.0 * step);
-        point[i] = q[i];
-    }
-}
 
 impl Model<'_> {
     /// The value of a function in a mode. Gaps and slips cost their rows, all others the forces of
@@ -227,9 +209,73 @@ impl Model<'_> {
                 }
             }
             let speed = |q: &[f64]| -dot(&direction, &self.slip_velocity(j, q, v));
-            by_each_coordinate(speed, q, point, by_coordinate);
+            gradient(speed, q, by_coordinate, point);
         });
         true
+    }
+
+    /// Writes the gradient of the force or the margin of a closed contact, and returns its derivative
+    /// by time; none for other functions, and where [`linearised_with_friction`] says nothing.
+    ///
+    /// [`linearised_with_friction`]: Self::linearised_with_friction
+    pub(crate) fn gradient_of_force(
+        &self,
+        function: ContactFunction,
+        State { t, q, v }: State<'_>,
+        mode: &Mode,
+        out: &mut [f64],
+    ) -> Option<f64> {
+        let (ContactFunction::Force(j) | ContactFunction::Cone { contact: j, .. }) = function
+        else {
+            return None;
+        };
+        let (dim, k) = (out.len(), self.row_tangents());
+        let change = |changed: &Changed<'_>| {
+            let m = changed.contacts.len();
+            let i = changed.contacts.iter().position(|&closed| closed == j)?;
+            let [held, by] = changed.multipliers;
+            let along = m + i * k..m + (i + 1) * k;
+            let (normal, held, along) = (held[i], &held[along.clone()], &by[along]);
+            let size = held.iter().fold(0.0f64, |size, p| size.hypot(*p));
+            let law = |q: &[f64]| self.coefficients(j, q, 0.0).stick;
+            // The change of the cone: μ δλ_n + λ_n δμ.
+            let cone = || {
+                let dq = changed.along.get(..q.len()).unwrap_or_default();
+                let by_place = if self.has_constant_friction(j, q) {
+                    0.0
+                } else {
+                    with_zeros(dim, |point| self.along_place(q, dq, point, law))
+                };
+                law(q) * by[i] + normal * by_place
+            };
+            Some(match function {
+                ContactFunction::Cone { slip: 0, .. } => cone() - dot(held, along) / size,
+                ContactFunction::Cone { slip, .. } => cone() + f64::from(slip) * along.first()?,
+                _ => by[i],
+            })
+        };
+        with_zeros(dim * dim + dim, |space| {
+            let (directions, x) = space.split_at_mut(dim * dim);
+            directions
+                .iter_mut()
+                .step_by(dim + 1)
+                .for_each(|entry| *entry = 1.0);
+            x[..q.len()].copy_from_slice(q);
+            x[q.len()..].copy_from_slice(v);
+            let mut entries = out.iter_mut();
+            let mut moving = f64::NAN;
+            let mut take = |changed: Changed<'_>| {
+                let by = change(&changed).unwrap_or(f64::NAN);
+                *entries.next().unwrap_or(&mut moving) = by;
+            };
+            let along = Directions {
+                list: directions,
+                time: Time::Passes,
+            };
+            let done = self.linearise(t, x, mode, along, &mut take);
+            (done && moving.is_finite() && out.iter().all(|entry| entry.is_finite()))
+                .then_some(moving)
+        })
     }
 
     /// Writes the derivatives of the slip in the plane where it begins or ends, by coordinates and velocities; false for
@@ -267,7 +313,7 @@ impl Model<'_> {
         with_zeros(4 * nq + v.len(), |scratch| {
             let (along, work) = scratch.split_at_mut(nq);
             let speed = |q: &[f64]| sign * self.slip_velocity(j, q, v)[0];
-            by_each_coordinate(speed, q, &mut work[..nq], by_coordinate);
+            gradient(speed, q, by_coordinate, &mut work[..nq]);
             rate(system, q, v, along);
             let bent = sign * tangent_curvature(system, j, [0, 1], q, v, work);
             let (off, square) = (bent - dot(by_coordinate, along), dot(along, along));

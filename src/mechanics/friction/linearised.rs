@@ -10,11 +10,10 @@
 //!
 //! both zero there, the derivative of the acceleration is `M⁻¹ (δr + Jᵀ (δW x + W δx))`, and `δx` the
 //! multipliers of the mode for the rates `J M⁻¹ (δr + Jᵀ δW x) + δs` without contact forces. In space a
-//! slip turns, `δd = (1 − d dᵀ) δu/|u|`. Differences are taken only of what the user did not write.
+//! slip turns, `δd = (1 − d dᵀ) δu/|u|`; a law of friction changes `μ` by `∂μ/∂q δq + ∂μ/∂|u| d·δu`. Differences are
+//! taken only of what the user did not write.
 
-use super::contact_function::{ContactFunction, Slip};
 use super::frame::{Frame, tangent_curvature};
-use super::slow_slip::ONSET;
 use crate::Mode;
 use crate::impact::multipliers::Hold;
 use crate::linalg::dot;
@@ -22,56 +21,61 @@ use crate::linalg::scratch::{Cut, with_list, with_zeros};
 use crate::mechanics::configuration::rate_along;
 use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
 use crate::mechanics::contact_model::{Model, gather_closed};
-use crate::mechanics::motion::kinetic::coriolis;
+use crate::mechanics::motion::coarse_steps::{Coarse, Terms};
+use crate::mechanics::motion::kinetic::{coriolis, mass_units};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference::{step_along, time_step};
-
-/// Points of a difference of fourth order, in steps, and their weights.
-const POINTS: [(f64, f64); 4] = [
-    (1.0, 8.0 / 12.0),
-    (-1.0, -8.0 / 12.0),
-    (2.0, -1.0 / 12.0),
-    (-2.0, 1.0 / 12.0),
-];
+use crate::ode::straight::{extrapolated, shorten_until_straight};
 
 /// The mode at a state beside which differences are taken, with what is held.
-struct Held<'a> {
+pub(super) struct Held<'a> {
     t: f64,
     /// `(q, v)`.
-    x: &'a [f64],
-    contacts: &'a [usize],
-    holds: &'a [Hold],
+    pub(super) x: &'a [f64],
+    pub(super) contacts: &'a [usize],
+    pub(super) holds: &'a [Hold],
     /// `a`.
     acceleration: &'a [f64],
     /// `λ`, one a row.
-    multipliers: &'a [f64],
+    pub(super) multipliers: &'a [f64],
     /// Masses and rows are constant: only efforts depend on the state.
-    is_constant: bool,
-    /// Factor of the length of steps.
-    coarse: f64,
+    pub(super) is_constant: bool,
+    coarse: Coarse,
+}
+
+/// What is differenced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Efforts,
+    /// `r` without the efforts, and `s`.
+    Residuals,
 }
 
 /// Derivatives along a direction.
-struct Along<'a> {
+pub(super) struct Along<'a> {
     /// Of `r`.
-    r: &'a mut [f64],
+    pub(super) r: &'a mut [f64],
     /// Of `s`; of the velocities of slips in space in the rows of their tangents.
-    s: &'a mut [f64],
+    pub(super) s: &'a mut [f64],
     /// Both at one point of a difference.
     at: (&'a mut [f64], &'a mut [f64]),
-    point: &'a mut [f64],
+    /// Their differences over a step, and over twice of it.
+    near: (&'a mut [f64], &'a mut [f64]),
+    far: (&'a mut [f64], &'a mut [f64]),
+    terms: Terms<'a>,
+    pub(super) point: &'a mut [f64],
     work: &'a mut [f64],
 }
 
 /// Directions along which the motion is differentiated, one after the other, and time.
 #[derive(Clone, Copy)]
-struct Directions<'a> {
-    list: &'a [f64],
-    time: Time,
+pub(super) struct Directions<'a> {
+    pub(super) list: &'a [f64],
+    pub(super) time: Time,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Time {
+pub(super) enum Time {
     Held,
     /// It is one more direction, the last.
     Passes,
@@ -90,18 +94,24 @@ struct Changing<'a> {
 }
 
 /// How accelerations and multipliers change along one direction.
-struct Changed<'a> {
-    along: &'a [f64],
+pub(super) struct Changed<'a> {
+    pub(super) along: &'a [f64],
     acceleration: &'a [f64],
     /// The multipliers of the mode, and their change; without that by slips that turn.
-    multipliers: [&'a [f64]; 2],
-    contacts: &'a [usize],
+    pub(super) multipliers: [&'a [f64]; 2],
+    pub(super) contacts: &'a [usize],
+}
+
+/// Adds the limit of differences over a step and over twice of it.
+fn add_extrapolated(to: &mut [f64], near: &[f64], far: &[f64]) {
+    for (to, (near, far)) in to.iter_mut().zip(near.iter().zip(far)) {
+        *to += extrapolated(*near, *far);
+    }
 }
 
 impl Model<'_> {
     /// Writes the derivatives of `(q̇, q̈)` at `x` along each of `directions` in a mode with friction.
-    /// False where the multipliers are not unique, a slip in space begins or ends, or a contact has a law of
-    /// friction, and where there is no motion.
+    /// False where the multipliers are not unique, a slip in space begins or ends, and where there is no motion.
     pub(crate) fn linearised_with_friction(
         &self,
         t: f64,
@@ -130,78 +140,9 @@ impl Model<'_> {
         done && out.iter().all(|out| out.is_finite())
     }
 
-    /// True where a slip in space is too slow to have a direction that is known: where it stops.
-    pub(crate) fn stops_in_space(&self, x: &[f64], mode: &Mode) -> bool {
-        let (q, v) = self.parts(x);
-        self.functions().tangents > 1
-            && self.layout().closed(mode).any(|j| {
-                let slip = self.functions().slip(mode, j);
-                let [x, y] = self.slip_velocity(j, q, v);
-                let least = ONSET.max(self.least_slip(j, q, v));
-                slip != Slip::NONE && !slip.begins && x.hypot(y) < least
-            })
-    }
-
-    /// Writes the gradient of the force or the margin of a closed contact, and returns its derivative
-    /// by time; none for other functions, and where [`linearised_with_friction`] says nothing.
-    ///
-    /// [`linearised_with_friction`]: Self::linearised_with_friction
-    pub(crate) fn gradient_of_force(
-        &self,
-        function: ContactFunction,
-        State { t, q, v }: State<'_>,
-        mode: &Mode,
-        out: &mut [f64],
-    ) -> Option<f64> {
-        let (ContactFunction::Force(j) | ContactFunction::Cone { contact: j, .. }) = function
-        else {
-            return None;
-        };
-        let (dim, k) = (out.len(), self.row_tangents());
-        let change = |changed: &Changed<'_>| {
-            let m = changed.contacts.len();
-            let i = changed.contacts.iter().position(|&closed| closed == j)?;
-            let [held, by] = changed.multipliers;
-            let along = m + i * k..m + (i + 1) * k;
-            let (held, along) = (&held[along.clone()], &by[along]);
-            let size = held.iter().fold(0.0f64, |size, p| size.hypot(*p));
-            Some(match function {
-                ContactFunction::Cone { slip: 0, .. } => {
-                    self.friction(j) * by[i] - dot(held, along) / size
-                }
-                ContactFunction::Cone { slip, .. } => {
-                    self.friction(j) * by[i] + f64::from(slip) * along.first()?
-                }
-                _ => by[i],
-            })
-        };
-        with_zeros(dim * dim + dim, |space| {
-            let (directions, x) = space.split_at_mut(dim * dim);
-            directions
-                .iter_mut()
-                .step_by(dim + 1)
-                .for_each(|entry| *entry = 1.0);
-            x[..q.len()].copy_from_slice(q);
-            x[q.len()..].copy_from_slice(v);
-            let mut entries = out.iter_mut();
-            let mut moving = f64::NAN;
-            let mut take = |changed: Changed<'_>| {
-                let by = change(&changed).unwrap_or(f64::NAN);
-                *entries.next().unwrap_or(&mut moving) = by;
-            };
-            let along = Directions {
-                list: directions,
-                time: Time::Passes,
-            };
-            let done = self.linearise(t, x, mode, along, &mut take);
-            (done && moving.is_finite() && out.iter().all(|entry| entry.is_finite()))
-                .then_some(moving)
-        })
-    }
-
     /// Calls `take` for each of `directions`; false as
     /// [`linearised_with_friction`](Self::linearised_with_friction).
-    fn linearise(
+    pub(super) fn linearise(
         &self,
         t: f64,
         x: &[f64],
@@ -213,16 +154,16 @@ impl Model<'_> {
         let (nq, d, k) = (q.len(), v.len(), self.row_tangents());
         with_list(self.layout().contacts, |space| {
             let contacts = gather_closed(mode, space);
-            // A law of friction changes with slip and place; a slip that ends has equations of its own.
-            let is_special = |&j: &usize| {
-                !self.has_constant_friction(j, q) || self.functions().slip(mode, j).ends
-            };
-            if contacts.iter().any(is_special) {
+            // A slip that ends has equations of its own.
+            if contacts
+                .iter()
+                .any(|&j| self.functions().slip(mode, j).ends)
+            {
                 return false;
             }
             let (m, r) = (contacts.len(), contacts.len() * (1 + k));
             let count = directions.list.len() / x.len().max(1);
-            let own = count * d + 4 * d + m + 4 * r + x.len() + self.linearised_work();
+            let own = count * d + 7 * d + m + 6 * r + x.len() + self.linearised_work();
             with_zeros(Frame::size(self, m) + own, |scratch| {
                 let mut cut = Cut(scratch);
                 let efforts = cut.take(count * d);
@@ -232,15 +173,16 @@ impl Model<'_> {
                     r: cut.take(d),
                     s: cut.take(r),
                     at: (cut.take(d), cut.take(r)),
+                    near: (cut.take(d), cut.take(r)),
+                    far: (cut.take(d), cut.take(r)),
+                    terms: Terms::new(cut.take(d)),
                     point: cut.take(nq + d),
                     work: cut.take(self.linearised_work()),
                 };
                 let Ok(mut frame) = Frame::new(self, State { t, q, v }, contacts, cut.0) else {
                     return false;
                 };
-                for (to, &j) in friction.iter_mut().zip(contacts) {
-                    *to = self.friction(j);
-                }
+                friction.copy_from_slice(frame.slip);
                 with_list(m, |holds| {
                     self.holds(&frame, mode, v, holds);
                     let begins = |hold: &Hold| matches!(hold, Hold::Onset { .. });
@@ -305,6 +247,7 @@ impl Model<'_> {
                 let effort = efforts.next().filter(|_| written);
                 self.residuals_along(held, dx, effort, &mut along);
                 self.turn_slips(held, frame, &dx[q.len()..], friction, &mut along);
+                self.change_friction(held, frame, dx, &mut along);
             } else {
                 self.efforts_by_time(held, &mut along);
             }
@@ -362,24 +305,22 @@ impl Model<'_> {
         has_constant_mass && contacts.iter().all(are_constant)
     }
 
-    /// Factor of the length of steps. What is a difference itself wants longer ones: one that loses five
-    /// digits the fifth root of these, as they are of fourth order, and a second difference that of
-    /// eight.
-    fn coarseness(&self, x: &[f64], contacts: &[usize], holds: &[Hold]) -> f64 {
+    /// How coarse steps are: what of the residuals is a difference itself.
+    fn coarseness(&self, x: &[f64], contacts: &[usize], holds: &[Hold]) -> Coarse {
         let (system, (q, v)) = (self.system(), self.parts(x));
         with_zeros(v.len(), |row| {
-            let mut coarse: f64 = 1.0;
+            let mut coarse = Coarse::WRITTEN;
             if !system.constant_mass() && !system.coriolis(q, v, row) {
-                coarse = 300.0;
+                coarse = Coarse::FIRST;
             }
             for (&j, hold) in contacts.iter().zip(holds) {
                 let rows = system.gap_row(j, q, row);
                 let bent = system.constant_row(j) || system.curvature(j, q, v).is_some();
                 let sticks = *hold == Hold::Stick && !system.constant_tangents(j);
-                coarse = coarse.max(match (rows, bent) {
-                    (false, false) => 3000.0,
-                    (true, true) if !sticks => 30.0,
-                    _ => 300.0,
+                coarse = coarse.or(match (rows, bent) {
+                    (false, false) => Coarse::SECOND,
+                    (true, true) if !sticks => Coarse::WRITTEN,
+                    _ => Coarse::FIRST,
                 });
             }
             coarse
@@ -395,39 +336,64 @@ impl Model<'_> {
         effort: Option<&[f64]>,
         along: &mut Along<'_>,
     ) {
-        let (x, step) = (held.x, step_along(0.0, held.x, 0.0, dx));
+        let usual = step_along(0.0, held.x, 0.0, dx);
+        let (m, system) = (held.contacts.len(), self.system());
+        mass_units(system, self.parts(held.x).0, along.work, along.terms.units);
         along.s.fill(0.0);
         if let Some(effort) = effort {
             along.r.copy_from_slice(effort);
         } else {
+            shorten_until_straight(usual, |step| {
+                self.difference(held, dx, step, Of::Efforts, along);
+                self.difference(held, dx, 2.0 * step, Of::Efforts, along);
+                let both = [&along.near, &along.far].map(|of| [&*of.0, &[]]);
+                along.terms.off(Coarse::WRITTEN, step, both)
+            });
             along.r.fill(0.0);
-            for (sign, part) in [(1.0, 0.5), (-1.0, -0.5)] {
-                for ((point, x), dx) in along.point.iter_mut().zip(x).zip(dx) {
-                    *point = x + sign * step * dx;
-                }
-                let (q, v) = self.parts(along.point);
-                along.at.0.fill(0.0);
-                let at = State { t: held.t, q, v };
-                self.effort_in(held, at, along.at.0);
-                for (r, f) in along.r.iter_mut().zip(&*along.at.0) {
-                    *r += part * f / step;
-                }
-            }
+            add_extrapolated(along.r, along.near.0, along.far.0);
         }
         if held.is_constant {
             return;
         }
-        let step = held.coarse * step;
-        for (steps, weight) in POINTS {
-            for ((point, x), dx) in along.point.iter_mut().zip(x).zip(dx) {
-                *point = x + steps * step * dx;
+        shorten_until_straight(held.coarse.factor * usual, |step| {
+            self.difference(held, dx, step, Of::Residuals, along);
+            self.difference(held, dx, 2.0 * step, Of::Residuals, along);
+            // Rates of normals, and along tangents accelerations or, in space, velocities: each by its own size.
+            let off = [0..m, m..along.s.len()].map(|rows| {
+                let both = [&along.near, &along.far].map(|of| [&*of.0, &of.1[rows.clone()]]);
+                along.terms.off(held.coarse, step, both)
+            });
+            off[0].max(off[1])
+        });
+        add_extrapolated(along.r, along.near.0, along.far.0);
+        add_extrapolated(along.s, along.near.1, along.far.1);
+    }
+
+    /// Fills `far` with central differences over a step, after what it was is in `near`.
+    fn difference(&self, held: &Held<'_>, dx: &[f64], step: f64, of: Of, along: &mut Along<'_>) {
+        std::mem::swap(&mut along.near, &mut along.far);
+        along.far.0.fill(0.0);
+        along.far.1.fill(0.0);
+        for sign in [1.0, -1.0] {
+            for ((point, x), dx) in along.point.iter_mut().zip(held.x).zip(dx) {
+                *point = x + sign * step * dx;
             }
-            self.residuals(held, along);
-            let weight = weight / step;
-            for (to, r) in along.r.iter_mut().zip(&*along.at.0) {
+            along.at.0.fill(0.0);
+            along.at.1.fill(0.0);
+            if of == Of::Efforts {
+                let (q, v) = self.parts(along.point);
+                self.effort_in(held, State { t: held.t, q, v }, along.at.0);
+                for (i, effort) in along.at.0.iter().enumerate() {
+                    along.terms.force(i, *effort);
+                }
+            } else {
+                self.residuals(held, along);
+            }
+            let weight = 0.5 * sign / step;
+            for (to, r) in along.far.0.iter_mut().zip(&*along.at.0) {
                 *to += weight * r;
             }
-            for (to, s) in along.s.iter_mut().zip(&*along.at.1) {
+            for (to, s) in along.far.1.iter_mut().zip(&*along.at.1) {
                 *to += weight * s;
             }
         }
@@ -438,7 +404,7 @@ impl Model<'_> {
     fn residuals(&self, held: &Held<'_>, along: &mut Along<'_>) {
         let (system, m, k) = (self.system(), held.contacts.len(), self.row_tangents());
         let (a, d) = (held.acceleration, held.acceleration.len());
-        let (r, s) = (&mut *along.at.0, &mut *along.at.1);
+        let (r, s, terms) = (&mut *along.at.0, &mut *along.at.1, &mut along.terms);
         let (q, v) = self.parts(along.point);
         let mut cut = Cut(&mut *along.work);
         let (tangents, row, mass) = (cut.take(k * d), cut.take(d), cut.take(d * d));
@@ -448,77 +414,44 @@ impl Model<'_> {
             coriolis(system, q, v, r, work);
             system.mass(q, mass);
             for (i, r) in r.iter_mut().enumerate() {
-                *r -= (0..d).map(|k| mass[k * d + i] * a[k]).sum::<f64>();
+                let inertial: f64 = (0..d).map(|k| mass[k * d + i] * a[k]).sum();
+                terms.force(i, r.abs().max(inertial.abs()));
+                *r -= inertial;
             }
         }
         // No force of a contact acts on driven velocities.
         let driven = system.driven();
-        let mut push = |row: &[f64], p: f64| {
+        let mut push = |terms: &mut Terms<'_>, row: &[f64], p: f64| {
             let each = r.iter_mut().zip(row).enumerate();
-            for (_, (r, entry)) in each.filter(|(i, _)| !driven.contains(i)) {
+            for (i, (r, entry)) in each.filter(|(i, _)| !driven.contains(i)) {
+                terms.force(i, p * entry);
                 *r += p * entry;
             }
         };
+        // J a + κ, with the acceleration of the base.
+        let rate = |terms: &mut Terms<'_>, row: &[f64], bent: f64| {
+            terms.rate(bent);
+            row.iter().zip(a).for_each(|(row, a)| terms.rate(row * a));
+            dot(row, a) + bent
+        };
         for (i, (&j, hold)) in held.contacts.iter().zip(held.holds).enumerate() {
             gap_row(system, j, q, row, work);
-            push(row, held.multipliers[i]);
-            s[i] = dot(row, a) + curvature(system, j, q, v, work).0;
+            push(terms, row, held.multipliers[i]);
+            s[i] = rate(terms, row, curvature(system, j, q, v, work).0);
             system.tangent_rows(j, q, tangents);
             for (along, row) in tangents.chunks_exact(d.max(1)).enumerate() {
                 let at = m + i * k + along;
-                push(row, held.multipliers[at]);
+                push(terms, row, held.multipliers[at]);
                 s[at] = match hold {
                     Hold::Stick => {
-                        dot(row, a) + tangent_curvature(system, j, [along, k], q, v, work)
+                        let bent = tangent_curvature(system, j, [along, k], q, v, work);
+                        rate(terms, row, bent)
                     }
-                    _ => dot(row, v),
+                    _ => {
+                        row.iter().zip(v).for_each(|(row, v)| terms.rate(row * v));
+                        dot(row, v)
+                    }
                 };
-            }
-        }
-    }
-
-    /// Adds to `δr` the change of the friction of slips in space with their directions.
-    fn turn_slips(
-        &self,
-        held: &Held<'_>,
-        frame: &Frame<'_>,
-        dv: &[f64],
-        friction: &[f64],
-        along: &mut Along<'_>,
-    ) {
-        let m = held.contacts.len();
-        if frame.tangents() < 2 {
-            return;
-        }
-        let ((_, v), driven) = (self.parts(held.x), self.system().driven());
-        for (i, hold) in held.holds.iter().enumerate() {
-            let Hold::Slip(direction) = *hold else {
-                continue;
-            };
-            let rows = [m + 2 * i, m + 2 * i + 1];
-            let [x, y] = frame.slip_velocity(i, v);
-            let speed = x.hypot(y);
-            let change = if held.is_constant {
-                rows.map(|row| dot(frame.row(row), dv))
-            } else {
-                rows.map(|row| along.s[row])
-            };
-            // Behind a stop the direction is that before it.
-            let side = if dot(&direction, &[x, y]) < 0.0 {
-                -1.0
-            } else {
-                1.0
-            };
-            let ahead = dot(&direction, &change);
-            // Slower slips have no direction that is known: without a bound the error of a stop, which
-            // passes zero a little beside it, would turn all displacements.
-            let by = -friction[i] * held.multipliers[i] * side / speed.max(ONSET);
-            for ((row, change), direction) in rows.iter().zip(change).zip(direction) {
-                let p = by * (change - ahead * direction);
-                let each = along.r.iter_mut().zip(frame.row(*row)).enumerate();
-                for (_, (r, entry)) in each.filter(|(i, _)| !driven.contains(i)) {
-                    *r += p * entry;
-                }
             }
         }
     }

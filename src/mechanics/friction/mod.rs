@@ -13,7 +13,9 @@
 //!   masses are constant.
 //! * `contact_function`: how event functions and flags are numbered; `functions`: their values;
 //!   `slow_slip`: slips in space that are too slow to have a direction.
+//! * `linearised`: the derivative of the motion; `changing_friction`: its part by laws and turns of slips.
 
+mod changing_friction;
 mod coefficients;
 mod constant_forces;
 pub(crate) mod contact_function;

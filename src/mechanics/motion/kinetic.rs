@@ -75,6 +75,25 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     rest_driven(system, force);
 }
 
+/// Writes units of the forces, the roots of the masses on the diagonal: forces and torques of bodies of any size are
+/// numbers of one size in them. `work` has `d²` entries.
+pub(crate) fn mass_units<S: MechanicalSystem + ?Sized>(
+    system: &S,
+    q: &[f64],
+    work: &mut [f64],
+    units: &mut [f64],
+) {
+    let d = units.len();
+    let Some(mass) = work.get_mut(..d * d) else {
+        units.fill(1.0);
+        return;
+    };
+    system.mass(q, mass);
+    for (unit, mass) in units.iter_mut().zip(mass.iter().step_by(d + 1)) {
+        *unit = if *mass > 0.0 { mass.sqrt() } else { 1.0 };
+    }
+}
+
 /// Driven velocities have the accelerations that the effort gives, and no others.
 fn rest_driven<S: MechanicalSystem + ?Sized>(system: &S, force: &mut [f64]) {
     if let Some(driven) = force.get_mut(system.driven()) {

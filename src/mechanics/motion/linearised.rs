@@ -23,9 +23,11 @@ use crate::mechanics::configuration::rate_along;
 use crate::mechanics::contact::gaps::{curvature, gap_row};
 use crate::mechanics::motion::ClosedContacts;
 use crate::mechanics::motion::acceleration::{Fixed, Frame, Trouble, accelerate};
-use crate::mechanics::motion::kinetic::coriolis;
+use crate::mechanics::motion::coarse_steps::{Coarse, Terms};
+use crate::mechanics::motion::kinetic::{coriolis, mass_units};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference::step_along;
+use crate::ode::straight::{extrapolated, shorten_until_straight};
 
 /// Writes the derivatives of `(q̇, q̈)` at `x = (q, v)` along each of `directions`, with contacts
 /// `closed`; false when there is no acceleration or the multipliers are not unique. An error only
@@ -85,6 +87,7 @@ where
                 has_coriolis: frame.has_coriolis,
                 coarse: coarseness(system, q, v, closed, residuals.work),
             };
+            mass_units(system, q, residuals.work, residuals.terms.units);
             let directions = directions.chunks_exact(dim);
             for (i, (along, out)) in directions.zip(out.chunks_exact_mut(dim)).enumerate() {
                 let (rate, bent) = out.split_at_mut(nq);
@@ -135,23 +138,26 @@ struct Base<'a> {
     driven: &'a Range<usize>,
     /// There is a Coriolis force.
     has_coriolis: bool,
-    /// See [`coarseness`].
-    coarse: f64,
+    /// See [`Coarse`].
+    coarse: Coarse,
 }
 
 /// The derivatives of `r` and `s`, and the space they need.
 struct Residuals<'a> {
     r: &'a mut [f64],
     s: &'a mut [f64],
-    /// `r` and `s` at the other end of a difference.
-    behind: (&'a mut [f64], &'a mut [f64]),
+    /// Their differences over half the step.
+    near: (&'a mut [f64], &'a mut [f64]),
+    /// `r` and `s` at one end of a difference.
+    at: (&'a mut [f64], &'a mut [f64]),
+    terms: Terms<'a>,
     point: &'a mut [f64],
     work: &'a mut [f64],
 }
 
 impl<'a> Residuals<'a> {
     fn size(nq: usize, d: usize, m: usize) -> usize {
-        nq + 3 * d + 2 * m + Self::work(nq, d)
+        nq + 5 * d + 3 * m + Self::work(nq, d)
     }
 
     fn work(nq: usize, d: usize) -> usize {
@@ -162,7 +168,9 @@ impl<'a> Residuals<'a> {
         Self {
             r: cut.take(d),
             s: cut.take(m),
-            behind: (cut.take(d), cut.take(m)),
+            near: (cut.take(d), cut.take(m)),
+            at: (cut.take(d), cut.take(m)),
+            terms: Terms::new(cut.take(d)),
             point: cut.take(nq + d),
             work: cut.take(Self::work(nq, d)),
         }
@@ -177,58 +185,86 @@ impl<'a> Residuals<'a> {
         along: &[f64],
         effort: Option<&[f64]>,
     ) {
+        let usual = base.coarse.factor * step_along(0.0, base.x, 0.0, along);
+        shorten_until_straight(usual, |step| {
+            self.difference(system, base, along, effort.is_none(), step);
+            self.near.0.copy_from_slice(self.r);
+            self.near.1.copy_from_slice(self.s);
+            self.difference(system, base, along, effort.is_none(), 2.0 * step);
+            let (near, far) = ([&*self.near.0, &*self.near.1], [&*self.r, &*self.s]);
+            let off = self.terms.off(base.coarse, step, [near, far]);
+            for (far, near) in self.r.iter_mut().zip(&*self.near.0) {
+                *far = extrapolated(*near, *far);
+            }
+            for (far, near) in self.s.iter_mut().zip(&*self.near.1) {
+                *far = extrapolated(*near, *far);
+            }
+            off
+        });
+        if let Some(effort) = effort {
+            for (r, effort) in self.r.iter_mut().zip(effort) {
+                *r += effort;
+            }
+        }
+    }
+
+    /// Fills `r` and `s` with their central differences over a step along a direction.
+    fn difference<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
+        &mut self,
+        system: &S,
+        base: &Base<'_>,
+        along: &[f64],
+        with_effort: bool,
+        step: f64,
+    ) {
         let (t, x, d) = (base.t, base.x, self.r.len());
-        // Central difference of r and s along (dq, dv).
-        let step = base.coarse * step_along(0.0, x, 0.0, along);
-        let ends = [
-            (step, &mut *self.r, &mut *self.s),
-            (-step, &mut *self.behind.0, &mut *self.behind.1),
-        ];
-        for (step, r, s) in ends {
+        self.r.fill(0.0);
+        self.s.fill(0.0);
+        for step in [step, -step] {
             for i in 0..x.len() {
                 self.point[i] = x[i] + step * along[i];
             }
             let (q, v) = self.point.split_at(x.len() - d);
+            let (r, s) = (&mut *self.at.0, &mut *self.at.1);
             r.fill(0.0);
-            if effort.is_none() {
+            if with_effort {
                 system.effort(t, q, v, r);
             }
-            residuals(system, base, State { t, q, v }, r, s, self.work);
-        }
-        for i in 0..d {
-            self.r[i] = (self.r[i] - self.behind.0[i]) / (2.0 * step);
-            if let Some(effort) = effort {
-                self.r[i] += effort[i];
+            for (i, effort) in r.iter().enumerate() {
+                self.terms.force(i, *effort);
             }
-        }
-        for i in 0..base.closed.len() {
-            self.s[i] = (self.s[i] - self.behind.1[i]) / (2.0 * step);
+            let at = State { t, q, v };
+            residuals(system, base, at, [r, s], &mut self.terms, self.work);
+            for (to, r) in self.r.iter_mut().zip(&*r) {
+                *to += r / (2.0 * step);
+            }
+            for (to, s) in self.s.iter_mut().zip(&*s) {
+                *to += s / (2.0 * step);
+            }
         }
     }
 }
 
-/// Factor of the length of the step where the differenced quantity is a difference itself: the
-/// cube root of its loss of accuracy. Rows, Coriolis forces and curvatures by one difference lose
-/// five digits, curvatures by two differences eight.
+/// How coarse the steps are: what of the residuals is a difference itself.
 fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
     q: &[f64],
     v: &[f64],
     closed: &[usize],
     work: &mut [f64],
-) -> f64 {
+) -> Coarse {
     let row = &mut work[..v.len()];
-    let mut coarse: f64 = 1.0;
+    let mut coarse = Coarse::WRITTEN;
     if !system.constant_mass() && !system.coriolis(q, v, row) {
-        coarse = 50.0;
+        coarse = Coarse::FIRST;
     }
     for &j in closed {
         let rows = system.gap_row(j, q, row);
         let bent = system.constant_row(j) || system.curvature(j, q, v).is_some();
-        coarse = coarse.max(match (rows, bent) {
-            (true, true) => 1.0,
-            (false, false) => 300.0,
-            _ => 50.0,
+        coarse = coarse.or(match (rows, bent) {
+            (true, true) => Coarse::WRITTEN,
+            (false, false) => Coarse::SECOND,
+            _ => Coarse::FIRST,
         });
     }
     coarse
@@ -240,8 +276,8 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     system: &S,
     base: &Base<'_>,
     State { t, q, v }: State<'_>,
-    r: &mut [f64],
-    s: &mut [f64],
+    [r, s]: [&mut [f64]; 2],
+    terms: &mut Terms<'_>,
     work: &mut [f64],
 ) {
     let (d, a) = (r.len(), base.acceleration);
@@ -256,6 +292,7 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         for i in 0..d {
             // c v − M a, with the acceleration of the base.
             let inertial: f64 = (0..d).map(|k| mass[k * d + i] * a[k]).sum();
+            terms.force(i, row[i].abs().max(inertial.abs()));
             r[i] += row[i] - inertial;
         }
     }
@@ -267,9 +304,13 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         gap_row(system, j, q, row, work);
         for k in (0..d).filter(|k| !base.driven.contains(k)) {
             // Daᵀ λ, with the multipliers of the base.
-            r[k] += base.forces[i] * row[k];
+            let push = base.forces[i] * row[k];
+            terms.force(k, push);
+            r[k] += push;
         }
         let (bent, _) = curvature(system, j, q, v, work);
+        terms.rate(bent);
+        row.iter().zip(a).for_each(|(row, a)| terms.rate(row * a));
         s[i] = dot(row, a) + bent;
     }
 }

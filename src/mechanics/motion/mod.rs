@@ -1,13 +1,15 @@
 //! The motion with closed contacts (Pace & Burden, eq. 1 and 2): accelerations and multipliers.
 //!
 //! * `acceleration`: the equations at a configuration; `constant_contacts`: as two matrices, where
-//!   rows and masses are constant (`kept` with the model); `linearised`: their derivative.
+//!   rows and masses are constant (`kept` with the model); `linearised`: their derivative, and
+//!   `coarse_steps` of its differences.
 //! * `contacts_at`: what depends on the configuration alone, evaluated once.
 //! * `mode_problem`, `mode_choice`: which contacts stay closed; `policies`: the policies where they
 //!   depend on each other; `rates`: velocities with given rates of gaps.
 //! * `kinetic`: the Coriolis force; `mechanism`: systems with contacts, as drivers see them.
 
 pub(crate) mod acceleration;
+pub(crate) mod coarse_steps;
 pub(crate) mod constant_contacts;
 pub(crate) mod contacts_at;
 pub(crate) mod kept;
