@@ -214,14 +214,15 @@ impl ContactFunctions {
         (k < groups * self.contacts).then(|| k % self.contacts.max(1))
     }
 
-    /// With friction: event function `k` measures a force, or the margin of one.
+    /// With friction: event function `k` measures a force, or the margin of one. That of all loads is a part of them.
     pub(crate) fn measures_force(self, k: usize) -> bool {
         let group = k / self.contacts.max(1);
-        match self.tangents {
-            0 => false,
-            1 => group == 1 || group >= 3,
-            _ => group == 1 || group == 3 || group >= self.groups(),
-        }
+        let is_one_of_cones = match self.tangents {
+            0 => return false,
+            1 => group >= 3,
+            _ => group == 3,
+        };
+        group < self.groups() && (group == 1 || is_one_of_cones)
     }
 
     /// What event function `k` measures in `mode`.
