@@ -26,6 +26,8 @@ pub(crate) struct Cascade<B> {
     h_before: Vec<f64>,
     /// A transition of the present instant made a reset; event functions before the first of them.
     pub(super) was_reset: bool,
+    /// The error of the time of the last transition of the present instant, by the error of the state there alone (s).
+    pub(super) own_error: f64,
     pub(super) h_before_resets: Vec<f64>,
     /// The event functions whose guards it crossed, while guards are marked ready.
     is_crossed: Vec<bool>,
@@ -51,6 +53,7 @@ impl<B: Buffer> Cascade<B> {
             scratch: Scratch::new(dim, mode),
             h_before: vec![0.0; count],
             was_reset: false,
+            own_error: 0.0,
             h_before_resets: vec![0.0; count],
             is_crossed: vec![false; count],
             jumped: false,

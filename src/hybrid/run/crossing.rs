@@ -8,6 +8,9 @@ use crate::hybrid::context::{Context, System};
 use crate::ode::Buffer;
 use crate::{Arrival, Observer, Stop};
 
+/// A guard at whose surface a state is said to be is beyond it by this many times what is zero of it, at most.
+const BEYOND: f64 = 1e3;
+
 /// Crosses all guards that are at hand; `true` when one of them ends the run.
 pub(crate) fn crossing_phase<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
@@ -55,6 +58,13 @@ fn fire_in_place<S: System + ?Sized, B: Buffer>(
         turned,
         ..
     } = run;
+    // Steps stop at surfaces, and resets that carry guards across cross them at once: one that is beyond by more than
+    // that leaves went across before, at a rate that says nothing.
+    let (beyond, rate) = (guards.own_h(j), guards.own_rate(j));
+    if beyond > BEYOND * guards.zero[j].max(guards.zero_of(state, j, rate, 0.0)) {
+        let guard = guards.ahead(j);
+        return Err(guards.not_live(state, guard, 0.0, guards.rate[j]));
+    }
     turned.approach_by_rates(state, guards);
     cluster.survey(state, guards, None, j);
     guards.renew_only(context, state, &cluster.near)?;

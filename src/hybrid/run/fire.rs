@@ -23,6 +23,7 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
 ) -> Result<bool, Stop> {
     let (mut arrival, mut crossed_some) = (arrival, false);
     run.cascade.was_reset = false;
+    run.cascade.own_error = 0.0;
     loop {
         match cross(context, run, observer, arrival) {
             Ok(true) => {}
@@ -132,7 +133,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         trial.commit(context.wants_segments, observer, state, &cascade.scratch);
     }
     cascade.check(context, state, guards, &cluster.set, reset, arrival)?;
-    let (mut latest, mut time_error): (f64, f64) = (0.0, 0.0);
+    let (mut latest, mut time_error, mut own_error): (f64, f64, f64) = (0.0, 0.0, 0.0);
     let (part_of_steps, residual_time) = (state.part_of_steps(), cluster.residual_time);
     for &crossed in &cluster.set {
         let CrossedGuard { guard, rate } = crossed;
@@ -140,7 +141,13 @@ fn make<S: System + ?Sized, B: Buffer>(
         latest = latest.max(error);
         // The part of it that is left in speeds shifts each flight to come. That all of them are
         // shifted hides no order of crossings: doubts take the error of this one alone.
-        let own = state.error * guards.spreads.of_run(guard.event) / rate.abs();
+        // One that a reset carried across is crossed when that was.
+        let own = if arrival == Arrival::Jumped {
+            cascade.own_error
+        } else {
+            state.error * guards.spreads.of_run(guard.event) / rate.abs()
+        };
+        own_error = own_error.max(own);
         let kept = &mut guards.kept[guard.event];
         let with_shift = own + residual_time + kept.shift;
         kept.shift += part_of_steps * own + residual_time;
@@ -151,6 +158,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         }
         time_error = time_error.max(with_shift);
     }
+    cascade.own_error = own_error;
     if reset.any() || arrival == Arrival::Jumped {
         turned.forget_flown();
     } else {
