@@ -97,14 +97,14 @@ impl Repeat {
         &self.met
     }
 
-    /// Crosses a guard, with its rate there, at `place`, together with the guards that its reset
+    /// Crosses the guards of `crossed`, with their rates there, at `place`, together with the guards that their reset
     /// carries the state across, or puts it on ([`Self::met`]). Leaves the place after it in `place`
     /// and carries tangents along.
     pub(crate) fn cross(
         &mut self,
         context: Context<'_>,
         index: usize,
-        crossed: CrossedGuard,
+        crossed: &[CrossedGuard],
         place: Place<'_>,
         mut carried: Carried<'_>,
     ) -> Result<Done, NoDerivative> {
@@ -114,8 +114,11 @@ impl Repeat {
             tangents: Passed::Unchanged,
             stops: false,
         };
+        let Some(&CrossedGuard { guard: by, .. }) = crossed.first() else {
+            return Ok(done);
+        };
         self.set.clear();
-        self.set.push(crossed);
+        self.set.extend_from_slice(crossed);
         self.met.clear();
         let Place { t, x, mode, arming } = place;
         // Resets that carry the state across more guards than there are do not end.
@@ -125,7 +128,7 @@ impl Repeat {
             let reset = self.step(context, place)?;
             if let (Some(met), true) = (self.met.last(), reset.state) {
                 // Where neighbours have such a guard before them, its reset comes later.
-                let (guard, by) = (met.guard, crossed.guard);
+                let guard = met.guard;
                 return Err(NoDerivative::MovedGuard { guard, by, t });
             }
             if !reset.any() {
@@ -152,7 +155,7 @@ impl Repeat {
             }
         }
         Err(NoDerivative::Stop(Stop::NoProgress {
-            guard: crossed.guard,
+            guard: by,
             at: At::new(t, x, mode).into(),
         }))
     }

@@ -104,7 +104,7 @@ where
         settings: None,
         interrupt: &Interrupt::new(),
     };
-    let mut explorer = Explorer::new(x.len(), mode);
+    let mut explorer = Explorer::new(x.len(), mode).one_by_one();
     explorer.begin(context, &point_of(order, point))?;
     let mut matrix = DMatrix::identity(x.len(), x.len());
     let (mut node, mut time_shift) = (0, DVector::zeros(x.len()));

@@ -161,7 +161,7 @@ pub(crate) fn all_orders(
         let graph = explorer.graph();
         graph.check_live(context.system, node)?;
         let members = graph.members(node).len();
-        found.times.missing |= members + graph.level(node) != n;
+        found.times.missing |= members + graph.crossed(node) != n;
         let mut is_end = true;
         for m in 0..members {
             let graph = explorer.graph();

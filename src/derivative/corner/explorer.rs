@@ -40,6 +40,10 @@ pub(crate) struct Explorer {
     arming: Vec<Arming>,
     /// Displacements before a reset, then rows.
     before: Vec<f64>,
+    /// The guards that are crossed at an edge.
+    set: Vec<CrossedGuard>,
+    /// Guards with one surface are crossed one by one, as someone asked for.
+    is_one_by_one: bool,
 }
 
 /// The properties found of a node behind an edge beside its state, mode and field.
@@ -65,7 +69,15 @@ impl Explorer {
             mode: mode.clone(),
             arming: vec![Arming::Off; count],
             before: Vec::new(),
+            set: Vec::with_capacity(count),
+            is_one_by_one: false,
         }
+    }
+
+    /// Crosses guards with one surface one by one, as no neighbour does.
+    pub(crate) fn one_by_one(mut self) -> Self {
+        self.is_one_by_one = true;
+        self
     }
 
     pub(crate) fn graph(&self) -> &CornerGraph {
@@ -174,6 +186,7 @@ impl Explorer {
         if self.graph.nodes() > MAX_NODES {
             return Err(self.graph.too_large("states between crossings", MAX_NODES));
         }
+        self.gather(context, from, m);
         let mark = self.graph.mark();
         // Most edges of a corner without resets lead to a node that was found before. That of a guard
         // that ends the run never does: only that guard leads there.
@@ -200,6 +213,27 @@ impl Explorer {
         Ok(edge)
     }
 
+    /// Collects member `m` of a node in `set`, with all that have its surface: that matters to resets alone.
+    fn gather(&mut self, context: Context<'_>, from: usize, m: usize) {
+        let (graph, members) = (&self.graph, self.graph.members(from));
+        let has_order = context
+            .settings
+            .is_some_and(|settings| !settings.corner_order.is_empty());
+        let can_matter = context.system.resets() && !self.is_one_by_one && !has_order;
+        let is_with = |k: &usize| can_matter && graph.share_surface(context, from, m, *k);
+        let crossed = |k: usize| CrossedGuard {
+            guard: members[k].guard,
+            rate: members[k].rate,
+        };
+        self.set.clear();
+        self.set.push(crossed(m));
+        let others = (0..members.len()).filter(|k| *k != m && is_with(k));
+        self.set.extend(others.map(crossed));
+        // As a run hands them to the reset.
+        self.set.sort_unstable_by_key(|c| c.guard.event);
+    }
+
+    /// The crossing of the guards of `set`, of which one is member `m` of a node.
     fn make_edge(
         &mut self,
         context: Context<'_>,
@@ -207,8 +241,8 @@ impl Explorer {
         behind: Behind,
     ) -> Result<usize, NoDerivative> {
         let (system, t) = (context.system, self.graph.t());
-        let member = self.graph.members(from)[m];
-        let (guard, rate) = (member.guard, member.rate);
+        let (guard, set) = (self.graph.members(from)[m].guard, &self.set[..]);
+        let others = || set.iter().map(|c| c.guard).filter(|other| *other != guard);
         let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
         let index = self.index;
         let (mut moved, mut only_this) = (false, false);
@@ -225,12 +259,12 @@ impl Explorer {
                     arming: after.arming,
                 };
                 let (dt, dx) = (1.0, &mut *jump);
-                let crossed = CrossedGuard { guard, rate };
                 let index = index + before.level;
-                let done = repeat.cross(context, index, crossed, place, Carried { dt, dx })?;
+                let done = repeat.cross(context, index, set, place, Carried { dt, dx })?;
                 extremes.note_carried(jump);
                 let (x, mode) = (&*after.x, &*after.mode);
-                only_this = !done.moved && is_flip(before.mode, mode, guard);
+                edge.together.extend(others());
+                only_this = !done.moved && set.len() == 1 && is_flip(before.mode, mode, guard);
                 after.field.copy_from_slice(before.field);
                 if !(only_this && system.flip(t, x, mode, guard.event, after.field)) {
                     system.flow(t, x, mode, after.field);
@@ -253,7 +287,7 @@ impl Explorer {
             })?;
         // Behind a reset they are asked for as displacements are carried across it.
         if behind == Behind::Members || moved || !self.graph.edge(edge).identity {
-            if !moved && context.system.ignores_mode() {
+            if !moved && context.system.ignores_mode() && self.set.len() == 1 {
                 (self.graph).keep_members((from, edge), m, only_this)?;
             } else {
                 (self.graph).hand_on_members(context, (from, edge), m, moved, &mut self.x)?;
@@ -272,14 +306,22 @@ impl Explorer {
         deltas: &mut [f64],
     ) -> Result<(), NoDerivative> {
         let Edge {
-            guard, identity, ..
+            guard,
+            identity,
+            ref together,
+            ..
         } = *self.graph.edge(edge);
         if !identity {
             self.before.clear();
             self.before.extend_from_slice(deltas);
             let node = self.graph.node(from);
-            let member = self.graph.member(from, guard);
-            let rate = member.map_or(f64::NAN, |m| node.members[m].rate);
+            self.set.clear();
+            for &guard in [guard].iter().chain(together) {
+                let member = self.graph.member(from, guard);
+                let rate = member.map_or(f64::NAN, |m| node.members[m].rate);
+                self.set.push(CrossedGuard { guard, rate });
+            }
+            self.set.sort_unstable_by_key(|c| c.guard.event);
             self.x.copy_from_slice(node.x);
             self.mode.copy_from(node.mode);
             self.arming.copy_from_slice(node.arming);
@@ -291,9 +333,8 @@ impl Explorer {
             };
             let (dt, dx) = (0.0, &mut *deltas);
             let index = self.index + node.level;
-            let crossed = CrossedGuard { guard, rate };
             self.repeat
-                .cross(context, index, crossed, place, Carried { dt, dx })?;
+                .cross(context, index, &self.set, place, Carried { dt, dx })?;
         }
         // δ⁺ = DR δ⁻ + τ (DR F⁻ − F⁺), with τ = −Dh δ⁻/(Dh F⁻): one factor of the saltation matrix
         // (Pace & Burden, eq. 39 and 40). `deltas` is DR δ⁻ here.

@@ -22,6 +22,8 @@ struct Met {
     tau: f64,
     /// The node behind it.
     to: usize,
+    /// The number of guards with one surface that were crossed with it.
+    together: usize,
 }
 
 /// The guards that the last direction met, in their order.
@@ -98,8 +100,14 @@ impl Course {
             explorer.carry(context, (node, edge), shifts, deltas)?;
             let graph = explorer.graph();
             let (to, stopped) = (graph.edge(edge).to, graph.edge(edge).stops);
+            let together = graph.edge(edge).together.len();
             passed = Passed { node: to, stopped };
-            met.push(Met { guard, tau, to });
+            met.push(Met {
+                guard,
+                tau,
+                to,
+                together,
+            });
             if stopped {
                 graph.to_event(to, shifts, deltas);
             }
@@ -109,7 +117,7 @@ impl Course {
 
     /// The number of guards met.
     pub(crate) fn len(&self) -> usize {
-        self.met.len()
+        self.met.iter().map(|met| 1 + met.together).sum()
     }
 
     /// The guards met.
@@ -144,6 +152,9 @@ impl Course {
             tell(guard, &tau);
             let edge = explorer.carry_map(context, (node, m), Behind::Members, &tau, &mut map)?;
             let graph = explorer.graph();
+            for &other in &graph.edge(edge).together {
+                tell(other, &tau);
+            }
             node = graph.edge(edge).to;
             if graph.edge(edge).stops {
                 graph.to_event(node, tau.as_slice(), map.as_mut_slice());

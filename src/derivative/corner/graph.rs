@@ -46,6 +46,8 @@ struct Header {
     mode: Mode,
     members: Range<usize>,
     level: usize,
+    /// Guards that were crossed before it, with those of one surface.
+    crossed: usize,
     moved: bool,
     first_edge: Option<usize>,
 }
@@ -54,6 +56,8 @@ struct Header {
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     pub(crate) guard: Guard,
+    /// Others with its surface, which are crossed with it.
+    pub(crate) together: Vec<Guard>,
     pub(crate) to: usize,
     /// The reset is the identity.
     pub(crate) identity: bool,
@@ -69,6 +73,7 @@ impl Edge {
     fn plain(guard: Guard, to: usize) -> Self {
         Self {
             guard,
+            together: Vec::new(),
             to,
             identity: true,
             by_difference: false,
@@ -172,6 +177,11 @@ impl CornerGraph {
     #[inline]
     pub(crate) fn level(&self, node: usize) -> usize {
         self.headers[node].level
+    }
+
+    /// Guards that were crossed before a node.
+    pub(crate) fn crossed(&self, node: usize) -> usize {
+        self.headers[node].crossed
     }
 
     /// The field at a node.
@@ -292,7 +302,7 @@ impl CornerGraph {
         let header = &mut self.headers[i];
         header.mode.copy_from(mode);
         header.members = end..end;
-        header.level = 0;
+        (header.level, header.crossed) = (0, 0);
         header.moved = false;
         header.first_edge = None;
         i
@@ -347,6 +357,7 @@ impl CornerGraph {
             &mut self.jumps[dim * i..],
         )?;
         after.level = before.level + 1;
+        after.crossed = before.crossed + 1 + edge.together.len();
         self.twins.add(&after.mode);
         edge.next = before.first_edge.replace(i);
         self.edges.push(edge);
