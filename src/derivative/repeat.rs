@@ -53,6 +53,8 @@ pub(crate) struct Repeat {
     set: Vec<CrossedGuard>,
     /// Guards that the resets of the last crossing put on their surfaces, which so crossed too.
     met: Vec<CrossedGuard>,
+    /// Guards that they put on their surfaces too, and that did not cross, since the state moves away.
+    left: Vec<CrossedGuard>,
     /// Number of the last transition in the run.
     index: usize,
     /// The last transition, and the place before it.
@@ -75,6 +77,7 @@ impl Repeat {
         Self {
             set: Vec::with_capacity(count),
             met: Vec::with_capacity(count),
+            left: Vec::with_capacity(count),
             index: 0,
             before: Scratch::new(dim, mode),
             mode_trial: mode.clone(),
@@ -95,6 +98,12 @@ impl Repeat {
     /// cross with it only if the resets put neighbours there too, which is for the caller to check.
     pub(crate) fn met(&self) -> &[CrossedGuard] {
         &self.met
+    }
+
+    /// The guards that these resets put on their surfaces and that the state leaves again without crossing them: so do
+    /// its neighbours only if the resets put them there too.
+    pub(crate) fn left(&self) -> &[CrossedGuard] {
+        &self.left
     }
 
     /// Crosses the guards of `crossed`, with their rates there, at `place`, together with the guards that their reset
@@ -120,6 +129,7 @@ impl Repeat {
         self.set.clear();
         self.set.extend_from_slice(crossed);
         self.met.clear();
+        self.left.clear();
         let Place { t, x, mode, arming } = place;
         // Resets that carry the state across more guards than there are do not end.
         for step in 0..=2 * mode.len() {
@@ -428,7 +438,7 @@ impl Repeat {
         self.mode_trial.copy_from(&self.before.mode_before);
         let (x_before, mode_before) = (&self.behind, &self.mode_trial);
         let (set, field_before, known) = (&mut self.set, &mut self.trial, self.met.len());
-        let (arming, met) = (&*place.arming, &mut self.met);
+        let (arming, met, left) = (&*place.arming, &mut self.met, &mut self.left);
         let before = &mut self.before;
         transition::carried_across(system, here, reset, arming, set, before, |k, armed_by| {
             let guard = Guard::ahead(k, mode.contains(k));
@@ -466,6 +476,8 @@ impl Repeat {
                 let least = least.unwrap_or(evaluate::PART_OF_RATE * seen.abs());
                 if guard.sign() * rate.value >= least && rate.value != 0.0 {
                     met.push(crossing);
+                } else {
+                    left.push(crossing);
                 }
             }
             Ok::<_, NoDerivative>(None)

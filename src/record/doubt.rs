@@ -16,7 +16,8 @@ use crate::model::Guard;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Doubt {
-    /// The guard came closer to its surface than the error, and was not crossed.
+    /// The guard came closer to its surface than the error, and was not crossed; or a reset put it so close, on either
+    /// side, and the state moves back.
     Touch {
         /// The guard.
         guard: Guard,

@@ -349,7 +349,7 @@ impl Explorer {
         }
         check_others(&self.graph, (from, edge), tau, [&self.before, deltas])?;
         self.check_own(context, edge, tau, deltas)?;
-        if self.repeat.met().is_empty() {
+        if self.repeat.met().is_empty() && self.repeat.left().is_empty() {
             return Ok(());
         }
         self.check_met(context, edge, tau, deltas)
@@ -400,8 +400,8 @@ impl Explorer {
     }
 
     /// Refuses guards that the reset of an edge put on their surfaces if it does not, to first
-    /// order, put neighbours there: these are carried across, or meet it later. The place behind
-    /// the edge is in `x` and `mode`.
+    /// order, put neighbours there: these are carried across, meet it later, or not at all. The place
+    /// behind the edge is in `x` and `mode`.
     #[cold]
     fn check_met(
         &mut self,
@@ -414,11 +414,12 @@ impl Explorer {
         let (dim, t, field) = (self.x.len(), self.graph.t(), self.graph.field(to));
         self.before.resize(2 * dim, 0.0);
         let (row, scratch) = self.before.split_at_mut(dim);
-        for &CrossedGuard { guard, .. } in self.repeat.met() {
+        for &CrossedGuard { guard, .. } in self.repeat.met().iter().chain(self.repeat.left()) {
+            let side = self.mode.contains(guard.event);
             self.mode.set(guard.event, !guard.side_after());
             let (x, mode) = (&self.x[..], &self.mode);
             let moving = context.row(guard.event, Point { t, x, mode }, row, scratch)?;
-            self.mode.set(guard.event, guard.side_after());
+            self.mode.set(guard.event, side);
             let rate = moving + dot(row, field);
             for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {
                 if Moved::of(row, rate, delta, *tau).is_moved() {

@@ -20,6 +20,9 @@ const KEPT: f64 = 0.5;
 /// A reset that changes a rate by less than this part of it does not change it.
 const UNCHANGED: f64 = 1e-9;
 
+/// A reset leaves a guard on its surface by design up to so many times what is zero of it.
+const MEANT: f64 = 8.0;
+
 /// Doubts of one step that are reported, at most.
 const MOST_TOLD: usize = 16;
 
@@ -298,14 +301,60 @@ impl Doubts {
         let greater = GREATER * state.error * guards.spreads.grown(state);
         let (h, arming) = (&thrown.h_before[..n], &thrown.before.arming_before[..n]);
         let most_spread = &guards.spreads.most[..n];
-        let is_near = |k: &usize| {
-            let is_crossed = || thrown.set.iter().any(|c| c.guard.event == *k);
-            h[*k].abs() <= greater * most_spread[*k] && arming[*k].is_ready() && !is_crossed()
-        };
-        match (0..n).find(is_near) {
-            Some(first) => self.closest_behind(context, state, guards, &mut thrown, first..n),
-            None => Ok(()),
+        let is_crossed = |k: usize| thrown.set.iter().any(|c| c.guard.event == k);
+        let is_within = |h: f64, k: usize| h.abs() <= greater * most_spread[k] && !is_crossed(k);
+        let before = (0..n).find(|&k| is_within(h[k], k) && arming[k].is_ready());
+        let behind = (0..n).find(|&k| is_within(guards.h[k], k) && guards.arming[k].is_armed());
+        if let Some(first) = before {
+            self.closest_behind(context, state, guards, &mut thrown, first..n)?;
         }
+        if let Some(first) = behind {
+            self.landings(context, state, guards, &thrown, first..n)?;
+        }
+        Ok(())
+    }
+
+    /// Part of [`of_reset`](Self::of_reset): keeps the doubt of a guard that the reset put so close to its surface that
+    /// the error of the run hides on which side, where the state moves back to the side that it comes from. One on
+    /// which it lies to rounding is meant to: its neighbours do so too, which a derivative looks at.
+    #[cold]
+    fn landings<S: System + ?Sized, B: Buffer>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        thrown: &Thrown<'_, B>,
+        rest: Range<usize>,
+    ) -> Result<(), Stop> {
+        let greater = GREATER * state.error * guards.spreads.grown(state);
+        for k in rest {
+            let (h, before) = (guards.h[k], thrown.h_before[k]);
+            let is_near = h.abs() <= greater * guards.spreads.most[k]
+                && h.abs() > MEANT * guards.zero[k]
+                && (h - before).abs() > greater * guards.spreads.most[k]
+                && guards.arming[k].is_armed()
+                && thrown.set.iter().all(|c| c.guard.event != k);
+            if !is_near {
+                continue;
+            }
+            guards.need_rate(context, state, k)?;
+            let guard = guards.ahead(k);
+            if guard.sign() * before > 0.0 || guards.own_rate(k) >= guards.min_rate[k] {
+                continue;
+            }
+            let point = state.point();
+            let error = error_at(context, state, point, k, guards.row.get_mut());
+            if h.abs() <= error {
+                let (t, gap) = (state.t, -guards.own_h(k));
+                self.keep(Doubt::Touch {
+                    guard,
+                    t,
+                    gap,
+                    error,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Part of [`of_reset`](Self::of_reset) from the first guard on that is near.
