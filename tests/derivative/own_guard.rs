@@ -140,3 +140,55 @@ fn directions_across_an_event_that_the_error_puts_at_the_end_are_refused() {
     // Some crossed longer before the end than what counts as one instant.
     assert!(behind > 0);
 }
+
+/// At its event a reset puts `x₀` at `by (x₁ − 1)`, or at zero whatever `x₁` is; then it rises from guard 1, its zero.
+struct Lands {
+    by: f64,
+}
+
+impl Flow for Lands {
+    fn dim(&self) -> usize {
+        4
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        let beyond = if mode.contains(1) { 0.0 } else { 1.0 };
+        dx.copy_from_slice(&[1.0, 0.0, 1.0, beyond]);
+    }
+}
+
+impl EventFunction for Lands {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        [x[2] - 1.0, x[0]][k]
+    }
+    fn watch(&self, k: usize) -> Watch {
+        [Watch::RISING, Watch::BOTH][k]
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        if crossing.crossed.contains(0) {
+            crossing.x[0] = self.by * (crossing.x[1] - 1.0);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reset_that_lands_on_a_guard_has_a_derivative_where_its_neighbours_land_there_too() {
+    for by in [0.0, 1.0, -0.3] {
+        let mut integrator = Integrator::new(Lands { by }).unwrap();
+        let start = [0.5, 1.0, 0.0, 0.0];
+        let derivative = integrator
+            .derivative(&Start::at(0.0).x(&start), 1.5)
+            .unwrap();
+        if by == 0.0 {
+            assert_eq!(*derivative.verdict(), Verdict::Classical);
+            continue;
+        }
+        // Those that land behind it are there for a while.
+        let moved = derivative.apply(&[0.0, 1.0, 0.0, 0.0]);
+        let is_told = matches!(moved, Err(NoDerivative::MovedGuard { .. }));
+        assert!(is_told, "{by}: {}", derivative.verdict());
+    }
+}

@@ -3,7 +3,10 @@
 
 use saltation::{
     Crossing, Doubt, EventFunction, Flow, Integrator, Mode, Run, Start, Status, Stop, Watch,
+    flow_fn,
 };
+
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// `x₀` slides along one from `t = 1` on, `x₁` is a clock that guard 0 may set back before.
 struct Slides {
@@ -232,5 +235,121 @@ fn a_guard_that_another_of_its_set_puts_back_crosses_back() {
         let crossings = run.crossings().iter().filter(|c| c.guard.event == 1);
         let count = usize::from(falls) * (1 + usize::from(is_above));
         assert_eq!(crossings.count(), count, "{drop} {back}");
+    }
+}
+
+/// At `t = 1` a reset puts `x₀` at `off + x₁ − e`, with `x₁' = x₁`; then `x₀` rises. Guard 1 is its zero.
+struct Lands {
+    off: f64,
+}
+
+impl Flow for Lands {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&[1.0, x[1], 1.0]);
+    }
+}
+
+impl EventFunction for Lands {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        [x[2] - 1.0, x[0]][k]
+    }
+    fn watch(&self, k: usize) -> Watch {
+        [Watch::RISING, Watch::BOTH][k]
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        if crossing.crossed.contains(0) {
+            crossing.x[0] = self.off + crossing.x[1] - std::f64::consts::E;
+        }
+        Ok(())
+    }
+}
+
+/// Behind the surface guard 1 is crossed there and back; before it, which the error of `x₁` may hide, it is not.
+#[test]
+fn a_reset_that_lands_within_its_error_of_a_guard_is_told() {
+    let mut wrong = 0;
+    for seed in 0..300 {
+        let mut draw = SplitMix64(seed);
+        let tolerance = 10f64.powf(draw.between(-9.0, -3.0));
+        let off = tolerance * draw.between(-1.0, 1.0) * 10f64.powf(draw.between(-3.0, 3.0));
+        let mut integrator = Integrator::new(Lands { off }).unwrap();
+        let run = integrator
+            .rtol(tolerance)
+            .atol(tolerance)
+            .integrate(&Start::at(0.0).x(&[0.5, 1.0, 0.0]), 2.0)
+            .unwrap();
+        let crossings = run.crossings().len();
+        let expected = if off < 0.0 { 3 } else { 1 };
+        if crossings != expected {
+            wrong += 1;
+            assert!(!run.is_guaranteed(), "{seed} {off:e}");
+        }
+        if off.abs() > 100.0 * tolerance {
+            assert!(run.is_guaranteed(), "{seed} {off:e}");
+            assert_eq!(crossings, expected, "{seed} {off:e}");
+        }
+    }
+    assert!(wrong > 5, "{wrong}");
+}
+
+/// Guards that only resets move are crossed when these are: with the error of their time.
+#[test]
+fn a_guard_that_a_reset_carries_across_has_the_time_of_that() {
+    // A counter in binary: the first digit changes at each tick, the next when it falls.
+    let clock = Sketch::new(4, |_, _, _, dx| {
+        dx.copy_from_slice(&[0.0, 0.0, 0.0, 1.0]);
+    });
+    let counter = clock
+        .events(
+            [
+                Watch::FALLING,
+                Watch::FALLING,
+                Watch::FALLING,
+                Watch::RISING,
+            ],
+            |k, _, x, _| x[k] - if k == 3 { 1.0 } else { 0.0 },
+        )
+        .reset(|_, crossed, x, _| {
+            for k in crossed.events() {
+                if k == 3 {
+                    (x[3], x[0]) = (0.0, -x[0]);
+                } else if k < 2 {
+                    x[k + 1] = -x[k + 1];
+                }
+            }
+            Ok(())
+        });
+    let mut integrator = Integrator::new(&counter).unwrap();
+    let run = integrator
+        .integrate(&Start::at(0.0).x(&[-1.0, -1.0, -1.0, 0.0]), 8.5)
+        .unwrap();
+    assert!(run.is_guaranteed(), "{:?}", run.doubts());
+    assert_eq!(run.state().as_slice()[..3], [-1.0; 3]);
+    for crossing in run.crossings() {
+        assert!(crossing.time_error < 1e-4, "{crossing:?}");
+    }
+}
+
+/// Found beyond its surface, where it is fast again, it would be crossed late.
+#[test]
+fn a_crossing_at_rate_zero_is_refused_wherever_steps_end() {
+    for seed in 0..200 {
+        let root = SplitMix64(seed).between(0.05, 0.95);
+        for power in [3, 5] {
+            let model = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0);
+            let model = model.events([Watch::RISING], move |_, _, x, _| (x[0] - root).powi(power));
+            let mut integrator = Integrator::new(&model).unwrap();
+            let run = integrator
+                .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+                .unwrap();
+            let is_refused = matches!(run.status(), Status::Refused(Stop::NotLive { .. }));
+            assert!(is_refused, "{seed} {power}: {}", run.status());
+        }
     }
 }

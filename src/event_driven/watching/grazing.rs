@@ -523,11 +523,11 @@ pub(crate) fn explain(model: &Model<'_>, mode: &Mode, reason: Stop) -> Breakdown
             at,
             ..
         } => match model.functions().function(guard.event, mode) {
-            ContactFunction::Force(contact) => Some(Breakdown::GrazingRelease {
+            ContactFunction::Force(contact) => jam(at).or(Some(Breakdown::GrazingRelease {
                 contact,
                 rate: *rate_before,
                 t: at.t,
-            }),
+            })),
             ContactFunction::Gap(contact) => Some(Breakdown::Grazing {
                 contact,
                 velocity: *rate_before,
