@@ -100,3 +100,86 @@ fn blocks_move_alike_whatever_their_mass_is() {
     }
     assert!(events > 3 * usize::try_from(seeds).unwrap(), "{events}");
 }
+
+/// A box that lies on two corners, 2 m wide and 1 m high, and is pushed by `m p sin(ω t + φ)` through its centre:
+/// `q = (x, z, θ)`. It slides as a point does.
+struct PushedBox {
+    mass: f64,
+    friction: f64,
+    push: f64,
+    phase: f64,
+}
+
+impl MechanicalSystem for PushedBox {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        let inertia = self.mass * 1.25 / 3.0;
+        (mass[0], mass[4], mass[8]) = (self.mass, self.mass, inertia);
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let push = self.mass * self.push * (2.0 * t + self.phase).sin();
+        effort.copy_from_slice(&[push, -9.81 * self.mass, 0.0]);
+    }
+}
+
+impl UnilateralConstraints for PushedBox {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[1] + [-1.0, 1.0][j] * q[2].sin() - 0.5 * q[2].cos()
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        let arm = -[-1.0, 1.0][j] * q[2].sin() + 0.5 * q[2].cos();
+        rows.copy_from_slice(&[1.0, 0.0, arm]);
+    }
+}
+
+/// Loads of contacts that depend on each other are held against their cones as a part of them: what a box weighs does
+/// not matter.
+#[test]
+fn boxes_of_any_mass_slip_and_stick_at_the_same_times() {
+    for seed in 0..if cfg!(debug_assertions) { 6 } else { 60 } {
+        let mut draw = SplitMix64(seed);
+        let friction = draw.between(0.1, 0.4);
+        let (push, phase) = (
+            9.81 * friction * draw.between(1.1, 1.8),
+            draw.between(0.0, 6.0),
+        );
+        let speed = draw.between(-0.4, 0.4);
+        let run = |mass: f64| {
+            let system = PushedBox {
+                mass,
+                friction,
+                push,
+                phase,
+            };
+            let mut driver = EventDriven::new(ContactModel::new(system)).unwrap();
+            let (q, v) = ([0.0, 0.5, 0.0], [speed, 0.0, 0.0]);
+            driver
+                .integrate(&Start::at(0.0).q(&q).v(&v), 3.0)
+                .unwrap()
+                .completed()
+                .unwrap()
+        };
+        let one = run(1.0);
+        for mass in [1e-9, 1e-4, 1e4, 1e7, 1e9] {
+            let other = run(mass);
+            let off = other.state()[0] - one.state()[0];
+            assert!(off.abs() < 1e-5, "{seed} {mass:e}: {off}");
+            assert_eq!(other.events().len(), one.events().len(), "{seed} {mass:e}");
+        }
+    }
+}
