@@ -107,6 +107,7 @@ impl Verdict {
                 guard, t, depth, ..
             } => Self::NotGuaranteed(NoDerivative::Shallow { guard, t, depth }),
             Doubt::AtEnd { guard, t, .. } => Self::OneSided { guard, t },
+            Doubt::Rearmed { t } => Self::NotGuaranteed(NoDerivative::ModeWithoutGuard { t }),
             Doubt::Unsearched { t } => Self::NotGuaranteed(NoDerivative::Unsearched { t }),
             Doubt::Halved { t } => Self::NotGuaranteed(NoDerivative::Halved { t }),
             Doubt::Unresolved { guard, t, error } => {

@@ -17,8 +17,8 @@ pub enum Rearm {
     #[default]
     Pairs,
     /// When no guard is armed at the end of a smooth step, all off their surface are armed: what
-    /// the paper does. With many contacts an opening before the last closing is missed; prefer
-    /// `Pairs`.
+    /// the paper does. With many contacts an opening before the last closing is missed, and where sides then change the
+    /// mode depends on where steps end ([`Doubt::Rearmed`](crate::Doubt::Rearmed)); prefer `Pairs`.
     WhenEmpty,
     /// By a guard reset matrix, and by nothing else: one that is to hold pairs too starts from
     /// [`RearmMatrix::pairs`].

@@ -155,6 +155,12 @@ pub enum Doubt {
         /// The part.
         error: f64,
     },
+    /// The mode and the field changed by the rule [`Rearm::WhenEmpty`](crate::Rearm::WhenEmpty), at the end of a step
+    /// and not on a guard: the motion depends on where steps end.
+    Rearmed {
+        /// Time (s).
+        t: f64,
+    },
     /// Steps from here on look at event functions at four places only, whatever lies between:
     /// [`Resolution::Samples`](crate::hybrid::Resolution::Samples). Told once, at the start.
     Unsearched {
@@ -239,6 +245,10 @@ impl fmt::Display for Doubt {
             Self::Friction { t, error } => write!(
                 f,
                 "friction did not come to rest in the step from t = {t} on: it is wrong by {error:e} of the momenta"
+            ),
+            Self::Rearmed { t } => write!(
+                f,
+                "the mode changed at t = {t} by the rule WhenEmpty, at the end of a step and not on a guard: Rearm::Pairs does not depend on steps"
             ),
             Self::Unsearched { t } => write!(
                 f,

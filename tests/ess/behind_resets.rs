@@ -3,7 +3,6 @@
 
 use saltation::{
     Crossing, Doubt, EventFunction, Flow, Integrator, Mode, Run, Start, Status, Stop, Watch,
-    flow_fn,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -278,7 +277,7 @@ fn a_reset_that_lands_within_its_error_of_a_guard_is_told() {
         let mut draw = SplitMix64(seed);
         let tolerance = 10f64.powf(draw.between(-9.0, -3.0));
         let off = tolerance * draw.between(-1.0, 1.0) * 10f64.powf(draw.between(-3.0, 3.0));
-        let mut integrator = Integrator::new(Lands { off }).unwrap();
+        let integrator = Integrator::new(Lands { off }).unwrap();
         let run = integrator
             .rtol(tolerance)
             .atol(tolerance)

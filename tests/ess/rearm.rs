@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use saltation::models::{Hopper, Thermostat};
 use saltation::{
-    At, Direction, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Run, Start,
-    Status, Stop, Watch,
+    At, Direction, Doubt, Guard, InputError, Integrator, Mode, Projection, Rearm, RearmMatrix, Run,
+    Start, Status, Stop, Watch,
 };
 
 use crate::fixtures::support::{Sketch, run};
@@ -431,5 +431,31 @@ fn a_guard_armed_beyond_its_surface_by_a_side_that_the_model_set_crosses_at_once
         }
         assert_eq!(crossed.count(), 3);
         assert!((0..3).all(|k| run.mode().contains(k)));
+    }
+}
+
+/// A thermostat whose sides are set back where a step ends: how often it switches depends on steps.
+#[test]
+fn sides_that_the_rule_of_the_paper_sets_back_are_told() {
+    let room = || {
+        Sketch::new(1, |_, x, mode, dx| {
+            dx[0] = if mode.contains(0) { 10.0 } else { 30.0 } - x[0];
+        })
+        .events([Watch::RISING, Watch::FALLING], |k, _, x, _| {
+            x[0] - [22.0, 20.0][k]
+        })
+    };
+    for (rearm, is_guaranteed) in [(Rearm::WhenEmpty, false), (Rearm::Never, true)] {
+        let mut integrator = Integrator::new(room()).unwrap().rearm(rearm);
+        let start = [21.0];
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&start), 3.0)
+            .unwrap();
+        assert_eq!(run.is_guaranteed(), is_guaranteed, "{:?}", run.doubts());
+        let mut told = run.doubts().iter();
+        assert_eq!(
+            told.any(|doubt| matches!(doubt, Doubt::Rearmed { .. })),
+            !is_guaranteed
+        );
     }
 }

@@ -7,13 +7,13 @@ use super::steps::SHORTER;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::Rate;
 use crate::hybrid::options::Settings;
-use crate::hybrid::search::{Arms, Met, StepEnd};
+use crate::hybrid::search::{Arms, Doubts, Met, StepEnd};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::{Projection, evaluate};
 use crate::model::rearm::Arming;
 use crate::ode::{Buffer, lesser};
-use crate::{Arrival, Observer, Quantity, Rearm, Segment, Stop};
+use crate::{Arrival, Doubt, Observer, Quantity, Rearm, Segment, Stop};
 
 /// Makes one accepted step, or the part of one before a guard, which then fires. `true` when that
 /// ends the run.
@@ -168,7 +168,7 @@ fn take_step<S: System + ?Sized, B: Buffer>(
             guards.note_clear();
         }
         if none && matches!(context.rearm, Rearm::WhenEmpty) {
-            arm_all(context, state, guards, observer)?;
+            arm_all(context, state, guards, doubts, observer)?;
         }
         cluster.look_ahead(context.settings, state, guards, &search.pace);
     }
@@ -180,6 +180,7 @@ fn arm_all<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     state: &mut State<B>,
     guards: &mut GuardTable<B>,
+    doubts: &mut Doubts,
     observer: &mut dyn Observer,
 ) -> Result<(), Stop> {
     guards.refresh_rates(context, state)?;
@@ -198,7 +199,13 @@ fn arm_all<S: System + ?Sized, B: Buffer>(
         observer.settled(state.t, state.x.get(), &state.mode);
         guards.stale.fill(true);
         guards.forget_terms(context);
+        let field_before = guards.row.get_mut();
+        field_before.copy_from_slice(state.field());
         state.refresh_field(context)?;
+        if *field_before != *state.field() {
+            // Where the mode changes depends on where steps end.
+            doubts.keep(Doubt::Rearmed { t: state.t });
+        }
         if !context.system.ignores_mode() {
             guards.refresh_events(context, state)?;
         }
