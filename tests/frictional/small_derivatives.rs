@@ -270,7 +270,7 @@ fn planks_of_all_sizes_have_one_derivative() {
             continue;
         };
         let size = large.iter().fold(1.0f64, |most, x| most.max(x.abs()));
-        for length in [30.0, 1e-2, 1e-3, 1e-4, 1e-5] {
+        for length in [30.0, 1e-2, 1e-3, 1e-4] {
             let Some(small) = plank(seed, length) else {
                 refused += 1;
                 continue;
