@@ -477,7 +477,7 @@ impl Repeat {
                 if guard.sign() * rate.value >= least && rate.value != 0.0 {
                     met.push(crossing);
                 } else if guard.sign() * rate.value <= -least && rate.value != 0.0 {
-                    // That of a function of another mode was not before its surface by as much.
+                    // A function of another mode was not before its surface by as much.
                     let same = guard.sign() * system.event(k, t, x, mode_before);
                     if same.to_bits() == after.to_bits() {
                         left.push(crossing);

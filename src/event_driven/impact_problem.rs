@@ -191,9 +191,9 @@ impl Model<'_> {
             &mut vec![0.0; v.len() * v.len()],
             of_velocities,
         );
-        of_velocities
-            .iter_mut()
-            .for_each(|unit| *unit = unit.recip());
+        for unit in of_velocities {
+            *unit = unit.recip();
+        }
         units
     }
 
@@ -298,10 +298,13 @@ impl Model<'_> {
             if fails || (bends && step < SHORTEST * longest) {
                 return f64::INFINITY;
             }
-            let both = across(step, out).zip(match is_linear {
-                true => Some(true),
-                false => across(2.0 * step, &mut far),
-            });
+            let near = across(step, out);
+            let far_goes = if is_linear {
+                Some(true)
+            } else {
+                across(2.0 * step, &mut far)
+            };
+            let both = near.zip(far_goes);
             let Some(both) = both else {
                 fails = true;
                 return 0.0;

@@ -16,7 +16,8 @@ pub trait UnilateralConstraints {
     fn gap(&self, j: usize, q: &[f64]) -> f64;
 
     /// Writes the row `Da_j(q)` that acts on velocities, `ȧ_j = Da_j v`, and returns `true`; the
-    /// provided method returns `false`, and the crate takes differences. Where `q̇ = N(q) v`
+    /// provided method returns `false`, and the crate takes differences, four gaps a coordinate, over steps that are
+    /// shortened until the gap is straight along them. Where `q̇ = N(q) v`
     /// ([`configuration_rate`](super::MechanicalSystem::configuration_rate)), entry `i` is the
     /// derivative of the gap along `N(q) e_i`.
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {

@@ -91,7 +91,7 @@ pub trait EventFunction {
 
     /// The distance of `h_k` from its surface (unit `u_k`) within which its guard is crossed together
     /// with another one that the motion is on, if it moves across too. Default 0: only those that
-    /// count as zero, by [`event_tolerance`](Self::event_tolerance) and rounding.
+    /// count as zero, by [`event_tolerance`](Self::event_tolerance) and rounding. Of two guards both state it.
     ///
     /// To be written where resets of several guards at once are other ones than those of one after
     /// the other, as impacts with friction are: which comes first within the error of the run is not

@@ -106,7 +106,7 @@ mod tests {
         let (mut calls, mut last) = (0, 0.0);
         shorten_until_straight(1.0, |step| {
             (calls, last) = (calls + 1, step);
-            if step == 1.0 / 64.0 { 0.1 } else { f64::NAN }
+            if calls == 3 { 0.1 } else { f64::NAN }
         });
         assert_eq!((calls, last), (10, 1.0 / 64.0));
     }

@@ -381,3 +381,55 @@ fn a_far_ray_meets_a_small_body() {
         assert!((hit.normal.norm() - 1.0).abs() < 1e-12);
     }
 }
+
+/// Bodies that touch to rounding have the normal of their gap, and not that of the rounding: off along it they part by
+/// as much.
+#[test]
+fn bodies_that_touch_part_along_their_normal() {
+    let (mut memory, mut touched) = (QueryMemory::new(), 0);
+    let cases = if cfg!(debug_assertions) { 60 } else { 3000 };
+    for seed in 0..cases {
+        let mut draw = SplitMix64(seed);
+        let mut shape = |size: f64| {
+            let [a, b] = [draw.between(0.3, 1.0), draw.between(0.3, 1.0)].map(|part| part * size);
+            let shape = match seed % 3 {
+                0 => Shape::cone(a, b),
+                1 => Shape::cylinder(a, b),
+                _ => Shape::cuboid([a, b, 0.5 * size]),
+            };
+            let turn = [(); 4].map(|()| draw.between(-1.0, 1.0));
+            Body::new(shape.unwrap()).orientation(turn)
+        };
+        let small = [1.0, 1e-1, 1e-2, 1e-3, 1e-4][usize::try_from(seed / 3 % 5).unwrap()];
+        let mut scene = Scene::new();
+        let [a, b] = [shape(1.0), shape(small)];
+        scene.add(a).unwrap();
+        let away = Vec3::from_fn(|_, _| draw.between(-1.0, 1.0)).normalize() * 3.0;
+        scene.add(b.position(away.into())).unwrap();
+        let (mut q, _) = scene.start();
+        let apart = scene.query(&q, &mut memory).unwrap().distance(0, 1);
+        let apart = apart.unwrap();
+        let mut shift = |by: Vec3| {
+            for (q, by) in q[7..10].iter_mut().zip(by.iter()) {
+                *q += by;
+            }
+            let query = scene.query(&q, &mut memory).unwrap();
+            [query.distance(0, 1).unwrap(), query.distance(1, 0).unwrap()]
+        };
+        let closer = shift(apart.normal * apart.gap)[0];
+        let [touching, exchanged] = shift(closer.normal * closer.gap);
+        if touching.gap.abs() > 1e-9 * small {
+            continue;
+        }
+        touched += 1;
+        // At a vertex there are several.
+        let by = 1e-3 * small;
+        for normal in [touching.normal, -exchanged.normal] {
+            let [parted, _] = shift(-normal * by);
+            let gap = parted.gap - touching.gap;
+            assert!(gap > by * (1.0 - 1e-4), "{seed} {small}: {gap:e} of {by:e}");
+            shift(normal * by);
+        }
+    }
+    assert!(10 * touched > 9 * cases, "{touched} of {cases}");
+}

@@ -13,6 +13,8 @@ use crate::bodies::{Pose, ShapeKind};
 const EXACT: f64 = 1e-9;
 /// Rounding of places, by the largest.
 const ROUNDING: f64 = 1e-12;
+/// Points that are no further apart, by the largest of places, have no direction from one to the other.
+const TOUCHING: f64 = 1e-10;
 /// Turns in which these are made better.
 const TURNS: usize = 64;
 
@@ -95,12 +97,13 @@ fn polished(
     }
     let between = one - other;
     let length = between.norm();
-    let Some(direction) = between.try_normalize(0.0) else {
+    let furthest = one.amax() + two.a.pose.position().amax() + two.b.pose.position().amax();
+    // Where bodies touch, the direction from one point to the other is rounding.
+    let Some(direction) = between.try_normalize(TOUCHING * furthest) else {
         return (normal, distance, on_a);
     };
     // No two points are closer than the gap along a normal: these are the closest, but for the
     // rounding of the places of the bodies.
-    let furthest = one.amax() + two.a.pose.position().amax() + two.b.pose.position().amax();
     if length - distance <= EXACT * distance + ROUNDING * furthest {
         return (direction, length, one);
     }

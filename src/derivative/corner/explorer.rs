@@ -348,11 +348,13 @@ impl Explorer {
             return Ok(());
         }
         check_others(&self.graph, (from, edge), tau, [&self.before, deltas])?;
+        // A reset may take all of a displacement away, but for rounding.
+        let largest = largest_of(&self.before);
         self.check_own(context, edge, tau, deltas)?;
         if self.repeat.met().is_empty() && self.repeat.left().is_empty() {
             return Ok(());
         }
-        self.check_met(context, edge, tau, deltas)
+        self.check_met(context, edge, tau, deltas, largest)
     }
 
     /// Refuses a reset that leaves the state on the guard that it follows, and puts neighbours off it to first order:
@@ -409,6 +411,7 @@ impl Explorer {
         edge: usize,
         tau: &[f64],
         deltas: &[f64],
+        largest: f64,
     ) -> Result<(), NoDerivative> {
         let Edge { guard: by, to, .. } = *self.graph.edge(edge);
         let (dim, t, field) = (self.x.len(), self.graph.t(), self.graph.field(to));
@@ -422,7 +425,7 @@ impl Explorer {
             self.mode.set(guard.event, side);
             let rate = moving + dot(row, field);
             for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {
-                if Moved::of(row, rate, delta, *tau).is_moved() {
+                if Moved::of(row, rate, delta, *tau).is_more_than_rounding(row, largest) {
                     return Err(NoDerivative::MovedGuard { guard, by, t });
                 }
             }
@@ -485,6 +488,10 @@ impl Explorer {
             && graph.row(0, k) == graph.row(behind, m)
             && jumps.into_iter().all(is_same))
     }
+}
+
+fn largest_of(deltas: &[f64]) -> f64 {
+    deltas.iter().fold(0.0, |most, delta| most.max(delta.abs()))
 }
 
 /// True when `after` is `before` with the side of `guard` crossed and nothing else changed, flags

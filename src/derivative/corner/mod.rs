@@ -4,8 +4,8 @@
 //! * `group`: which crossings are one corner, and its common point; `possible`: which may be one
 //!   within the error of the run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, the crossings
-//!   between them, and its exit; `members`: the guards of each; `liveness`: which are crossed, and
-//!   when; `one_surface`: which are crossed together; `explorer`: what finds all that.
+//!   between them, and its exit; `members`: the guards of each; `liveness`: which are crossed,
+//!   when, and which together; `explorer`: what finds all that.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their maps, as
 //!   pieces, on their `cone`s.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
@@ -22,7 +22,6 @@ pub(crate) mod group;
 mod liveness;
 pub(crate) mod map_scale;
 pub(crate) mod members;
-mod one_surface;
 pub(crate) mod possible;
 pub(crate) mod rounding;
 

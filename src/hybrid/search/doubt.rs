@@ -344,7 +344,7 @@ impl Doubts {
             }
             let point = state.point();
             let error = error_at(context, state, point, k, guards.row.get_mut());
-            // That of a function of another mode was not off its surface by as much.
+            // A function of another mode was not off its surface by as much.
             let same = context.event(k, state.t, state.x.get(), &thrown.before.mode_before);
             if h.abs() <= error && same.to_bits() == h.to_bits() {
                 let (t, gap) = (state.t, -guards.own_h(k));

@@ -1,11 +1,9 @@
 //! How the friction of contacts that slip changes along a direction: by their laws, and in space as slips turn. A part
 //! of the linearised equations of motion.
 
-use super::contact_function::Slip;
 use super::frame::Frame;
-use super::linearised::{Along, Held};
+use super::held::{Along, Held};
 use super::slow_slip::ONSET;
-use crate::Mode;
 use crate::impact::multipliers::Hold;
 use crate::linalg::dot;
 use crate::mechanics::MechanicalSystem;
@@ -15,18 +13,6 @@ use crate::ode::difference::coordinate_step;
 use crate::ode::straight::straight;
 
 impl Model<'_> {
-    /// True where a slip in space is too slow to have a direction that is known: where it stops.
-    pub(crate) fn stops_in_space(&self, x: &[f64], mode: &Mode) -> bool {
-        let (q, v) = self.parts(x);
-        self.functions().tangents > 1
-            && self.layout().closed(mode).any(|j| {
-                let slip = self.functions().slip(mode, j);
-                let [x, y] = self.slip_velocity(j, q, v);
-                let least = ONSET.max(self.least_slip(j, q, v));
-                slip != Slip::NONE && !slip.begins && x.hypot(y) < least
-            })
-    }
-
     /// Adds to `δr` the change of the friction of slips with their laws, `−Tᵀ d λ_n δμ`.
     pub(super) fn change_friction(
         &self,
@@ -61,9 +47,12 @@ impl Model<'_> {
             });
             let each = rows.clone().zip(direction);
             let faster: f64 = each
-                .map(|(row, part)| match held.is_constant {
-                    true => part * dot(frame.row(row), dv),
-                    false => part * along.s[row],
+                .map(|(row, part)| {
+                    if held.is_constant {
+                        part * dot(frame.row(row), dv)
+                    } else {
+                        part * along.s[row]
+                    }
                 })
                 .sum();
             let by = -held.multipliers[i] * (by_place + by_speed * faster);

@@ -4,7 +4,7 @@ use super::contact_function::Slip;
 use super::forces::{Dependent, Forces};
 use super::frame::tangent_curvature;
 use super::linearised::{Changed, Directions, Time};
-use super::slow_slip::{onset, turns_from};
+use super::slow_slip::{ONSET, onset, turns_from};
 use crate::Mode;
 use crate::impact::Contacting;
 use crate::impact::multipliers::unit;
@@ -333,6 +333,18 @@ impl Model<'_> {
             self.system().tangent_rows(j, q, rows);
             self.velocity_tolerance.of_rows(rows, v)
         })
+    }
+
+    /// True where a slip in space is too slow to have a direction that is known: where it stops.
+    pub(crate) fn stops_in_space(&self, x: &[f64], mode: &Mode) -> bool {
+        let (q, v) = self.parts(x);
+        self.functions().tangents > 1
+            && self.layout().closed(mode).any(|j| {
+                let slip = self.functions().slip(mode, j);
+                let [x, y] = self.slip_velocity(j, q, v);
+                let least = ONSET.max(self.least_slip(j, q, v));
+                slip != Slip::NONE && !slip.begins && x.hypot(y) < least
+            })
     }
 
     /// The speed below which the slip of a contact has no direction; zero in the plane.

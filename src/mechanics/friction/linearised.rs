@@ -14,6 +14,7 @@
 //! taken only of what the user did not write.
 
 use super::frame::{Frame, tangent_curvature};
+use super::held::{Along, Held};
 use crate::Mode;
 use crate::impact::multipliers::Hold;
 use crate::linalg::dot;
@@ -27,44 +28,12 @@ use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference::{step_along, time_step};
 use crate::ode::straight::{extrapolated, shorten_until_straight};
 
-/// The mode at a state beside which differences are taken, with what is held.
-pub(super) struct Held<'a> {
-    t: f64,
-    /// `(q, v)`.
-    pub(super) x: &'a [f64],
-    pub(super) contacts: &'a [usize],
-    pub(super) holds: &'a [Hold],
-    /// `a`.
-    acceleration: &'a [f64],
-    /// `λ`, one a row.
-    pub(super) multipliers: &'a [f64],
-    /// Masses and rows are constant: only efforts depend on the state.
-    pub(super) is_constant: bool,
-    coarse: Coarse,
-}
-
-/// What is differenced.
+/// The quantities that are differenced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Efforts,
     /// `r` without the efforts, and `s`.
     Residuals,
-}
-
-/// Derivatives along a direction.
-pub(super) struct Along<'a> {
-    /// Of `r`.
-    pub(super) r: &'a mut [f64],
-    /// Of `s`; of the velocities of slips in space in the rows of their tangents.
-    pub(super) s: &'a mut [f64],
-    /// Both at one point of a difference.
-    at: (&'a mut [f64], &'a mut [f64]),
-    /// Their differences over a step, and over twice of it.
-    near: (&'a mut [f64], &'a mut [f64]),
-    far: (&'a mut [f64], &'a mut [f64]),
-    terms: Terms<'a>,
-    pub(super) point: &'a mut [f64],
-    work: &'a mut [f64],
 }
 
 /// Directions along which the motion is differentiated, one after the other, and time.
@@ -442,15 +411,12 @@ impl Model<'_> {
             for (along, row) in tangents.chunks_exact(d.max(1)).enumerate() {
                 let at = m + i * k + along;
                 push(terms, row, held.multipliers[at]);
-                s[at] = match hold {
-                    Hold::Stick => {
-                        let bent = tangent_curvature(system, j, [along, k], q, v, work);
-                        rate(terms, row, bent)
-                    }
-                    _ => {
-                        row.iter().zip(v).for_each(|(row, v)| terms.rate(row * v));
-                        dot(row, v)
-                    }
+                s[at] = if *hold == Hold::Stick {
+                    let bent = tangent_curvature(system, j, [along, k], q, v, work);
+                    rate(terms, row, bent)
+                } else {
+                    row.iter().zip(v).for_each(|(row, v)| terms.rate(row * v));
+                    dot(row, v)
                 };
             }
         }

@@ -13,7 +13,8 @@
 //!   masses are constant.
 //! * `contact_function`: how event functions and flags are numbered; `functions`: their values;
 //!   `slow_slip`: slips in space that are too slow to have a direction.
-//! * `linearised`: the derivative of the motion; `changing_friction`: its part by laws and turns of slips.
+//! * `linearised`: the derivative of the motion in a mode that is `held`; `changing_friction`: its part by laws and
+//!   turns of slips.
 
 mod changing_friction;
 mod coefficients;
@@ -22,6 +23,7 @@ pub(crate) mod contact_function;
 pub(crate) mod forces;
 pub(crate) mod frame;
 mod functions;
+mod held;
 mod linearised;
 pub(crate) mod slow_slip;
 

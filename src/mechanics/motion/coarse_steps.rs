@@ -2,7 +2,7 @@
 
 use crate::ode::straight::off_of_largest;
 
-/// What it takes to difference a quantity that is a difference itself.
+/// Steps and rounding of differences of a quantity that is a difference itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Coarse {
     /// Factor of the length of the usual step: an extrapolated difference wants a longer one than a single
