@@ -214,14 +214,12 @@ impl Model<'_> {
             let (near, far) = (cut.take(dim), cut.take(dim));
             let units = cut.take(v.len());
             mass_units(system, q, cut.0, units);
-            // Accelerations times these units are of one size with efforts by them.
-            let efforts = &mut rate[q.len()..];
+            // Accelerations times these units are of one size with efforts by them, but for driven velocities.
+            let (efforts, driven) = (&mut rate[q.len()..], system.driven());
             system.effort(t, q, v, efforts);
-            let efforts = efforts
-                .iter()
-                .zip(&*units)
-                .map(|(f, unit)| (f / unit).abs());
-            let terms = efforts.fold(0.0, f64::max);
+            let efforts = efforts.iter().zip(&*units).enumerate();
+            let efforts = efforts.filter(|(i, _)| !driven.contains(i));
+            let terms = efforts.fold(0.0f64, |most, (_, (f, unit))| most.max((f / unit).abs()));
             let each = directions.chunks_exact(dim).zip(out.chunks_exact_mut(dim));
             for (dx, out) in each {
                 let mut over = |step: f64, out: &mut [f64]| {

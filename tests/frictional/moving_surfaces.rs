@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use saltation::event_driven::{Breakdown, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints, check_mechanics};
-use saltation::{Compliant, ContactModel, EventDriven, InputError, MatrixFault, Run, Start};
+use saltation::{Compliant, ContactModel, EventDriven, InputError, MatrixFault, Run, Start, Stop};
 use saltation::{Variational, Verdict};
 
 use crate::random_bits::SplitMix64;
@@ -617,4 +617,97 @@ fn time_keeps_its_pace_where_a_mass_depends_on_it() {
     close(run.state()[3], 1.0, 1e-12);
     // d/dt ((2 − t) v) = 1.
     close(run.state()[2], (0.8 + 2.0 * 0.5) / 1.2, 1e-8);
+}
+
+/// A puck on a table that is shaken both ways: `q = (table, puck, height)`.
+struct Shaken {
+    friction: f64,
+    sizes: [f64; 2],
+    rates: [f64; 2],
+    phase: f64,
+}
+
+impl Shaken {
+    fn accelerations(&self, t: f64) -> [f64; 2] {
+        let ([a, b], [u, w]) = (self.sizes, self.rates);
+        [a * (u * t).cos(), b * (w * t + self.phase).cos()]
+    }
+}
+
+impl MechanicalSystem for Shaken {
+    fn dof(&self) -> usize {
+        5
+    }
+    fn driven(&self) -> Range<usize> {
+        0..2
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        mass.iter_mut().step_by(6).for_each(|entry| *entry = 1.0);
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let [x, y] = self.accelerations(t);
+        effort.copy_from_slice(&[x, y, 0.0, 0.0, -9.81]);
+    }
+}
+
+impl UnilateralConstraints for Shaken {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[4]
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn constant_tangents(&self, _j: usize) -> bool {
+        true
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        for (row, k) in rows.chunks_exact_mut(5).zip(0..) {
+            (row[k], row[2 + k]) = (-1.0, 1.0);
+        }
+    }
+}
+
+/// A slip that is about to stop may speed up again, since the table does: at loose tolerances that is within the speed
+/// below which it has no direction.
+#[test]
+fn a_slip_that_does_not_stop_after_all_goes_on() {
+    for seed in 0..if cfg!(debug_assertions) { 40 } else { 1000 } {
+        let mut draw = SplitMix64(seed);
+        let system = Shaken {
+            friction: draw.between(0.1, 0.8),
+            sizes: [draw.between(1.0, 10.0), draw.between(1.0, 10.0)],
+            rates: [draw.between(2.0, 8.0), draw.between(2.0, 8.0)],
+            phase: draw.between(0.0, TAU),
+        };
+        let v = [
+            0.0,
+            0.0,
+            draw.between(-2.0, 2.0),
+            draw.between(-2.0, 2.0),
+            0.0,
+        ];
+        let driver = EventDriven::new(ContactModel::new(system)).unwrap();
+        let start = Start::at(0.0).q(&[0.0; 5]).v(&v);
+        let run = driver
+            .rtol(1e-4)
+            .atol(1e-6)
+            .max_steps(5000)
+            .integrate(&start, 2.0);
+        // Beside a stop steps may become many.
+        let run = run.unwrap();
+        let stop = run.status().stop();
+        let is_fine = matches!(stop, None | Some(Stop::TooManySteps { .. }));
+        assert!(is_fine, "{seed}: {}", run.status());
+    }
 }

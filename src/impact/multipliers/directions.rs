@@ -59,7 +59,7 @@ impl ContactRates<'_> {
     /// Writes the multipliers of a mode in which one contact, among those that stick, slows down along
     /// its slip, `ẏ_t = −c d` with the friction of a slip, `|λ_t| = μ λ_n`; as [`solve`](Self::solve).
     /// With those that would hold it, `λ_0`, and what a deceleration adds to them, `λ_0 + c λ_1`, that is
-    /// a quadratic equation for `c`. NaN where no `c > 0` does so, since it would not stick.
+    /// a quadratic equation for `c`. Where no `c > 0` does so it would not stick: its friction is that of a slip.
     pub(crate) fn solve_halt(
         &self,
         holds: &mut [Hold],
@@ -87,13 +87,18 @@ impl ContactRates<'_> {
             let b = dot(&held, &slowed) - n0 * n1;
             let e = dot(&held, &held) - n0 * n0;
             let c = -e / (b + (b * b - a * e).sqrt());
-            let c = if n0 > 0.0 && c > 0.0 { c } else { f64::NAN };
-            for (p, added) in multipliers.iter_mut().zip(&*added) {
-                *p += c * added;
+            if n0 > 0.0 && c > 0.0 {
+                for (p, added) in multipliers.iter_mut().zip(&*added) {
+                    *p += c * added;
+                }
+                return is_unique;
             }
-        });
-        is_unique
+            // It does not slow down any more: it slips on.
+            holds[contact] = Hold::Slip(direction);
+            self.solve(holds, multipliers)
+        })
     }
+
     /// Lets a slip begin in the direction to which its contact leaves the cone of friction, where the
     /// others do not slip: that in which it would need more friction than there is.
     pub(crate) fn begin_beyond_cones(

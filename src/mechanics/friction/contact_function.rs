@@ -12,7 +12,7 @@
 //! tangent `e` it is, to either side, so that `e u` falls through zero where the slip comes to rest:
 //!
 //! ```text
-//!     gap a | force λ_n | slip e u | μ λ_n − |λ_t| (sticks) | turn (slips) | onset (begins) | loads
+//!     gap a | force λ_n | slip e u | μ λ_n − |λ_t| (sticks) | turn (slips) | onset (begins, ends) | loads
 //! ```
 //!
 //! `turn` ends a slip near one tangent where it is nearer another; `onset` ends the beginning of a
@@ -286,7 +286,7 @@ pub(crate) enum ContactFunction {
     Cone { contact: usize, slip: i8 },
     /// In space: how near a slip is to its tangent.
     Turn(usize),
-    /// In space: how much slower than one that has a direction a slip is that begins.
+    /// In space: how much slower than one that has a direction a slip is that begins, or was to end.
     Onset(usize),
     /// The margin of the loads in the cones of all contacts.
     Loads,

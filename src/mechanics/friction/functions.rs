@@ -108,7 +108,7 @@ impl Model<'_> {
             let function = ContactFunction::Slip(j);
             h[functions.index(function)] = self.of_slip(function, j, state, mode);
             if functions.tangents > 1 {
-                let function = if slip.begins {
+                let function = if slip.begins || slip.ends {
                     ContactFunction::Onset(j)
                 } else {
                     ContactFunction::Turn(j)
@@ -169,7 +169,10 @@ impl Model<'_> {
                 along - part * self.least_slip(j, q, v)
             }
             ContactFunction::Slip(_) => along,
-            ContactFunction::Onset(_) if slip.begins => onset(self.least_slip(j, q, v)) - speed,
+            // One that was to end, and speeds up again, has a direction from there on too.
+            ContactFunction::Onset(_) if slip.begins || slip.ends => {
+                onset(self.least_slip(j, q, v)) - speed
+            }
             ContactFunction::Turn(_) if !slip.begins && !slip.ends => {
                 // In the unit of speeds its differences are good near a stop. One that comes to rest
                 // passes zero a little beside it: it does not turn there.
@@ -179,8 +182,8 @@ impl Model<'_> {
         }
     }
 
-    /// Writes the derivatives of the function that ends the beginning of a slip, by coordinates and
-    /// velocities; false for others. Differences along the motion would reach back over the rest from which it
+    /// Writes the derivatives of the function that ends the beginning of a slip, or an end that does not come, by
+    /// coordinates and velocities; false for others. Differences along the motion would reach back over the rest from which it
     /// begins, where a speed has a kink: those by coordinates are taken along its direction, with
     /// velocities held.
     pub(crate) fn gradient_of_onset(
@@ -194,7 +197,7 @@ impl Model<'_> {
             return false;
         };
         let slip = self.functions().slip(mode, j);
-        if !slip.begins || self.friction(j) == 0.0 {
+        if !(slip.begins || slip.ends) || self.friction(j) == 0.0 {
             return false;
         }
         let (by_coordinate, by_velocity) = out.split_at_mut(q.len());

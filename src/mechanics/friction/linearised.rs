@@ -148,6 +148,7 @@ impl Model<'_> {
                     point: cut.take(nq + d),
                     work: cut.take(self.linearised_work()),
                 };
+                mass_units(self.system(), q, along.work, along.terms.units);
                 let Ok(mut frame) = Frame::new(self, State { t, q, v }, contacts, cut.0) else {
                     return false;
                 };
@@ -306,8 +307,7 @@ impl Model<'_> {
         along: &mut Along<'_>,
     ) {
         let usual = step_along(0.0, held.x, 0.0, dx);
-        let (m, system) = (held.contacts.len(), self.system());
-        mass_units(system, self.parts(held.x).0, along.work, along.terms.units);
+        let m = held.contacts.len();
         along.s.fill(0.0);
         if let Some(effort) = effort {
             along.r.copy_from_slice(effort);
@@ -352,7 +352,9 @@ impl Model<'_> {
             if of == Of::Efforts {
                 let (q, v) = self.parts(along.point);
                 self.effort_in(held, State { t: held.t, q, v }, along.at.0);
-                for (i, effort) in along.at.0.iter().enumerate() {
+                // Efforts on driven velocities are accelerations: their size says nothing of forces.
+                let (efforts, driven) = (along.at.0.iter().enumerate(), self.system().driven());
+                for (i, effort) in efforts.filter(|(i, _)| !driven.contains(i)) {
                     along.terms.force(i, *effort);
                 }
             } else {
@@ -379,17 +381,19 @@ impl Model<'_> {
         let (tangents, row, mass) = (cut.take(k * d), cut.take(d), cut.take(d * d));
         let work = cut.0;
         r.fill(0.0);
+        // No force of a contact acts on driven velocities.
+        let driven = system.driven();
         if !(self.bodies.fixed.identity && system.constant_mass()) {
             coriolis(system, q, v, r, work);
             system.mass(q, mass);
             for (i, r) in r.iter_mut().enumerate() {
                 let inertial: f64 = (0..d).map(|k| mass[k * d + i] * a[k]).sum();
-                terms.force(i, r.abs().max(inertial.abs()));
+                if !driven.contains(&i) {
+                    terms.force(i, r.abs().max(inertial.abs()));
+                }
                 *r -= inertial;
             }
         }
-        // No force of a contact acts on driven velocities.
-        let driven = system.driven();
         let mut push = |terms: &mut Terms<'_>, row: &[f64], p: f64| {
             let each = r.iter_mut().zip(row).enumerate();
             for (i, (r, entry)) in each.filter(|(i, _)| !driven.contains(i)) {

@@ -9,7 +9,8 @@
 //! slip, in the direction in which it slows down along `u`, to a fiftieth of `u_0`, which counts as zero
 //! and still has that direction. Until then, for a time `u_0/a`, forces are
 //! off by the angle by which the slip would have turned; velocities behind are right but for terms of
-//! `u_0²`, since both frictions take the same slip away. Several that are so slow at one instant, or one
+//! `u_0²`, since both frictions take the same slip away. One that speeds up again before, as forces that change with
+//! time may let it, slips on straight until it has a direction. Several that are so slow at one instant, or one
 //! that would not stick, count as zero at once: what sticks does so early by `u_0/a`, what slips on
 //! loses no more than `4 u_0`.
 //!

@@ -230,7 +230,9 @@ impl<'a> Residuals<'a> {
             if with_effort {
                 system.effort(t, q, v, r);
             }
-            for (i, effort) in r.iter().enumerate() {
+            // Efforts on driven velocities are accelerations: their size says nothing of forces.
+            let efforts = r.iter().enumerate();
+            for (i, effort) in efforts.filter(|(i, _)| !base.driven.contains(i)) {
                 self.terms.force(i, *effort);
             }
             let at = State { t, q, v };
@@ -292,7 +294,9 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         for i in 0..d {
             // c v − M a, with the acceleration of the base.
             let inertial: f64 = (0..d).map(|k| mass[k * d + i] * a[k]).sum();
-            terms.force(i, row[i].abs().max(inertial.abs()));
+            if !base.driven.contains(&i) {
+                terms.force(i, row[i].abs().max(inertial.abs()));
+            }
             r[i] += row[i] - inertial;
         }
     }
