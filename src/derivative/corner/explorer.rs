@@ -220,7 +220,9 @@ impl Explorer {
             .settings
             .is_some_and(|settings| !settings.corner_order.is_empty());
         let can_matter = context.system.resets() && !self.is_one_by_one && !has_order;
-        let is_with = |k: &usize| can_matter && graph.share_surface(context, from, m, *k);
+        let largest = can_matter.then(|| graph.largest_entry(from, m)).flatten();
+        let is_with =
+            |k: &usize| can_matter && graph.share_surface(context, from, [m, *k], largest);
         let crossed = |k: usize| CrossedGuard {
             guard: members[k].guard,
             rate: members[k].rate,

@@ -29,15 +29,30 @@ const ROUNDING: f64 = 256.0 * f64::EPSILON;
 const STEPS: usize = 6;
 
 impl CornerGraph {
+    /// The place of the largest entry of the row of a member.
+    pub(super) fn largest_entry(&self, node: usize, m: usize) -> Option<usize> {
+        let row = self.row(node, m);
+        (0..row.len()).max_by(|&a, &b| row[a].abs().total_cmp(&row[b].abs()))
+    }
+
     /// True where members `m` and `k` of a node have one surface: their rows are parallel, and at three places beside
-    /// the corner both are zero together. At most 24 evaluations of two event functions.
+    /// the corner both are zero together. At most 24 evaluations of two event functions; most others are told by the
+    /// entry at the place of the largest one of `m`.
     pub(super) fn share_surface(
         &self,
         context: Context<'_>,
         node: usize,
-        m: usize,
-        k: usize,
+        [m, k]: [usize; 2],
+        largest: Option<usize>,
     ) -> bool {
+        let is_off = |i: usize| {
+            let [a, b] = [m, k].map(|of| self.row(node, of)[i]);
+            let [of_m, of_k] = [m, k].map(|of| self.members(node)[of].rate);
+            (a * of_k - b * of_m).abs() > PARALLEL * (a * of_k).abs()
+        };
+        if largest.is_none_or(is_off) {
+            return false;
+        }
         let (first, second) = (&self.members(node)[m], &self.members(node)[k]);
         let rows = self.row_of(first).iter().zip(self.row_of(second));
         let pairs = rows.map(|(a, b)| [a * second.rate, b * first.rate]);

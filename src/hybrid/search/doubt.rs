@@ -300,11 +300,16 @@ impl Doubts {
         let n = state.count();
         let greater = GREATER * state.error * guards.spreads.grown(state);
         let (h, arming) = (&thrown.h_before[..n], &thrown.before.arming_before[..n]);
-        let most_spread = &guards.spreads.most[..n];
+        let (most_spread, zero) = (&guards.spreads.most[..n], &guards.zero[..n]);
+        // Last, since it looks through the set.
         let is_crossed = |k: usize| thrown.set.iter().any(|c| c.guard.event == k);
-        let is_within = |h: f64, k: usize| h.abs() <= greater * most_spread[k] && !is_crossed(k);
-        let before = (0..n).find(|&k| is_within(h[k], k) && arming[k].is_ready());
-        let behind = (0..n).find(|&k| is_within(guards.h[k], k) && guards.arming[k].is_armed());
+        let is_within = |h: f64, k: usize| h.abs() <= greater * most_spread[k];
+        let before = (0..n).find(|&k| is_within(h[k], k) && arming[k].is_ready() && !is_crossed(k));
+        let behind = (0..n).find(|&k| {
+            let h = guards.h[k];
+            let is_landed = is_within(h, k) && h.abs() > MEANT * zero[k];
+            is_landed && guards.arming[k].is_armed() && !is_crossed(k)
+        });
         if let Some(first) = before {
             self.closest_behind(context, state, guards, &mut thrown, first..n)?;
         }
