@@ -132,6 +132,7 @@ fn bead(wire: Wire, friction: f64, are_rows_written: bool, length: f64) -> Vec<f
     let (start, end) = (Start::at(0.0).q(&q).v(&v), 3.0 * length / sizes[2]);
     let run = driver.integrate(&start, end).unwrap().completed().unwrap();
     let derivative = driver.derivative(&start, end).unwrap();
+    assert_eq!(*derivative.verdict(), Verdict::Classical);
     in_sizes(&run, &derivative, &[0.0, 0.0, vx, vz], &sizes)
 }
 
