@@ -100,6 +100,9 @@ const BENT: f64 = 1e-6;
 /// Rounding of a state after an impact, relative to the state before.
 const ROUNDING: f64 = 1e-12;
 
+/// Part of a displacement that is none behind an impact.
+const TAKEN: f64 = 1e-10;
+
 /// A difference step changes speeds of approach by at most this part.
 const SLOW: f64 = 0.1;
 
@@ -171,7 +174,7 @@ impl Model<'_> {
             let mut found = (Vec::new(), Vec::new());
             shorten_until_straight(usual, |step| {
                 found = (over(step), over(2.0 * step));
-                self.off_of_state(x, [&found.0, &found.1], &units, step)
+                self.off_of_state([x, column.as_slice()], [&found.0, &found.1], &units, step)
             });
             for (entry, (near, far)) in column.iter_mut().zip(found.0.iter().zip(&found.1)) {
                 *entry += extrapolated(*near, *far);
@@ -198,15 +201,25 @@ impl Model<'_> {
     }
 
     /// By how much two differences of states over a step are off each other: coordinates and velocities each as a part
-    /// of their largest, beside the rounding of the state.
-    fn off_of_state(&self, x: &[f64], [near, far]: [&[f64]; 2], units: &[f64], step: f64) -> f64 {
-        let [x, near, far, units] = [x, near, far, units].map(|of| self.parts(of));
-        let off = |x: &[f64], near, far, units: &[f64]| {
-            let sizes = x.iter().zip(units).map(|(x, unit)| x.abs() / unit);
-            let rounding = ROUNDING * sizes.fold(0.0, f64::max) / step;
+    /// of their largest, beside the rounding of the state, and of the displacement where all of that is taken away.
+    fn off_of_state(
+        &self,
+        [x, dx]: [&[f64]; 2],
+        [near, far]: [&[f64]; 2],
+        units: &[f64],
+        step: f64,
+    ) -> f64 {
+        let [x, dx, near, far, units] = [x, dx, near, far, units].map(|of| self.parts(of));
+        let off = |x: &[f64], dx: &[f64], near, far, units: &[f64]| {
+            let largest = |of: &[f64]| {
+                let sizes = of.iter().zip(units).map(|(x, unit)| x.abs() / unit);
+                sizes.fold(0.0, f64::max)
+            };
+            let rounding = ROUNDING * largest(x) / step + TAKEN * largest(dx);
             off_of_largest(near, far, rounding, |i| units[i])
         };
-        off(x.0, near.0, far.0, units.0).max(off(x.1, near.1, far.1, units.1))
+        let of_places = off(x.0, dx.0, near.0, far.0, units.0);
+        of_places.max(off(x.1, dx.1, near.1, far.1, units.1))
     }
 
     fn bring_onto_contacts(&self, t: f64, x: &mut [f64], mode: &Mode) {
@@ -317,7 +330,7 @@ impl Model<'_> {
             if is_linear {
                 return 0.0;
             }
-            let off = self.off_of_state(x, [&*out, &far], &units, step);
+            let off = self.off_of_state([x, dx], [&*out, &far], &units, step);
             for (near, far) in out.iter_mut().zip(&far) {
                 *near = extrapolated(*near, *far);
             }
