@@ -59,7 +59,7 @@ impl Reset {
 
 /// A guard that lay before its surface, or beyond it by the residual of a projection, is carried
 /// across when it is beyond by more than this many residuals.
-const RESIDUALS: f64 = 10.0;
+pub(crate) const RESIDUALS: f64 = 10.0;
 
 /// Effect of a transition on one event function.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,8 @@
 //! hides are told.
 
 use saltation::{
-    Crossing, Doubt, EventFunction, Flow, Integrator, Mode, Run, Start, Status, Stop, Watch,
+    Crossing, Doubt, EventFunction, Flow, Integrator, Mode, Projection, Run, Start, Status, Stop,
+    Watch,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -349,6 +350,50 @@ fn a_crossing_at_rate_zero_is_refused_wherever_steps_end() {
                 .unwrap();
             let is_refused = matches!(run.status(), Status::Refused(Stop::NotLive { .. }));
             assert!(is_refused, "{seed} {power}: {}", run.status());
+        }
+    }
+}
+
+/// A projection misses its guard by a residual. Its reset throws another one across, which turns the motion back: the
+/// first is left again, on whichever side of its surface the state is.
+#[test]
+fn a_guard_that_was_projected_onto_is_left_again_when_a_reset_turns_the_motion() {
+    for seed in 0..200 {
+        let mut draw = SplitMix64(seed);
+        let gravity = draw.between(0.5, 10.0);
+        let drag = draw.between(-0.3, 0.3);
+        // `x₃` is the time that guard 0 is crossed for.
+        let pendulum = Sketch::new(4, move |_, x, mode, dx| {
+            let on = if mode.contains(0) { 1.0 } else { 0.0 };
+            dx.copy_from_slice(&[x[1], gravity + drag * x[1] * x[1], 0.0, on]);
+        });
+        let pendulum = pendulum
+            .events([Watch::RISING; 2], |k, _, x, _| [x[0] - 1.0, x[2] - 0.5][k])
+            .reset(|_, crossed, x, _| {
+                if crossed.contains(0) {
+                    x[2] = 1.0;
+                }
+                if crossed.contains(1) {
+                    (x[1], x[2]) = (-0.9 * x[1], 0.0);
+                }
+                Ok(())
+            });
+        let start = [draw.between(-1.0, 0.5), draw.between(-1.0, 1.0), 0.0, 0.0];
+        let reach = 10f64.powf(draw.between(-5.0, -1.0));
+        let order = 1 + (seed % 4) as u8;
+        for projection in [
+            Projection::horizon(reach, order),
+            Projection::eps(reach, order),
+        ] {
+            let run = Integrator::new(&pendulum)
+                .unwrap()
+                .projection(projection)
+                .integrate(&Start::at(0.0).x(&start), 1.5)
+                .unwrap()
+                .completed()
+                .unwrap();
+            assert!(!run.mode().contains(0), "{seed}");
+            assert!(run.state()[3] < 1e-9, "{seed}: {}", run.state()[3]);
         }
     }
 }

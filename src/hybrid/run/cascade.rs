@@ -247,13 +247,24 @@ impl<B: Buffer> Cascade<B> {
         // The guard that has just crossed may lie beyond its surface on the way back, by the
         // residual of the crossing.
         let residual = match self.is_crossed[k] {
-            true if anew => 10.0 * self.h_before[k].abs(),
+            true if anew => transition::RESIDUALS * self.h_before[k].abs(),
             true => f64::INFINITY,
+            // So may one that crossed before at this instant, until the motion leaves its surface.
+            false if self.stays_ready(guards, k) => {
+                transition::RESIDUALS * (guards.sign[k] * self.h_before[k]).max(0.0)
+            }
             false => 0.0,
         };
         let on_surface = guards.own_h(k) <= guards.zero[k].max(residual);
         let across = anew && on_surface && guards.own_rate(k) >= guards.min_rate[k];
         guards.arming[k] = Arming::armed(guards.is_clear(k, residual) || across);
+    }
+
+    /// True when guard `k` was ready before the last transition, which leaves its side as it was.
+    fn stays_ready(&self, guards: &GuardTable<B>, k: usize) -> bool {
+        let was_before = self.scratch.mode_before.contains(k);
+        let is_same_side = Guard::ahead(k, was_before).sign() == guards.sign[k];
+        is_same_side && self.scratch.arming_before[k].is_ready()
     }
 
     /// Refuses a crossing that is not transversal, or that arms guards beyond their surface; the
