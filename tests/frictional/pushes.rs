@@ -1,5 +1,6 @@
 //! A block that a clock pushes for a short while: a run sees the push, or says that it went past it.
 
+use saltation::bodies::{Body, FixedContacts, Scene, Shape};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{ContactModel, Doubt, EventDriven, Run, Start, Status};
 
@@ -52,6 +53,62 @@ impl<F: Fn(f64, f64) -> f64> UnilateralConstraints for Pushed<F> {
     }
     fn tangent_rows(&self, _j: usize, _q: &[f64], row: &mut [f64]) {
         row.copy_from_slice(&[1.0, 0.0]);
+    }
+}
+
+/// A box on its four lower corners, pushed through its centre by `m p sin(w t + ph)` along a direction.
+struct Swung {
+    contacts: FixedContacts,
+    mass: f64,
+    along: [f64; 2],
+    force: Box<dyn Fn(f64) -> f64>,
+}
+
+impl MechanicalSystem for Swung {
+    fn dof(&self) -> usize {
+        self.contacts.dof()
+    }
+    fn coordinates(&self) -> usize {
+        self.contacts.coordinates()
+    }
+    fn configuration_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) -> bool {
+        self.contacts.configuration_rate(q, v, rate)
+    }
+    fn project_configuration(&self, q: &mut [f64]) -> bool {
+        self.contacts.project_configuration(q)
+    }
+    fn mass(&self, q: &[f64], m: &mut [f64]) {
+        self.contacts.mass(q, m);
+    }
+    fn coriolis(&self, q: &[f64], v: &[f64], f: &mut [f64]) -> bool {
+        self.contacts.coriolis(q, v, f)
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        self.contacts.effort(t, q, v, f);
+        for (i, along) in self.along.iter().enumerate() {
+            f[3 + i] += self.mass * (self.force)(t) * along;
+        }
+    }
+}
+
+impl UnilateralConstraints for Swung {
+    fn contacts(&self) -> usize {
+        self.contacts.contacts()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.contacts.gap(j, q)
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        self.contacts.gap_row(j, q, row)
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.contacts.friction(j)
+    }
+    fn tangents(&self, j: usize) -> usize {
+        self.contacts.tangents(j)
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        self.contacts.tangent_rows(j, q, rows);
     }
 }
 
@@ -203,4 +260,49 @@ fn a_block_slips_from_the_time_at_which_a_clock_pushes_it() {
             assert!((run.events()[0].t - from).abs() < 1e-12);
         }
     }
+}
+
+/// A step that has grown at rest passes over a whole slip where the swinging push is held at all of its stages.
+#[test]
+fn slips_that_a_swinging_push_begins_are_not_passed_over() {
+    let (half, friction, density) = (
+        [0.884_912_661_9, 0.684_095_049_6, 0.172_552_809_1],
+        0.338_680_991_6,
+        1.0,
+    );
+    let (strength, rate, phase) = (4.095_088_527_2, 7.864_993_351_2, 0.804_513_300_6);
+    let (direction, most, end) = (3.013_477_054_4f64, friction * GRAVITY, 1.5);
+    let force = move |t: f64| strength * (rate * t + phase).sin();
+    // Friction takes away what it can of each short step.
+    let (parts, [mut x, mut v]) = (30_000, [0.0, 0.0f64]);
+    let step = end / f64::from(parts);
+    for i in 0..parts {
+        let pushed = v + step * force((f64::from(i) + 0.5) * step);
+        let slip = pushed - pushed.clamp(-most * step, most * step);
+        x += 0.5 * (v + slip) * step;
+        v = slip;
+    }
+    let mut scene = Scene::new();
+    let floor = Body::fixed(Shape::plane()).friction(friction);
+    scene.add(floor).unwrap();
+    let cuboid = Body::new(Shape::cuboid(half).unwrap()).density(density);
+    let at = [0.0, 0.0, half[2]];
+    scene.add(cuboid.friction(friction).position(at)).unwrap();
+    let (q, v) = scene.start();
+    let swung = Swung {
+        contacts: scene.fixed_contacts().unwrap(),
+        mass: 8.0 * density * half.iter().product::<f64>(),
+        along: [direction.cos(), direction.sin()],
+        force: Box::new(force),
+    };
+    let mut driver = EventDriven::new(ContactModel::new(swung))
+        .unwrap()
+        .rtol(1e-6);
+    let start = Start::at(0.0).q(&q).v(&v);
+    let run = driver.integrate(&start, end).unwrap();
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    let moved = run.state()[0] * direction.cos() + run.state()[1] * direction.sin();
+    let off = moved - x;
+    assert!(off.abs() < 2e-5, "{off:e} of {x}");
+    assert!(run.events().len() > 4);
 }

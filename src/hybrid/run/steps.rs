@@ -28,6 +28,9 @@ pub(crate) const SHORTER: f64 = 0.95;
 /// What a flow does in this part of a run is to be seen, where no time scale is stated: in longer steps it
 /// is asked at so many places whether a clock switches it.
 const SHORTEST: f64 = 0.01;
+/// A state that moves by fewer tolerances in that time is all but at rest: a force that is beyond what holds a body
+/// by the error of its guard accelerates it no more.
+const MOVES: f64 = 100.0;
 const PLACES: [u8; 5] = [8, 16, 32, 64, 128];
 /// Looks behind a crossing at how the field changes, before a whole step is made: the first may be at
 /// a place too far to tell.
@@ -114,7 +117,7 @@ impl<B: Buffer> Steps<B> {
         let step = match settings.fixed_step.or(settings.first_step) {
             Some(_) => step,
             // A guess that would not move the time is too short.
-            None => step.max(16.0 * state.least_step()).min(most),
+            None => (self.from_rest(state, step).max(16.0 * state.least_step())).min(most),
         };
         self.lengths.next = step;
         state.last_step = step;
@@ -141,6 +144,10 @@ impl<B: Buffer> Steps<B> {
         } else {
             let step = lesser(self.lengths.next, self.longest);
             if lesser(step, remaining) > self.unseen {
+                let step = match self.looks {
+                    0 => step,
+                    _ => self.from_rest(state, step),
+                };
                 self.until_switch(context, state, step)
             } else {
                 step
@@ -157,6 +164,16 @@ impl<B: Buffer> Steps<B> {
         };
         let most = lesser(proposed * slack, settings.max_step);
         Ok(Proposal::new(state.t, proposed, most, remaining))
+    }
+
+    /// A step; no longer than what is to be seen in a run where the motion behind a crossing, or at the start, is
+    /// all but none: steps that grew at rest say nothing of it, and may have all their stages where forces that set
+    /// it in motion have gone again.
+    fn from_rest(&self, state: &State<B>, step: f64) -> f64 {
+        let speed = state.tolerance.norm(state.field(), state.x.get());
+        let longest = greater(self.unseen, 16.0 * state.least_step());
+        let moves = speed * longest >= MOVES;
+        if moves { step } else { lesser(step, longest) }
     }
 
     /// A step, or its part up to where the flow has been switched by a clock.
