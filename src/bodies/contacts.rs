@@ -7,8 +7,8 @@ use super::narrow_phase::FEATURES;
 use super::pose::{frame, halves};
 use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
 use crate::mechanics::{
-    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, TreeBody,
-    Wanted,
+    ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Passage, Reach,
+    TreeBody, Wanted,
 };
 use crate::{InputError, validate};
 
@@ -353,6 +353,15 @@ impl ContactSource for Scene {
             size: placed.radius,
             is_there: placed.is_there,
         })
+    }
+
+    fn pair(&self, contact: usize) -> usize {
+        contact / FEATURES
+    }
+
+    fn meets(&self, contact: usize, passage: &Passage<'_>) -> bool {
+        self.contact_of(contact)
+            .is_none_or(|(a, b, _)| self.pair_meets([a, b], passage))
     }
 
     /// Fills with the contacts of a configuration, pair by pair in rising order.

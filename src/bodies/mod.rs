@@ -48,7 +48,7 @@
 
 // Inside: `shapes`, `pose` (where a body is), `body` (its properties), `scene` (its bodies), `motion`
 // (the scene as a mechanical system), `contacts` (as a source of contacts), `broad_phase` (pairs of
-// bodies that may touch), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
+// bodies that may touch), `passage` (whether they do on a way), `narrow_phase` (contact points of two shapes), `parry_shape` (shapes of
 // parry), `queries` (distances, overlaps, rays), `changes` (bodies that come and go), `document` (as text),
 // `fixed_contacts`, `free_contact`, `joints` (terms of the compliant driver).
 
@@ -65,6 +65,7 @@ mod motion;
 mod narrow_phase;
 #[cfg(feature = "parry")]
 mod parry_shape;
+mod passage;
 mod pose;
 mod queries;
 mod scene;

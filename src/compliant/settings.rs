@@ -27,7 +27,9 @@ pub enum StepFriction {
     /// cushion `(dt + τ) μ |v_t|`, and bodies that pass each other this near push each other.
     Cone,
     /// At most `μ` times the normal impulse of the law at the start of the step
-    /// ([`Problem::lag_friction`](super::Problem::lag_friction)): the bound is one step old.
+    /// ([`Problem::lag_friction`](super::Problem::lag_friction)): the bound is one step old. Contacts press from
+    /// `(dt + τ)` times their approach on, along the normals of the start: a body that passes beside an edge this
+    /// near is braked, however short the steps are.
     Lagged {
         /// The slip below which friction is proportional to it (m/s); 1e-4 is usual.
         slip: f64,

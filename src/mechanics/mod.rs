@@ -70,7 +70,8 @@ pub(crate) mod trees;
 pub use check::{check_mechanics, check_mechanics_until};
 pub use constraints::UnilateralConstraints;
 pub use contact::{
-    ContactParameters, ContactSet, ContactSource, Contacts, Reach, RowBlock, TreeBody, Wanted,
+    ContactParameters, ContactSet, ContactSource, Contacts, Passage, Reach, RowBlock, TreeBody,
+    Wanted,
 };
 pub use contact_model::ContactModel;
 #[cfg(feature = "dual")]

@@ -18,6 +18,7 @@ mod listed;
 mod metrics;
 mod moments_refused;
 mod numbers_of_the_guide;
+mod passing;
 mod patches;
 mod problems;
 mod properties;

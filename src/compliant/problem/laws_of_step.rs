@@ -41,8 +41,8 @@ impl Problem {
     ///     s = v̂_n − v_n       v̂_n = −φ₀/(dt + τ) for φ₀ ≤ 0, and −φ₀/dt for φ₀ > 0
     /// ```
     ///
-    /// A contact presses where it would close within the step: nothing glides on a cushion, and
-    /// bodies that pass each other do not touch. Where the near-rigid limit holds, a contact hardens
+    /// A contact presses where it would close within the step, by its rows at the start: nothing glides on a
+    /// cushion. (The driver leaves out contacts that pass each other on their way.) Where the near-rigid limit holds, a contact hardens
     /// to `R_h = R_n/1000`, or to its stiffness, from ten times the load on that its own bodies would
     /// make: `s₁ = 10 R_n max |J_b (v* − v0)|/w`, the greater of its bodies `b`. So a heavy body does not
     /// sink into a light one, and an impact leaves no rebound.

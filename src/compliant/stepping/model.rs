@@ -5,7 +5,7 @@ use std::any::Any;
 
 use crate::compliant::{Axis, Problem, RigidPair};
 use crate::mechanics::{
-    ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, TreeBody, Wanted,
+    ContactSet, ContactSource, Contacts, Measured, MechanicalSystem, Passage, TreeBody, Wanted,
 };
 use crate::{InputError, validate};
 
@@ -29,6 +29,14 @@ impl ContactSource for Measured<&(dyn SteppedSystem + '_)> {
 
     fn contact_count(&self) -> Option<usize> {
         self.system.contact_count()
+    }
+
+    fn pair(&self, contact: usize) -> usize {
+        self.system.pair(contact)
+    }
+
+    fn meets(&self, contact: usize, passage: &Passage<'_>) -> bool {
+        self.system.meets(contact, passage)
     }
 
     fn body_of_tree(&self, tree: usize) -> Option<TreeBody> {

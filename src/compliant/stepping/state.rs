@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::columns::Columns;
 use super::model::{StepState, StepTerm, SteppedSystem};
 use super::motion::FreeMotion;
+use super::passing::Passing;
 use super::scheme::Scheme;
 use super::sleep::Sleepers;
 use super::statistics::{StepStatistics, StepTimes};
@@ -71,6 +72,7 @@ pub(super) struct Core {
     pub(super) contacts: Contacts,
     /// The list of contacts before this one.
     pub(super) listed: Contacts,
+    pub(super) passing: Passing,
     /// The sizes of the system at the start.
     pub(super) sizes: Arc<Sizes>,
     /// A step was begun, and has not come back where the system panicked.
@@ -231,6 +233,7 @@ impl Core {
             motion: FreeMotion::default(),
             contacts: Contacts::new(),
             listed: Contacts::new(),
+            passing: Passing::default(),
             pressing: Vec::new(),
             next_pressing: Vec::new(),
             sleepers: Box::default(),
@@ -273,6 +276,7 @@ impl Core {
 
     /// Lists the contacts that the first step can reach by the velocities of the start.
     pub(super) fn list_at_start(&mut self, system: &dyn SteppedSystem) -> Result<(), InputError> {
+        self.passing.clear();
         self.list_contacts(system, self.settings.dt, Known::Start)
     }
 
@@ -298,6 +302,10 @@ impl Core {
             .fill(system, &self.q, &self.v, set, &mut self.contacts)?;
         // Sources may leave out contacts of which all trees sleep, and need not.
         self.contacts.remove_within(self.sleepers.asleep());
+        if !self.passing.is_empty() {
+            let passes = |contact| self.passing.holds(system.pair(contact));
+            self.contacts.remove_numbers(passes);
+        }
         Ok(())
     }
 

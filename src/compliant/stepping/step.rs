@@ -57,6 +57,7 @@ impl Core {
     /// Begins a step; its memory is rebuilt where the system panicked in the last one.
     pub(super) fn begin_step(&mut self, system: &dyn SteppedSystem) {
         self.blow.clear();
+        self.passing.clear();
         if std::mem::replace(&mut self.is_stepping, true) {
             self.motion.prepare(system, &self.q);
             self.sleepers.take_back();
@@ -192,8 +193,13 @@ impl Core {
             if list == 1 {
                 self.stiffen(system, dt)?;
             }
+            let closes_within_steps = self.settings.closes_within_steps();
+            if closes_within_steps {
+                let known = if list == 1 { Known::Free } else { Known::End };
+                self.let_pass(system, dt, known)?;
+            }
             began = Instant::now();
-            let is_open = self.settings.closes_within_steps() && self.strays(system, dt);
+            let is_open = closes_within_steps && self.strays(system, dt);
             if list == LISTS || !is_open {
                 break;
             }
@@ -233,7 +239,7 @@ impl Core {
 
     /// The problem of the contacts that are listed, and its solution: from the velocities of the
     /// start, or from those that were found before.
-    fn build_and_solve(
+    pub(super) fn build_and_solve(
         &mut self,
         system: &dyn SteppedSystem,
         dt: f64,

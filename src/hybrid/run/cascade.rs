@@ -263,7 +263,7 @@ impl<B: Buffer> Cascade<B> {
     /// True when guard `k` was ready before the last transition, which leaves its side as it was.
     fn stays_ready(&self, guards: &GuardTable<B>, k: usize) -> bool {
         let was_before = self.scratch.mode_before.contains(k);
-        let is_same_side = Guard::ahead(k, was_before).sign() == guards.sign[k];
+        let is_same_side = Guard::ahead(k, was_before).sign() * guards.sign[k] > 0.0;
         is_same_side && self.scratch.arming_before[k].is_ready()
     }
 

@@ -117,7 +117,7 @@ impl<B: Buffer> Steps<B> {
         let step = match settings.fixed_step.or(settings.first_step) {
             Some(_) => step,
             // A guess that would not move the time is too short.
-            None => (self.from_rest(state, step).max(16.0 * state.least_step())).min(most),
+            None => (self.at_rest(state, step).max(16.0 * state.least_step())).min(most),
         };
         self.lengths.next = step;
         state.last_step = step;
@@ -146,7 +146,7 @@ impl<B: Buffer> Steps<B> {
             if lesser(step, remaining) > self.unseen {
                 let step = match self.looks {
                     0 => step,
-                    _ => self.from_rest(state, step),
+                    _ => self.at_rest(state, step),
                 };
                 self.until_switch(context, state, step)
             } else {
@@ -169,7 +169,7 @@ impl<B: Buffer> Steps<B> {
     /// A step; no longer than what is to be seen in a run where the motion behind a crossing, or at the start, is
     /// all but none: steps that grew at rest say nothing of it, and may have all their stages where forces that set
     /// it in motion have gone again.
-    fn from_rest(&self, state: &State<B>, step: f64) -> f64 {
+    fn at_rest(&self, state: &State<B>, step: f64) -> f64 {
         let speed = state.tolerance.norm(state.field(), state.x.get());
         let longest = greater(self.unseen, 16.0 * state.least_step());
         let moves = speed * longest >= MOVES;

@@ -424,17 +424,29 @@ impl Contacts {
     /// Removes the contacts all of whose trees sleep; none where `asleep` is empty.
     pub(crate) fn remove_within(&mut self, asleep: &[bool]) {
         let sleeps = |tree: usize| asleep.get(tree).copied().unwrap_or(false);
-        let (mut contacts, mut places, mut values) = (0, 0, 0);
-        let mut start = 0;
         if asleep.is_empty() {
             return;
         }
+        self.remove(|_, places| {
+            // A contact without rows is refused where it is used.
+            let mut trees = places.iter();
+            !places.is_empty() && trees.all(|place| place.width == 0 || sleeps(place.tree))
+        });
+    }
+
+    /// Removes the contacts whose numbers are `gone`.
+    pub(crate) fn remove_numbers(&mut self, gone: impl Fn(usize) -> bool) {
+        self.remove(|of, _| gone(of.contact));
+    }
+
+    /// Removes the contacts that are `gone`.
+    fn remove(&mut self, gone: impl Fn(&ContactParameters, &[Place]) -> bool) {
+        let (mut contacts, mut places, mut values) = (0, 0, 0);
+        let mut start = 0;
         for i in 0..self.len() {
             let own = start..self.ends[i];
             start = own.end;
-            // A contact without rows is refused where it is used.
-            let mut trees = self.places[own.clone()].iter();
-            if !own.is_empty() && trees.all(|place| place.width == 0 || sleeps(place.tree)) {
+            if gone(&self.parameters[i], &self.places[own.clone()]) {
                 continue;
             }
             for place in own {

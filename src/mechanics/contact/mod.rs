@@ -12,4 +12,4 @@ pub(crate) mod gaps;
 pub(crate) mod source;
 
 pub use contacts::{ContactParameters, Contacts, RowBlock};
-pub use source::{ContactSet, ContactSource, Reach, TreeBody, Wanted};
+pub use source::{ContactSet, ContactSource, Passage, Reach, TreeBody, Wanted};

@@ -1,6 +1,8 @@
 //! Sources of [`Contacts`]: which contacts are asked for, and what of them.
 
 use crate::linalg::dot;
+use crate::linalg::scratch::with_zeros;
+use crate::mechanics::configuration;
 use crate::mechanics::contact::gaps::{gap_row, work_size};
 use crate::mechanics::trees::check_trees;
 use crate::mechanics::{
@@ -65,6 +67,21 @@ impl<'a> Reach<'a> {
         validate::not_negative("dt", &[self.dt])?;
         validate::not_negative("margin", &[self.least])
     }
+}
+
+/// A motion in a step, from the coordinates `q` with the velocities `v` for `dt` seconds, beside the contacts of
+/// the step.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Passage<'a> {
+    /// Coordinates at the start of the step.
+    pub q: &'a [f64],
+    /// Velocities.
+    pub v: &'a [f64],
+    /// Length of the step (s).
+    pub dt: f64,
+    /// Contacts of the step: surfaces that lie a little deep on these meet no edge that is lower than that.
+    pub contacts: &'a Contacts,
 }
 
 /// The quantities evaluated beside gaps and normal rows; by default none.
@@ -161,6 +178,21 @@ pub trait ContactSource {
         None
     }
 
+    /// The pair of surfaces of a contact: several contacts may belong to one. Provided: each has its own.
+    fn pair(&self, contact: usize) -> usize {
+        contact
+    }
+
+    /// True where the surfaces of a contact may meet in a motion. A step takes gaps to change by its rows at the
+    /// start, along which surfaces would close that pass beside an edge; it leaves out contacts of which this
+    /// says `false`. Provided: `true`, except for systems with
+    /// [`UnilateralConstraints`](crate::mechanics::UnilateralConstraints), of which gaps are evaluated at 64
+    /// places on the way.
+    fn meets(&self, contact: usize, passage: &Passage<'_>) -> bool {
+        let _ = (contact, passage);
+        true
+    }
+
     /// The body that moves by a tree, where trees are those of free bodies: for the scale and the messages of
     /// drivers. Provided: none.
     fn body_of_tree(&self, tree: usize) -> Option<TreeBody> {
@@ -247,7 +279,40 @@ where
     fn contact_count(&self) -> Option<usize> {
         Some(self.contacts())
     }
+
+    fn meets(&self, contact: usize, passage: &Passage<'_>) -> bool {
+        let Passage { q, v, dt, .. } = *passage;
+        let ends = [self.coordinates() == q.len(), self.dof() == v.len()];
+        if contact >= self.contacts() || ends.contains(&false) {
+            return true;
+        }
+        with_zeros(2 * q.len(), |scratch| {
+            let (rate, place) = scratch.split_at_mut(q.len());
+            configuration::rate(self, q, v, rate);
+            let (mut before, mut least, mut fastest) =
+                (self.gap(contact, q), f64::INFINITY, 0.0f64);
+            for i in 1..=PLACES {
+                let time = dt * f64::from(i) / f64::from(PLACES);
+                for ((place, q), rate) in place.iter_mut().zip(q).zip(&*rate) {
+                    *place = q + time * rate;
+                }
+                let gap = self.gap(contact, place);
+                fastest = fastest.max((gap - before).abs());
+                least = if gap.is_nan() {
+                    f64::NEG_INFINITY
+                } else {
+                    least.min(gap)
+                };
+                before = gap;
+            }
+            // A gap may be less between two places, by half of what it changes by from one to the next.
+            least <= 0.5 * fastest
+        })
+    }
 }
+
+/// Places on the way at which gaps of written constraints are looked at.
+const PLACES: u8 = 64;
 
 /// The number of tangents of all `contacts` contacts.
 ///
