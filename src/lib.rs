@@ -183,6 +183,8 @@
 //!   of the run, unless a time scale is stated ([`EventFunction::time_scale`],
 //!   [`Flow::flow_time_scale`], [`mechanics::MechanicalSystem::time_scale`]). A touch without
 //!   crossing is no event.
+//! * Pulses of `f` that a clock makes while some of the state moves: a step may pass over one of up to two fifths of
+//!   the run, in silence, unless [`Flow::flow_time_scale`] is stated.
 //! * Guards whose rates at crossings differ by more than a million within a run: slow ones are
 //!   refused as grazing, unless [`EventFunction::min_rate`] is stated.
 #![forbid(unsafe_code)]

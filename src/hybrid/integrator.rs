@@ -158,7 +158,8 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
     }
 
     /// The [`time_scale`](crate::EventFunction::time_scale) of event functions that state none (s),
-    /// `INFINITY` where all are smooth wherever the state is. Default: a hundredth of each run. A
+    /// `INFINITY` where all are smooth wherever the state is. Default: a hundredth of each run, and of each part of a
+    /// live one. A
     /// program that makes many short runs, as a controller does, spares most of their samples with a
     /// time scale that is one for all of them: a run of a millisecond needs no more than its steps.
     #[must_use]

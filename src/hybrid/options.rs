@@ -84,8 +84,8 @@ impl Projection {
 /// beside what they move, else 1.8 times, and 1.25 times where some needed a closer look. No window
 /// is so long that two samples are farther apart in time than the shortest
 /// [`time_scale`](crate::EventFunction::time_scale) of a guard. For those that state none it is
-/// that of the [integrator](crate::Integrator::time_scale), else a hundredth of the run; affine ones
-/// need none.
+/// that of the [integrator](crate::Integrator::time_scale), else a hundredth of the run, or of the
+/// part of a live one; affine ones need none.
 ///
 /// If all event functions that are watched are declared [affine](crate::EventFunction::is_affine)
 /// or state a [largest rate](crate::EventFunction::max_rate), a step is looked at in windows only if

@@ -81,7 +81,9 @@ pub trait Flow {
 
     /// The shortest time (s) in which `f` does something of its own that the state does not show
     /// before: a pulse, a switch by the clock. Stages of steps are never farther apart in time. The
-    /// provided `None` sets no bound: the error test alone chooses the steps.
+    /// provided `None` sets no bound: the error test alone chooses the steps, and may pass over pulses that last up to
+    /// two fifths of a run, in silence. Only where the whole state rests, but for rounding, `f` is evaluated at places
+    /// a hundredth of the run apart, to find what sets it in motion.
     fn flow_time_scale(&self) -> Option<f64> {
         None
     }

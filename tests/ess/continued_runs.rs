@@ -367,3 +367,41 @@ fn chunks_of_a_few_ulps_about_a_crossing_do_not_lose_it() {
         }
     }
 }
+
+/// Pulses of a clock that last a fiftieth and more of the second part of a live run, behind a part of 200 times its
+/// length; and a first part so short that its samples, kept on, would take millions of windows.
+#[test]
+fn parts_of_live_runs_are_sampled_by_their_own_length() {
+    for seed in 0..60 {
+        let mut draw = SplitMix64(seed);
+        let (centre, half) = (draw.between(1000.5, 1004.5), draw.between(0.05, 0.25));
+        let decay = Sketch::new(1, |_, x, _, dx| dx[0] = -0.01 * x[0]);
+        let pulse = decay.events([Watch::BOTH], move |_, t, _, _| {
+            let z = (t - centre) / half;
+            (1.0 - z * z) / (1.0 + z * z)
+        });
+        let mut integrator = Integrator::new(&pulse).unwrap();
+        let mut live = integrator.live(&Start::at(0.0).x(&[1.0])).unwrap().keep();
+        live.advance(1000.0, &[]).unwrap();
+        live.advance(1005.0, &[]).unwrap();
+        let run = live.run().unwrap();
+        assert_eq!(run.crossings().len(), 2, "{seed} {centre} {half}");
+    }
+    let ball = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -9.81]));
+    let ball = ball
+        .events([Watch::FALLING], |_, _, x, _| x[0])
+        .reset(|_, _, x, _| {
+            x[1] *= -0.9;
+            Ok(())
+        });
+    let mut integrator = Integrator::new(&ball).unwrap();
+    let mut live = integrator
+        .live(&Start::at(0.0).x(&[1.0, 0.0]))
+        .unwrap()
+        .keep();
+    for end in [1e-6, 3.0] {
+        live.advance(end, &[]).unwrap();
+    }
+    let windows = live.run().unwrap().statistics().windows;
+    assert!(windows < 1000, "{windows}");
+}

@@ -2,6 +2,7 @@
 //! searches that are switched off or end.
 
 use std::cell::Cell;
+use std::f64::consts::PI;
 use std::rc::Rc;
 
 use saltation::{
@@ -257,5 +258,39 @@ fn the_terms_of_a_guard_are_those_of_its_mode() {
             assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
             assert_eq!(run.crossings().len(), 12, "{what}");
         }
+    }
+}
+
+/// Pulses of a clock set a state at rest in motion, from a fiftieth to a third of the run long.
+#[test]
+fn pulses_on_a_state_at_rest_are_seen() {
+    for seed in 0..200 {
+        let mut draw = SplitMix64(seed);
+        let half = 0.5 * 10f64.powf(draw.between(-1.7, -0.5));
+        let centre = draw.between(half, 1.0 - half);
+        let strength = draw.between(0.5, 5.0) / half;
+        let kind = seed % 3;
+        let pushed = Sketch::new(2, move |t, _, _, dx| {
+            let z = (t - centre) / half;
+            // A bump, half a wave, and a switch: their integrals over z are these.
+            let pulse = match kind {
+                _ if z.abs() >= 1.0 => 0.0,
+                0 => (1.0 - z * z).powi(3) * 35.0 / 32.0,
+                1 => (0.5 * PI * z).cos() * 0.25 * PI,
+                _ => 0.5,
+            };
+            dx.copy_from_slice(&[strength * pulse, 0.0]);
+        });
+        let whole = strength * half;
+        let pushed = pushed.events([Watch::RISING], move |_, _, x, _| x[0] - 0.5 * whole);
+        let mut integrator = Integrator::new(&pushed).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0, 1.0]), 1.0)
+            .unwrap();
+        assert_eq!(run.crossings().len(), 1, "{seed} {centre} {half}");
+        let off = run.state()[0] / whole - 1.0;
+        // A step with stages on either side of a switch is off by more than these tell.
+        let allowed = if kind == 2 { 1e-2 } else { 1e-4 };
+        assert!(off.abs() < allowed, "{seed} {centre} {half}: {off:e}");
     }
 }

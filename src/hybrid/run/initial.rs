@@ -43,6 +43,7 @@ pub(crate) fn start<S: System + ?Sized, B: Buffer>(
     }
     sides?;
     arm(context, state, guards)?;
+    steps.begin_part(system, state);
     steps.choose(context, state);
     Ok(())
 }

@@ -115,7 +115,12 @@ fn run_on<S: System + ?Sized, B: Buffer>(
 ) -> Result<bool, Stop> {
     match entry {
         Entry::Start(mode) => initial::start(context, run, mode, observer)?,
-        Entry::GoOn => run.cascade.stopping.clear(),
+        Entry::GoOn => {
+            run.cascade.stopping.clear();
+            let (state, guards) = (&run.state, &run.guards);
+            (run.search).begin_part(context.system, context.settings, state, guards);
+            run.steps.begin_part(context.system, state);
+        }
     }
     loop {
         context.settings.limits.interrupt.check()?;

@@ -6,6 +6,7 @@ use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::hybrid::search::StepEnd;
 use crate::hybrid::table::{GROWTH, State};
+use crate::linalg::scratch::with_zeros;
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::{
     Adaptive, Buffer, FieldAt, Look, STAGES_APART, Tolerance, Tsitouras, first_step, greater,
@@ -80,6 +81,14 @@ impl<B: Buffer> Steps<B> {
             .map(|step| lesser(step, settings.max_step));
     }
 
+    /// A run begins, or the next part of a live one: says what is to be seen in it.
+    pub(crate) fn begin_part<S: System + ?Sized>(&mut self, system: &S, state: &State<B>) {
+        self.unseen = match system.flow_time_scale() {
+            None => SHORTEST * (state.tf - state.t),
+            Some(_) => f64::INFINITY,
+        };
+    }
+
     /// Chooses a first step: fixed, given, or by an Euler step.
     pub(crate) fn choose<S: System + ?Sized>(
         &mut self,
@@ -88,10 +97,6 @@ impl<B: Buffer> Steps<B> {
     ) {
         let settings = context.settings;
         self.looks = 0;
-        self.unseen = match context.system.flow_time_scale() {
-            None => SHORTEST * (state.tf - state.t),
-            Some(_) => f64::INFINITY,
-        };
         let most = settings.max_step.min(state.tf - state.t);
         let step = match (settings.fixed_step, settings.first_step) {
             (Some(step), _) | (None, Some(step)) => step,
@@ -176,7 +181,7 @@ impl<B: Buffer> Steps<B> {
         if moves { step } else { lesser(step, longest) }
     }
 
-    /// A step, or its part up to where the flow has been switched by a clock.
+    /// A step, or its part up to where the flow has been switched by a clock, or has set a state at rest in motion.
     #[cold]
     fn until_switch<S: System + ?Sized>(
         &self,
@@ -189,8 +194,23 @@ impl<B: Buffer> Steps<B> {
         let [.., most] = PLACES;
         let places = PLACES.into_iter().find(is_enough).unwrap_or(most);
         let State { t, x, mode, .. } = state;
-        let until = (context.system).until_switch(*t, x.get(), mode, length, places.into());
-        if until < length { until } else { step }
+        let (x, system) = (x.get(), context.system);
+        let until = system.until_switch(*t, x, mode, length, places.into());
+        if until < length {
+            return until;
+        }
+        if is_set_in_motion(x, state.field(), length) {
+            return step;
+        }
+        let parts = f64::from(places);
+        with_zeros(x.len(), |field| {
+            let mut times = (1..=places).map(|place| length * f64::from(place) / parts);
+            let found = times.find(|time| {
+                context.flow(t + time, x, mode, field);
+                is_set_in_motion(x, field, length)
+            });
+            found.unwrap_or(step)
+        })
     }
 
     /// Tries steps until one passes the error test; gives its length.
@@ -337,6 +357,12 @@ fn other_step<B: Buffer>(
         curvature_before: change_before / last,
     };
     look.other_step(step)
+}
+
+/// True when a field moves the state in a step of this length.
+fn is_set_in_motion(x: &[f64], field: &[f64], step: f64) -> bool {
+    let moved = |(x, f): (&f64, &f64)| (step * f).abs() > f64::EPSILON * x.abs();
+    x.iter().zip(field).any(moved)
 }
 
 /// True when the state moves in a step of this length, or rests.

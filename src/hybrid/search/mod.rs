@@ -117,9 +117,25 @@ impl<B: Buffer> GuardSearch<B> {
         }
     }
 
-    /// Forgets the last run. Samples are never farther apart than time scales allow; where neither
-    /// guards nor settings state one, a run has a hundred samples at least.
+    /// Forgets the last run.
     pub(crate) fn begin<S: EventFunction + ?Sized>(
+        &mut self,
+        system: &S,
+        settings: &Settings,
+        state: &State<B>,
+        guards: &GuardTable<B>,
+    ) {
+        self.pace = Pace::FREE;
+        self.begin_part(system, settings, state, guards);
+        self.is_declared = self.samples.are_declared(system, settings, guards);
+        self.passed_over = true;
+        self.inside = None;
+        self.hovers.fill(false);
+    }
+
+    /// A run begins, or the next part of a live one. Samples are never farther apart than time scales allow; where
+    /// neither guards nor settings state one, it has a hundred samples at least.
+    pub(crate) fn begin_part<S: EventFunction + ?Sized>(
         &mut self,
         system: &S,
         settings: &Settings,
@@ -133,11 +149,7 @@ impl<B: Buffer> GuardSearch<B> {
             None if system.is_affine(k) => None,
             scale => Some(scale.unwrap_or(of_others)),
         });
-        self.pace = Pace::of(apart.fold(f64::INFINITY, f64::min));
-        self.is_declared = self.samples.are_declared(system, settings, guards);
-        self.passed_over = true;
-        self.inside = None;
-        self.hovers.fill(false);
+        self.pace.allow(apart.fold(f64::INFINITY, f64::min));
     }
 
     /// Forgets which guards lie on their surface: a reset has changed the state, and the speed of

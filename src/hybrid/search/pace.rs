@@ -63,6 +63,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
+    /// No bounds: at the start of a run.
     pub(super) const FREE: Self = Self {
         next: f64::INFINITY,
         settled: f64::INFINITY,
@@ -70,13 +71,10 @@ impl Pace {
         longest: f64::INFINITY,
     };
 
-    /// At the start of a run whose samples may be so far apart (s).
-    pub(super) fn of(apart: f64) -> Self {
-        Self {
-            apart,
-            longest: apart / (LAST * WIDEST),
-            ..Self::FREE
-        }
+    /// Samples may be so far apart (s).
+    pub(super) fn allow(&mut self, apart: f64) {
+        self.apart = apart;
+        self.longest = apart / (LAST * WIDEST);
     }
 
     /// Length of the next window (s), no less than `least`, which times resolve.
