@@ -18,6 +18,8 @@ const BETTER: f64 = 0.125;
 const MOST_HALVINGS: usize = 50;
 /// Shortest step, in parts of what is moved: rounding then is a millionth of the difference.
 const LEAST: f64 = 1_048_576.0 * f64::EPSILON;
+/// A state moves by its step in so many steps of the time where it is slow.
+const SLOW: f64 = 100.0;
 /// Steps shorter by this part, and by twice that, see almost the same of a function, and another
 /// rounding.
 const BESIDE: f64 = 1.0 / 64.0;
@@ -153,7 +155,7 @@ impl Parts {
 /// Derivative of the map `g(t, x, out)`, from states to states, along a line, with a step that is
 /// shortened until `g` is straight along it, into the first of three vectors; returns an entry of
 /// it that no step resolves, if there is one. Four evaluations where no step is shortened, and two more where
-/// the time moves by less than the clock shows while the state moves by its step.
+/// time and state move apart.
 pub(crate) fn resolved_along<E>(
     mut g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
     line: Line<'_>,
@@ -162,12 +164,16 @@ pub(crate) fn resolved_along<E>(
     behind: &mut [f64],
 ) -> Result<Option<usize>, E> {
     let Line { t, x, dt, dx } = line;
-    let hidden = dt != 0.0 && state_step(x, dx) * dt.abs() < least_time_step(t);
-    let (line, in_time) = if hidden {
-        let in_time = by_time(&mut g, line, out.len(), point, behind)?;
+    // In one step where both move alike: by less than the clock shows, or so slowly that the state would move by
+    // its rounding in the step of the time, the state is moved by itself.
+    let time_moved = state_step(x, dx) * dt.abs();
+    let is_apart = time_moved < least_time_step(t) || time_moved > SLOW * CENTRAL;
+    let both_move = dt != 0.0 && largest(dx) > 0.0;
+    let (line, in_time) = if both_move && is_apart {
+        let in_time = by_time(&mut g, line, time_moved, point, behind)?;
         (Line { dt: 0.0, ..line }, in_time)
     } else {
-        (line, Vec::new())
+        (line, InTime::default())
     };
     let mut within =
         |part: f64, out: &mut [f64]| vector_within(part, &mut g, line, out, point, behind);
@@ -177,25 +183,53 @@ pub(crate) fn resolved_along<E>(
     let rounding = |i: usize, part: f64| 4.0 * f64::EPSILON / ENOUGH * x[i].abs() / (part * step);
     let parts = Parts::along(1.0, line, |_| 1.0);
     let found = resolve(parts, within, rounding, [&mut *out, half, beside])?;
-    for (out, in_time) in out.iter_mut().zip(in_time) {
+    for (out, in_time) in out.iter_mut().zip(in_time.out) {
         *out += dt * in_time;
     }
-    Ok(found.unknown)
+    Ok(found.unknown.or(in_time.unknown))
 }
 
-/// The derivative of `g` by the time alone.
+/// The derivative of `g` by the time alone, with a step of `longest` (s) that is shortened until `g` is straight along
+/// it, and an entry that no step resolves.
 #[cold]
 fn by_time<E>(
-    g: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
+    g: &mut impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
     Line { t, x, .. }: Line<'_>,
-    len: usize,
+    longest: f64,
     point: &mut [f64],
     behind: &mut [f64],
-) -> Result<Vec<f64>, E> {
-    let mut out = vec![0.0; len];
-    let (dt, dx) = (1.0, &vec![0.0; x.len()][..]);
-    vector_within(1.0, g, Line { t, x, dt, dx }, &mut out, point, behind)?;
-    Ok(out)
+) -> Result<InTime, E> {
+    let still = vec![0.0; x.len()];
+    let line = Line {
+        t,
+        x,
+        dt: 1.0,
+        dx: &still,
+    };
+    let step = step_along(t, x, 1.0, &still);
+    let mut within =
+        |part: f64, out: &mut [f64]| vector_within(part, &mut *g, line, out, point, behind);
+    let start = (longest / step).max(1.0);
+    let [mut out, mut half, mut beside] = [(); 3].map(|()| still.clone());
+    within(start, &mut out)?;
+    let rounding = |i: usize, part: f64| 4.0 * f64::EPSILON / ENOUGH * x[i].abs() / (part * step);
+    let parts = Parts {
+        start,
+        user: start,
+        least: least_time_step(t) / step,
+    };
+    let found = resolve(parts, within, rounding, [&mut out, &mut half, &mut beside])?;
+    Ok(InTime {
+        out,
+        unknown: found.unknown,
+    })
+}
+
+/// A derivative by the time alone.
+#[derive(Default)]
+struct InTime {
+    out: Vec<f64>,
+    unknown: Option<usize>,
 }
 
 /// Largest difference between differences over steps beside a `part` and the one over it: its

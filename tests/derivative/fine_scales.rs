@@ -311,3 +311,39 @@ fn the_unit_of_time_does_not_decide_what_is_a_corner() {
         assert!(off < 1e-8, "{y} {off:e}");
     }
 }
+
+/// A clock that takes up to 10¹⁰ s, and a reset of which nothing is written, with and without a part that changes with
+/// the time: differences are those of a clock of one second.
+#[test]
+fn resets_of_slow_clocks_have_their_derivatives() {
+    for scale in [1.0, 1e3, 1e5, 1e7, 1e8, 1e10] {
+        for swing in [0.0, 0.4] {
+            let system = Sketch::new(2, move |_, x, _, dx| {
+                dx.copy_from_slice(&[1.0 / scale, -x[1] / scale]);
+            });
+            let system = system
+                .events([Watch::RISING], |_, _, x, _| x[0] - 1.0)
+                .reset(move |t, _, x, _| {
+                    (x[0], x[1]) = (0.0, (3.0 * x[1]).cos() + swing * (t / scale).sin());
+                    Ok(())
+                });
+            let (x, y, end): (f64, f64, f64) = (0.3, 1.2, 1.5);
+            let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10);
+            let derivative = integrator
+                .derivative(&Start::at(0.0).x(&[x, y]), end * scale)
+                .unwrap();
+            let matrix = derivative.matrix().unwrap();
+            // At the crossing, after `1 − x`, and at the end.
+            let at = 1.0 - x;
+            let (before, left) = (y * (-at).exp(), (at - end).exp());
+            let by_y = -3.0 * (3.0 * before).sin() * (-at).exp() * left;
+            let after = (3.0 * before).cos() + swing * at.sin();
+            let by_x = (-3.0 * (3.0 * before).sin() * before - after - swing * at.cos()) * left;
+            let off = [matrix[(1, 1)] - by_y, matrix[(1, 0)] - by_x];
+            assert!(
+                off.iter().all(|off| off.abs() < 2e-8),
+                "{scale:e} {swing}: {off:?}"
+            );
+        }
+    }
+}
