@@ -26,13 +26,16 @@
 //! would without.
 
 use super::failure::CompliantFailure;
-use super::newton::graph::ALONE;
+use super::newton::graph::{ALONE, Islands};
 use super::{Problem, Solver, StepSolution};
 use crate::linalg::dot;
 use crate::{InputError, validate};
 
 /// Halvings of the search for coefficients that gain no energy.
 const HALVINGS: usize = 12;
+
+/// Bodies with a gap of this part of the smaller one touch.
+const TOUCHING: f64 = 1e-6;
 
 /// Rounding of energies.
 const ROUNDING: f64 = 1e-9;
@@ -46,6 +49,7 @@ pub(super) struct Blow {
     rebounds: Vec<Rebound>,
     /// Coefficients were brought down.
     pub(super) is_limited: bool,
+    islands: Islands,
     shares: Vec<Share>,
 }
 
@@ -85,6 +89,7 @@ impl Blow {
             solver: Solver::new(),
             rebounds: Vec::new(),
             is_limited: false,
+            islands: Islands::default(),
             shares: Vec::new(),
         })
     }
@@ -142,9 +147,7 @@ impl Blow {
     fn aim(&mut self, first: Parts<'_>) {
         for rebound in &self.rebounds {
             let contact = rebound.contact;
-            let island = self
-                .problem
-                .island_of(contact, &first.solver.islands.of_tree);
+            let island = self.problem.island_of(contact, &self.islands.of_tree);
             match self.shares.get(island).map(|share| share.factor) {
                 Some(factor) if factor > 0.0 => {
                     self.problem.rebound(contact, factor * rebound.target);
@@ -154,9 +157,22 @@ impl Blow {
         }
     }
 
+    /// Leaves out the contacts of bodies that are apart and do not meet in the step: the velocities behind a blow move
+    /// bodies in the next one only. Which of them are listed depends on the margin.
+    fn part(&mut self, first: Parts<'_>) {
+        let impulses = first.solver.solution().impulses();
+        let rounding = first.solver.settings.rest_speed * self.problem.dt;
+        for (term, impulse) in self.problem.contacts.iter_mut().zip(impulses) {
+            let touching = rounding.max(TOUCHING * term.parameters.size.unwrap_or(0.0));
+            term.is_apart = impulse[0] <= 0.0 && term.parameters.gap > touching;
+        }
+        let whole = !first.solver.settings.islands;
+        self.islands.find(&self.problem, whole);
+    }
+
     /// The most energy that each island may have.
     fn bound(&mut self, first: Parts<'_>) {
-        let (of_tree, end) = (&first.solver.islands.of_tree, first.solver.solution().v());
+        let (of_tree, end) = (&self.islands.of_tree, first.solver.solution().v());
         let none = Share {
             factor: 1.0,
             low: 0.0,
@@ -165,7 +181,7 @@ impl Blow {
             energy: 0.0,
         };
         self.shares.clear();
-        self.shares.resize(first.solver.islands.len(), none);
+        self.shares.resize(self.islands.len(), none);
         for (tree, &island) in of_tree.iter().enumerate() {
             if island == ALONE {
                 continue;
@@ -178,18 +194,22 @@ impl Blow {
         for (contact, impulse) in first.solver.solution().impulses().iter().enumerate() {
             let island = first.problem.island_of(contact, of_tree);
             let velocity = first.problem.contact_velocity(contact, end);
-            self.shares[island].most -= velocity.map_or(0.0, |v| dot(impulse, &v));
+            if let Some(share) = self.shares.get_mut(island) {
+                share.most -= velocity.map_or(0.0, |v| dot(impulse, &v));
+            }
         }
         for (contact, moment) in first.solver.solution().moments().iter().enumerate() {
             let island = first.problem.island_of(contact, of_tree);
             let turning = first.problem.angular_velocity(contact, end);
-            self.shares[island].most -= dot(moment, &turning);
+            if let Some(share) = self.shares.get_mut(island) {
+                share.most -= dot(moment, &turning);
+            }
         }
     }
 
     /// The energy that each island has, less what rows gave it in the blow.
     fn weigh(&mut self, first: Parts<'_>) {
-        let of_tree = &first.solver.islands.of_tree;
+        let of_tree = &self.islands.of_tree;
         let (before, after) = (first.solver.solution(), self.solver.solution());
         let v = after.v();
         self.shares.iter_mut().for_each(|share| share.energy = 0.0);
@@ -245,6 +265,7 @@ impl Blow {
         self.problem.copy(first.problem);
         self.solver.settings.clone_from(&first.solver.settings);
         self.is_limited = false;
+        self.part(first);
         self.bound(first);
         self.solve(first)?;
         for halving in 0..=HALVINGS {

@@ -161,3 +161,47 @@ fn a_bounce_at_ten_milliseconds_falls_short_by_so_much() {
         assert!((0.04..0.09).contains(&short), "{height} {short}");
     }
 }
+
+/// What a box gives back does not depend on which of its corners were listed without touching: neither on the margin of
+/// the list, nor on a ball that slides far away and is never touched.
+#[test]
+fn rebounds_do_not_depend_on_what_is_listed() {
+    for seed in 0..150 {
+        let mut draw = SplitMix64(seed);
+        let mut scene = Scene::new();
+        scene.add(Body::fixed(Shape::plane())).unwrap();
+        let mut number = |low: f64, high: f64| draw.between(low, high);
+        let cuboid = Body::new(Shape::cuboid([0.1, 0.05, 0.03]).unwrap())
+            .restitution(0.6)
+            .friction(0.5)
+            .position([0.0, 0.0, 0.25])
+            .orientation([(); 4].map(|()| number(-1.0, 1.0)))
+            .velocity([0.0, 0.0, -number(0.0, 2.0)])
+            .angular_velocity([(); 3].map(|()| number(-3.0, 3.0)));
+        scene.add(cuboid).unwrap();
+        let ball = Body::new(Shape::sphere(0.05).unwrap());
+        let ball = ball.position([5.0, 0.0, 0.05]).velocity([1.0, 0.0, 0.0]);
+        scene.add(ball).unwrap();
+        let end = |margin: f64, is_alone: bool| {
+            let (q, v) = scene.start();
+            let solver = Solver::new().rtol(1e-10).islands(is_alone);
+            let mut stepper = Compliant::new(scene.clone())
+                .unwrap()
+                .time_step(5e-3)
+                .least_margin(margin)
+                .solver(solver);
+            let start = Start::at(0.0).q(&q).v(&v);
+            let run = stepper.integrate(&start, 0.3).unwrap();
+            run.completed().unwrap().state().as_slice()[14..20].to_vec()
+        };
+        let narrow = end(1e-3, true);
+        for margin in [0.1, 6.0] {
+            let wide = end(margin, true);
+            let off = narrow.iter().zip(&wide).map(|(a, b)| (a - b).abs());
+            assert!(
+                off.fold(0.0, f64::max) < 1e-2,
+                "{seed} {margin}: {narrow:?} {wide:?}"
+            );
+        }
+    }
+}

@@ -67,7 +67,8 @@ impl Islands {
         self.of_tree.clear();
         self.of_tree.resize(count, ALONE);
         let links = || {
-            let contacts = problem.contacts.iter().map(|term| term.links);
+            let contacts = problem.contacts.iter().filter(|term| !term.is_apart);
+            let contacts = contacts.map(|term| term.links);
             let rows = problem.rows.iter().filter(|term| !term.is_asleep);
             contacts.chain(rows.map(|term| term.links))
         };
@@ -106,9 +107,11 @@ impl Islands {
         let of_tree = &self.of_tree;
         self.trees.fill(islands, count, |tree| of_tree[tree]);
         let contacts = &problem.contacts;
-        self.contacts.fill(islands, contacts.len(), |i| {
-            of_tree[contacts[i].links.first.tree]
-        });
+        self.contacts
+            .fill(islands, contacts.len(), |i| match contacts[i].is_apart {
+                true => ALONE,
+                false => of_tree[contacts[i].links.first.tree],
+            });
         let rows = &problem.rows;
         self.rows
             .fill(islands, rows.len(), |i| of_tree[rows[i].links.first.tree]);

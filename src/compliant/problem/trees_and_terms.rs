@@ -50,6 +50,8 @@ pub(in crate::compliant) struct ContactTerm {
     pub(in crate::compliant) links: Links,
     /// Regularisation of its moments (1/(kg m²)), whose rows lie behind those of the contact; 0: it has none.
     pub(in crate::compliant) rotational: f64,
+    /// Its bodies do not meet in a blow: it joins no island there, and is not solved.
+    pub(in crate::compliant) is_apart: bool,
 }
 
 impl ContactTerm {
@@ -260,6 +262,7 @@ impl Problem {
                 parameters: *parameters,
                 law,
                 links,
+                is_apart: false,
                 rotational: if has_moments {
                     let w = root_mean_square(&self.response(&self.of_moments(&links), 3)?);
                     softness
