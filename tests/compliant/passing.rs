@@ -228,3 +228,29 @@ fn gaps_of_written_constraints_turn_on_the_way() {
         );
     }
 }
+
+/// A drum is found at one state and not at a nearby one: while it does not press, derivatives do not ask for it.
+#[test]
+fn derivatives_beside_an_idle_drum_are_those_without() {
+    let by_speed = |has_drum: bool| {
+        let mut scene = Scene::new();
+        scene
+            .add(Body::fixed(Shape::plane()).friction(0.3))
+            .unwrap();
+        let cube = Body::new(Shape::cuboid([0.1; 3]).unwrap()).friction(0.3);
+        let cube = cube.position([0.0, 0.0, 0.1]).velocity([2.0, 0.0, 0.0]);
+        scene.add(cube).unwrap();
+        if has_drum {
+            let drum = Body::fixed(Shape::cylinder(0.2, 0.1).unwrap());
+            scene.add(drum.position([0.3, 0.205, 0.2])).unwrap();
+        }
+        let (q, v) = scene.start();
+        let mut stepper = Compliant::new(scene).unwrap();
+        let derivative = stepper
+            .derivative(&Start::at(0.0).q(&q).v(&v), 0.4)
+            .unwrap();
+        derivative.matrix().unwrap()[(0, 9)]
+    };
+    let (beside, alone) = (by_speed(true), by_speed(false));
+    assert!((beside - alone).abs() < 1e-6, "{beside} {alone}");
+}

@@ -10,6 +10,7 @@ use super::columns::Columns;
 use super::model::{StepState, SteppedSystem};
 use super::motion::StepStart;
 use super::state::{Core, Ordered};
+use crate::compliant::StepSolution;
 use crate::compliant::failure::CompliantFailure;
 use crate::mechanics::{ContactSet, Wanted};
 use crate::ode::difference::step_along;
@@ -97,9 +98,13 @@ impl Core {
             });
         }
         work.motion.prepare(step.system, &self.q);
-        work.listed.clear();
-        let listed = self.contacts.all_parameters().iter().map(|c| c.contact);
-        work.listed.extend(listed);
+        self.list_for(work);
+        let (set, wanted) = (ContactSet::Listed(&work.listed), Wanted::default());
+        let found = (step.system).fill(&self.q, set, wanted, &mut work.contacts);
+        if found.is_err() {
+            self.leave_out_idle(step)?;
+            self.list_for(work);
+        }
         work.end_v.clear();
         work.end_v.extend_from_slice(self.solver.solution().v());
         let (nq, rows) = (self.q.len(), columns.nrows());
@@ -142,6 +147,24 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    fn list_for(&self, work: &mut Columns) {
+        work.listed.clear();
+        let listed = self.contacts.all_parameters().iter().map(|c| c.contact);
+        work.listed.extend(listed);
+    }
+
+    /// Leaves out contacts with a gap that do not press, as not all can be found at nearby states, and solves the step
+    /// again: the derivative has no part of them.
+    fn leave_out_idle(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
+        let solutions = [self.solver.solution(), self.blow.last_of(&self.solver)];
+        let solutions = solutions.map(StepSolution::impulses);
+        let presses = |i: usize| solutions.iter().any(|impulses| impulses[i][0] > 0.0);
+        self.contacts
+            .remove_places(|i, of| of.gap > 0.0 && !presses(i));
+        self.build_and_solve(step.system, step.dt, false)?;
+        self.rebound()
     }
 
     /// The change of the velocities after the blow of the step, in the place of those before it.

@@ -288,7 +288,7 @@ impl Core {
     }
 
     /// Makes the blow of the step that was solved, where it has one.
-    fn rebound(&mut self) -> Result<(), CompliantFailure> {
+    pub(super) fn rebound(&mut self) -> Result<(), CompliantFailure> {
         let first = Parts {
             problem: &self.problem,
             solver: &self.solver,

@@ -427,7 +427,7 @@ impl Contacts {
         if asleep.is_empty() {
             return;
         }
-        self.remove(|_, places| {
+        self.remove(|_, _, places| {
             // A contact without rows is refused where it is used.
             let mut trees = places.iter();
             !places.is_empty() && trees.all(|place| place.width == 0 || sleeps(place.tree))
@@ -436,17 +436,22 @@ impl Contacts {
 
     /// Removes the contacts whose numbers are `gone`.
     pub(crate) fn remove_numbers(&mut self, gone: impl Fn(usize) -> bool) {
-        self.remove(|of, _| gone(of.contact));
+        self.remove(|_, of, _| gone(of.contact));
+    }
+
+    /// Removes the contacts at the places of the list that are `gone`.
+    pub(crate) fn remove_places(&mut self, gone: impl Fn(usize, &ContactParameters) -> bool) {
+        self.remove(|i, of, _| gone(i, of));
     }
 
     /// Removes the contacts that are `gone`.
-    fn remove(&mut self, gone: impl Fn(&ContactParameters, &[Place]) -> bool) {
+    fn remove(&mut self, gone: impl Fn(usize, &ContactParameters, &[Place]) -> bool) {
         let (mut contacts, mut places, mut values) = (0, 0, 0);
         let mut start = 0;
         for i in 0..self.len() {
             let own = start..self.ends[i];
             start = own.end;
-            if gone(&self.parameters[i], &self.places[own.clone()]) {
+            if gone(i, &self.parameters[i], &self.places[own.clone()]) {
                 continue;
             }
             for place in own {
