@@ -5,20 +5,13 @@ use nalgebra::Vector3;
 use super::broad_phase::{Ball, candidates};
 use super::narrow_phase::FEATURES;
 use super::pose::{frame, halves};
+use super::scene::Pair;
 use super::{Manifold, ManifoldPoint, Pose, Scene, ShapeKind, contact_point, contact_points};
 use crate::mechanics::{
     ContactParameters, ContactSet, ContactSource, Contacts, MechanicalSystem, Passage, Reach,
     TreeBody, Wanted,
 };
 use crate::{InputError, validate};
-
-/// Bodies A and B of a pair, and the number of its contacts with feature 0.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
-    pub(super) a: usize,
-    pub(super) b: usize,
-    first: usize,
-}
 
 /// A contact point of a pair of bodies.
 #[derive(Clone, Copy, Debug)]
@@ -28,46 +21,6 @@ pub(super) struct PairPoint<'a> {
 }
 
 impl Scene {
-    /// Bodies A and B of a contact and the feature of their shapes; none for a number that no
-    /// contact of the scene has. The impulse acts on A, and on B with the other sign.
-    ///
-    /// ```
-    /// use saltation::Start;
-    /// use saltation::bodies::{Body, Scene, Shape, contact_point};
-    /// use saltation::compliant::Compliant;
-    /// let mut scene = Scene::new();
-    /// scene.add(Body::fixed(Shape::plane()))?;
-    /// scene.add(Body::new(Shape::cuboid([0.05; 3])?).position([0.0, 0.0, 0.05]))?;
-    /// let (q, v) = scene.start();
-    /// let mut stepper = Compliant::new(scene)?.time_step(0.01);
-    /// let rest = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.5)?.completed()?;
-    /// let q = rest.q(49); // the start of the last step, where its contacts were found
-    /// let (scene, contacts) = (stepper.system(), stepper.contacts().all_parameters());
-    /// let side = |body: usize| Some((scene.body(body)?.shape(), scene.pose(body, q)?));
-    /// let mut load = 0.0;
-    /// for (parameters, impulse) in contacts.iter().zip(stepper.solution().impulses()) {
-    ///     let (a, b, feature) = scene.contact_of(parameters.contact).expect("of this scene");
-    ///     let (a, b) = (side(a).expect("a body"), side(b).expect("a body"));
-    ///     let point = contact_point((a.0, &a.1), (b.0, &b.1), feature).expect("a vertex");
-    ///     assert!(point.on_a.z.abs() < 1e-4); // where it touches, in world axes
-    ///     load += impulse[0] * point.normal.z / 0.01; // the normal force on A (N)
-    /// }
-    /// assert!((load - 9.81).abs() < 1e-4);
-    /// # Ok::<(), saltation::Error>(())
-    /// ```
-    ///
-    /// The directions of the tangents are in the rows: for a free body the last three entries of a
-    /// row ([`Contacts::blocks`]) are its direction in world axes.
-    pub fn contact_of(&self, number: usize) -> Option<(usize, usize, usize)> {
-        let (pair, feature) = (number / FEATURES, number % FEATURES);
-        let n = self.len();
-        if n == 0 || pair / n >= n {
-            return None;
-        }
-        let pair = self.pair(pair / n, pair % n)?;
-        Some((pair.a, pair.b, feature))
-    }
-
     /// The point of contact `i` of a list of this scene at coordinates `q` (m), and its directions,
     /// the normal first; none where there is no such contact.
     pub(crate) fn place_of(
@@ -106,22 +59,6 @@ impl Scene {
         self.fill(q, ContactSet::Within(0.0), Wanted::default(), contacts)?;
         let depths = contacts.all_parameters().iter().map(|contact| -contact.gap);
         Ok(depths.fold(0.0, f64::max))
-    }
-
-    /// The pair of bodies `i < j`; none where both are fixed or may not touch.
-    pub(super) fn pair(&self, i: usize, j: usize) -> Option<Pair> {
-        let fixed = |body: usize| self.bodies[body].tree.is_none();
-        if i >= j || (fixed(i) && fixed(j)) || !self.may_touch(i, j) {
-            return None;
-        }
-        let (a, b) = if fixed(i) { (j, i) } else { (i, j) };
-        let first = (i * self.len() + j) * FEATURES;
-        Some(Pair { a, b, first })
-    }
-
-    /// The number of a contact.
-    pub(super) fn number(pair: Pair, feature: usize) -> usize {
-        pair.first + feature
     }
 
     /// Contact `number` at the coordinates `q`, whatever its gap.

@@ -242,7 +242,7 @@ fn derivatives_beside_an_idle_drum_are_those_without() {
         scene.add(cube).unwrap();
         if has_drum {
             let drum = Body::fixed(Shape::cylinder(0.2, 0.1).unwrap());
-            scene.add(drum.position([0.3, 0.205, 0.2])).unwrap();
+            scene.add(drum.position([0.3, 0.2005, 0.2])).unwrap();
         }
         let (q, v) = scene.start();
         let mut stepper = Compliant::new(scene).unwrap();

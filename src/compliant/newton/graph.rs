@@ -107,11 +107,13 @@ impl Islands {
         let of_tree = &self.of_tree;
         self.trees.fill(islands, count, |tree| of_tree[tree]);
         let contacts = &problem.contacts;
-        self.contacts
-            .fill(islands, contacts.len(), |i| match contacts[i].is_apart {
-                true => ALONE,
-                false => of_tree[contacts[i].links.first.tree],
-            });
+        self.contacts.fill(islands, contacts.len(), |i| {
+            if contacts[i].is_apart {
+                ALONE
+            } else {
+                of_tree[contacts[i].links.first.tree]
+            }
+        });
         let rows = &problem.rows;
         self.rows
             .fill(islands, rows.len(), |i| of_tree[rows[i].links.first.tree]);

@@ -1,8 +1,7 @@
 //! Time stepping: the theta method in two stages (Castro et al., section II-D).
 //!
 //! * `scheme`: the weights of the start and the end of a step; `motion`: the motion without contacts.
-//! * `state`: the driver without the type of its system; `step`: one step, `passing`: contacts that pass
-//!   each other in it; `driver`: [`Compliant`] and its
+//! * `state`: the driver without the type of its system; `step`: one step; `driver`: [`Compliant`] and its
 //!   settings; `runs`: its runs; `model`: what it asks of a system, and [`StepTerm`]: joints, limits and
 //!   motors.
 //! * `own_terms`: its terms; `start`: what is looked at when a run starts.
@@ -16,7 +15,6 @@ mod driver;
 mod model;
 mod motion;
 mod own_terms;
-mod passing;
 mod runs;
 mod scheme;
 mod sensitivities;

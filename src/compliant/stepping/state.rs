@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::columns::Columns;
 use super::model::{StepState, StepTerm, SteppedSystem};
 use super::motion::FreeMotion;
-use super::passing::Passing;
 use super::scheme::Scheme;
 use super::sleep::Sleepers;
 use super::statistics::{StepStatistics, StepTimes};
@@ -58,6 +57,35 @@ pub(super) enum Telling {
     Open,
     Due(Doubt),
     Done,
+}
+
+/// A pair of surfaces ([`ContactSource::pair`](crate::mechanics::ContactSource::pair)) that was looked at in a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) pair: usize,
+    /// One of its contacts.
+    pub(super) contact: usize,
+    /// They pass: their contacts are left out.
+    pub(super) passes: bool,
+}
+
+/// The pairs that were looked at in a step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Passing(pub(super) Vec<Seen>);
+
+impl Passing {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// True for a pair that passes.
+    pub(super) fn holds(&self, pair: usize) -> bool {
+        self.0.iter().any(|seen| seen.passes && seen.pair == pair)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// The driver without the type of the system: settings, state and memory.

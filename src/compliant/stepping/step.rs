@@ -3,20 +3,32 @@
 //! known once it is solved, and a body that was struck may reach others; by Coulomb's law these are then
 //! listed too and the step is solved again. At the end every contact that presses is in the list, so
 //! that the step does not depend on the rule of listing. The other laws keep their one problem a step.
+//!
+//! Rows are those of the start of a step. Along them surfaces close that pass beside an edge or a round face on
+//! their way ([`ContactSource::meets`](crate::mechanics::ContactSource::meets)): bodies would be braked in the air.
+//! Contacts that were apart, press, and do not meet by the velocities of the start are left out, and the step is
+//! solved again. If by the velocities of that solution they meet after all, they come back: at most eight times.
 
 use std::time::Instant;
 
 use super::model::{StepState, SteppedSystem};
 use super::motion::StepStart;
-use super::state::{Core, Known, Ordered, sort_pressing};
+use super::state::{Core, Known, Ordered, Seen, sort_pressing};
 use crate::compliant::blow::Parts;
 use crate::compliant::failure::CompliantFailure;
-use crate::mechanics::Contacts;
+use crate::mechanics::{Contacts, Passage};
 use crate::validate;
 
 /// Limit of the lists of a step: after a blow has gone on through so many gaps, the next step goes on with
 /// it.
 const LISTS: usize = 8;
+
+/// Limit of the problems of a step that pairs which pass each other make.
+const ROUNDS: usize = 8;
+
+/// Surfaces count as apart that lie no deeper on each other than this part of the smaller body, if they close by
+/// more.
+const APART: f64 = 1e-3;
 
 /// Limit of the problems of a step by which the loads of joints and the inertia that they add are found.
 const LOADS: usize = 4;
@@ -215,6 +227,70 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// Leaves out the contacts that pass each other in the step that was solved, and solves it again.
+    fn let_pass(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+        known: Known,
+    ) -> Result<(), CompliantFailure> {
+        for round in 1.. {
+            if !self.find_passing(system, dt) {
+                break;
+            }
+            if round == ROUNDS {
+                self.passing
+                    .0
+                    .iter_mut()
+                    .for_each(|seen| seen.passes = false);
+            }
+            self.list_contacts(system, dt, known)
+                .map_err(|reason| self.model_failure(reason))?;
+            self.build_and_solve(system, dt, false)?;
+        }
+        Ok(())
+    }
+
+    /// Looks which contacts of the solution pass; true where others do than before.
+    fn find_passing(&mut self, system: &dyn SteppedSystem, dt: f64) -> bool {
+        let solution = self.solver.solution();
+        let way = |v| Passage {
+            q: &self.q,
+            v,
+            dt,
+            contacts: &self.contacts,
+        };
+        let (mut changed, seen) = (false, &mut self.passing.0);
+        for seen in seen.iter_mut().filter(|seen| seen.passes) {
+            seen.passes = !system.meets(seen.contact, &way(solution.v()));
+            changed |= !seen.passes;
+        }
+        let contacts = self.contacts.all_parameters().iter();
+        for (i, (of, impulse)) in contacts.zip(solution.impulses()).enumerate() {
+            if impulse[0] <= 0.0 {
+                continue;
+            }
+            let depth = of.size.map_or(0.0, |size| APART * size);
+            let closes = if of.gap > 0.0 { of.gap } else { depth };
+            let approach = -dt * self.contacts.velocity(i, &self.v)[0];
+            if of.gap < -depth || approach <= closes {
+                continue;
+            }
+            let pair = system.pair(of.contact);
+            if seen.iter().any(|seen| seen.pair == pair) {
+                continue;
+            }
+            let passes = !system.meets(of.contact, &way(&self.v));
+            changed |= passes;
+            seen.push(Seen {
+                pair,
+                contact: of.contact,
+                passes,
+            });
+        }
+        changed
     }
 
     /// Takes the geometric stiffness of loads of joints into the inertia where the step is too long without it, and

@@ -6,7 +6,6 @@ use crate::hybrid::evaluate;
 use crate::hybrid::options::Settings;
 use crate::hybrid::search::StepEnd;
 use crate::hybrid::table::{GROWTH, State};
-use crate::linalg::scratch::with_zeros;
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::{
     Adaptive, Buffer, FieldAt, Look, STAGES_APART, Tolerance, Tsitouras, first_step, greater,
@@ -139,7 +138,7 @@ impl<B: Buffer> Steps<B> {
     /// The step to try next; an error where none is left that moves the state.
     #[inline]
     fn propose<S: System + ?Sized>(
-        &self,
+        &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
     ) -> Result<Proposal, Stop> {
@@ -184,7 +183,7 @@ impl<B: Buffer> Steps<B> {
     /// A step, or its part up to where the flow has been switched by a clock, or has set a state at rest in motion.
     #[cold]
     fn until_switch<S: System + ?Sized>(
-        &self,
+        &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
         step: f64,
@@ -202,15 +201,13 @@ impl<B: Buffer> Steps<B> {
         if is_set_in_motion(x, state.field(), length) {
             return step;
         }
-        let parts = f64::from(places);
-        with_zeros(x.len(), |field| {
-            let mut times = (1..=places).map(|place| length * f64::from(place) / parts);
-            let found = times.find(|time| {
-                context.flow(t + time, x, mode, field);
-                is_set_in_motion(x, field, length)
-            });
-            found.unwrap_or(step)
-        })
+        let (parts, field) = (f64::from(places), self.row.get_mut());
+        let mut times = (1..=places).map(|place| length * f64::from(place) / parts);
+        let found = times.find(|time| {
+            context.flow(t + time, x, mode, field);
+            is_set_in_motion(x, field, length)
+        });
+        found.unwrap_or(step)
     }
 
     /// Tries steps until one passes the error test; gives its length.
