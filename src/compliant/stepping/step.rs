@@ -273,7 +273,12 @@ impl Core {
                 continue;
             }
             let depth = of.size.map_or(0.0, |size| APART * size);
-            let closes = if of.gap > 0.0 { of.gap } else { depth };
+            // What rests is not asked where it goes.
+            let closes = if of.gap > 0.0 {
+                of.gap.max(APART * depth)
+            } else {
+                depth
+            };
             let approach = -dt * self.contacts.velocity(i, &self.v)[0];
             if of.gap < -depth || approach <= closes {
                 continue;
