@@ -19,7 +19,7 @@ use crate::mechanics::{Contacts, Passage};
 /// The most places at which bodies are looked at. Those that have come so far and are still as close meet.
 const PLACES: usize = 64;
 /// Part of the smaller body by which it is lifted over what it touches.
-pub(crate) const CLEARANCE: f64 = 1e-3;
+const CLEARANCE: f64 = 1e-3;
 /// Part of that within which bodies count as met.
 const MET: f64 = 0.02;
 /// Turns over the contacts of a body in which the way is found that lifts it over all.
@@ -128,8 +128,10 @@ impl Scene {
                     continue;
                 };
                 // The row of a body ends with the direction (write_point_rows).
-                let row = block.rows;
-                let direction = Vector3::new(row[3], row[4], row[5]);
+                let Some(&[x, y, z]) = block.rows.get(3..6) else {
+                    continue;
+                };
+                let direction = Vector3::new(x, y, z);
                 let missing = clearance - of.gap - direction.dot(&way);
                 if missing > MET * clearance {
                     way += direction * missing;

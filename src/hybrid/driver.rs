@@ -14,8 +14,8 @@ use crate::{InputError, Mode, Observer, Rearm, Start, Statistics, Summary, valid
 pub(crate) enum Entry<'a> {
     /// At a start, in a mode that is given or to be found.
     Start(Option<&'a Mode>),
-    /// At the end of the part before it.
-    GoOn,
+    /// Where the last one ended; the next part of a live run where another end is asked for.
+    GoOn { is_next: bool },
 }
 
 /// A whole run, or a part of one, compiled for this system or once for all.
@@ -114,6 +114,8 @@ impl<B: Buffer> Driver<B> {
         } = self;
         let (settings, rearm) = (&*settings, &*rearm);
         let mut observer = make(rearm, settings);
+        // A run that was cut goes on as if it had not been; another end begins the next part.
+        let is_next = run.state.tf.to_bits() != tf.to_bits();
         run.state.tf = tf;
         let context = Context {
             system,
@@ -124,7 +126,7 @@ impl<B: Buffer> Driver<B> {
             tried: before.steps + before.rejections,
             crossed: before.crossings,
         };
-        let summary = engine(&context, run, Entry::GoOn, &mut observer);
+        let summary = engine(&context, run, Entry::GoOn { is_next }, &mut observer);
         Ok((summary, observer))
     }
 

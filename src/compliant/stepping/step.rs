@@ -237,7 +237,7 @@ impl Core {
         known: Known,
     ) -> Result<(), CompliantFailure> {
         for round in 1.. {
-            if !self.find_passing(system, dt) {
+            if !self.find_passing(system, dt)? {
                 break;
             }
             if round == ROUNDS {
@@ -254,7 +254,12 @@ impl Core {
     }
 
     /// Looks which contacts of the solution pass; true where others do than before.
-    fn find_passing(&mut self, system: &dyn SteppedSystem, dt: f64) -> bool {
+    fn find_passing(
+        &mut self,
+        system: &dyn SteppedSystem,
+        dt: f64,
+    ) -> Result<bool, CompliantFailure> {
+        let interrupt = &self.solver.settings.interrupt;
         let solution = self.solver.solution();
         let way = |v| Passage {
             q: &self.q,
@@ -264,6 +269,7 @@ impl Core {
         };
         let (mut changed, seen) = (false, &mut self.passing.0);
         for seen in seen.iter_mut().filter(|seen| seen.passes) {
+            interrupt.check()?;
             seen.passes = !system.meets(seen.contact, &way(solution.v()));
             changed |= !seen.passes;
         }
@@ -287,6 +293,7 @@ impl Core {
             if seen.iter().any(|seen| seen.pair == pair) {
                 continue;
             }
+            interrupt.check()?;
             let passes = !system.meets(of.contact, &way(&self.v));
             changed |= passes;
             seen.push(Seen {
@@ -295,7 +302,7 @@ impl Core {
                 passes,
             });
         }
-        changed
+        Ok(changed)
     }
 
     /// Takes the geometric stiffness of loads of joints into the inertia where the step is too long without it, and

@@ -115,11 +115,13 @@ fn run_on<S: System + ?Sized, B: Buffer>(
 ) -> Result<bool, Stop> {
     match entry {
         Entry::Start(mode) => initial::start(context, run, mode, observer)?,
-        Entry::GoOn => {
+        Entry::GoOn { is_next } => {
             run.cascade.stopping.clear();
-            let (state, guards) = (&run.state, &run.guards);
-            (run.search).begin_part(context.system, context.settings, state, guards);
-            run.steps.begin_part(context.system, state);
+            if is_next {
+                let (state, guards) = (&run.state, &run.guards);
+                (run.search).begin_part(context.system, context.settings, state, guards);
+                run.steps.begin_part(context.system, state);
+            }
         }
     }
     loop {
