@@ -87,6 +87,14 @@ impl Core {
         columns: &DMatrix<f64>,
         efforts: Option<&DMatrix<f64>>,
     ) -> Result<(), CompliantFailure> {
+        work.motion.prepare(step.system, &self.q);
+        self.list_for(work);
+        let (set, wanted) = (ContactSet::Listed(&work.listed), Wanted::default());
+        let found = (step.system).fill(&self.q, set, wanted, &mut work.contacts);
+        if found.is_err() {
+            self.leave_out_idle(step)?;
+            self.list_for(work);
+        }
         if self.blow.is_struck() && self.blow.is_limited {
             return Err(CompliantFailure::NoDerivative {
                 why: "restitution was brought down so that a blow gains no energy",
@@ -96,14 +104,6 @@ impl Core {
             return Err(CompliantFailure::NoDerivative {
                 why: "joints load bodies so light that the step is too long for their turns",
             });
-        }
-        work.motion.prepare(step.system, &self.q);
-        self.list_for(work);
-        let (set, wanted) = (ContactSet::Listed(&work.listed), Wanted::default());
-        let found = (step.system).fill(&self.q, set, wanted, &mut work.contacts);
-        if found.is_err() {
-            self.leave_out_idle(step)?;
-            self.list_for(work);
         }
         work.end_v.clear();
         work.end_v.extend_from_slice(self.solver.solution().v());

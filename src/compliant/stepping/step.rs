@@ -279,7 +279,7 @@ impl Core {
                 continue;
             }
             let depth = of.size.map_or(0.0, |size| APART * size);
-            // What rests is not asked where it goes.
+            // Bodies at rest are not asked where they go.
             let closes = if of.gap > 0.0 {
                 of.gap.max(APART * depth)
             } else {
