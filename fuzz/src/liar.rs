@@ -4,8 +4,10 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{Crossing, EventFunction, Flow, Mode, Stop, Watch};
+use saltation::mechanics::{
+    ContactSet, ContactSource, Contacts, MechanicalSystem, Passage, UnilateralConstraints, Wanted,
+};
+use saltation::{Crossing, EventFunction, Flow, InputError, Mode, Stop, Watch};
 
 use crate::body::Body;
 use crate::draw::Draw;
@@ -313,5 +315,44 @@ impl UnilateralConstraints for Liar<Body> {
             self.model.tangent_rows(j, q, rows);
         }
         self.values(rows);
+    }
+}
+
+/// The contacts of a model that lies, as those of a source that also lies about their pairs and about what meets.
+#[derive(Debug)]
+pub struct Found<'a>(pub &'a Liar<Body>);
+
+impl MechanicalSystem for Found<'_> {
+    fn dof(&self) -> usize {
+        self.0.dof()
+    }
+
+    fn mass(&self, q: &[f64], mass: &mut [f64]) {
+        self.0.mass(q, mass);
+    }
+
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], effort: &mut [f64]) {
+        self.0.effort(t, q, v, effort);
+    }
+}
+
+impl ContactSource for Found<'_> {
+    fn fill(
+        &self,
+        q: &[f64],
+        set: ContactSet<'_>,
+        wanted: Wanted<'_>,
+        contacts: &mut Contacts,
+    ) -> Result<(), InputError> {
+        self.0.fill(q, set, wanted, contacts)
+    }
+
+    fn pair(&self, contact: usize) -> usize {
+        self.0.size(contact)
+    }
+
+    fn meets(&self, contact: usize, passage: &Passage<'_>) -> bool {
+        let says = passage.dt > 0.0 && self.0.meets(contact, passage);
+        says != (self.0.lies.noise == 1.0 && self.0.next() < 0.5)
     }
 }

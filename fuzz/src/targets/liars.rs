@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use saltation::derivative::{Sensitivities, check_derivatives_until};
 use saltation::event_driven::Zeno;
 use saltation::mechanics::{
-    ContactSet, ContactSource, Contacts, Reach, UnilateralConstraints, Wanted,
+    ContactSet, ContactSource, Contacts, MechanicalSystem, Reach, UnilateralConstraints, Wanted,
     check_mechanics_until,
 };
 use saltation::nalgebra::DMatrix;
@@ -20,7 +20,7 @@ use super::integrate::{flagged, span};
 use crate::body::Body;
 use crate::draw::Draw;
 use crate::laws::{law, selection};
-use crate::liar::{Liar, Own};
+use crate::liar::{Found, Liar, Own};
 use crate::system::Random;
 use crate::trial::Trial;
 
@@ -206,20 +206,28 @@ fn bodies(draw: &mut Draw, trial: &mut Trial) {
                 trial.result("momentum", driver.momentum(&q, &v));
             });
         }
-        _ => {
-            let Some(stepper) = trial.door("stepper", Compliant::new(model)) else {
-                return;
-            };
-            let mut stepper = stepper.time_step(tf / 10.0 + 1e-3).inelastic();
-            twice(trial, &liar, |trial| {
-                let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), tf);
-                trial.numbers("run", run.map(|run| run.state().as_slice().to_vec()));
-                let columns = DMatrix::from_element(q.len() + v.len(), 2, 0.1);
-                let found = stepper.sensitivities(&Start::at(0.0).q(&q).v(&v), tf, &columns);
-                trial.result("sensitivities", found.map(|(_, columns)| columns.len()));
-                let made = stepper.step_with(&v);
-                trial.result("step", made);
-            });
-        }
+        _ if draw.chance(0.5) => steps(trial, &liar, Found(model), &Start::at(0.0).q(&q).v(&v), tf),
+        _ => steps(trial, &liar, model, &Start::at(0.0).q(&q).v(&v), tf),
     }
+}
+
+/// Compliant steps of a model, or of a source of its contacts, that lies.
+fn steps<S>(trial: &mut Trial, liar: &Liar<Body>, system: S, start: &Start<'_>, tf: f64)
+where
+    S: MechanicalSystem + ContactSource,
+{
+    let Some(stepper) = trial.door("stepper", Compliant::new(system)) else {
+        return;
+    };
+    let mut stepper = stepper.time_step(tf / 10.0 + 1e-3).inelastic();
+    let columns = DMatrix::from_element(liar.model.dof() * 2, 2, 0.1);
+    let values = vec![0.1; liar.model.dof()];
+    twice(trial, liar, |trial| {
+        let run = stepper.integrate(start, tf);
+        trial.numbers("run", run.map(|run| run.state().as_slice().to_vec()));
+        let found = stepper.sensitivities(start, tf, &columns);
+        trial.result("sensitivities", found.map(|(_, columns)| columns.len()));
+        let made = stepper.step_with(&values);
+        trial.result("step", made);
+    });
 }
