@@ -86,7 +86,10 @@ impl UnilateralConstraints for Fingers {
 fn a_box_slides_down_between_fingers_with_all_its_corners_closed() {
     for half in [[0.1, 0.05], [0.05, 0.1], [0.07, 0.07]] {
         for (friction, slope) in [(0.5, 1.0), (0.5, 4.0), (0.3, 1.0), (0.3, 4.0)] {
-            for rtol in [1e-6, 1e-9] {
+            for rtol in [1e-9, 1e-6]
+                .into_iter()
+                .skip(usize::from(cfg!(debug_assertions)))
+            {
                 let fingers = Fingers {
                     half,
                     friction,
