@@ -148,6 +148,9 @@ where
     /// default 0: not before [`zeno_time`](Self::zeno_time). What follows is that of all impacts to come
     /// at once. Where something else happens before, or the contacts do not stay closed, impacts are
     /// followed further. So are those of an accumulation beyond the end of a run, or of a part of it.
+    ///
+    /// It bounds the time. Friction is that of one impulse in the direction in which a contact slips at the
+    /// end: what slips in space, and is turned by forces along the surface meanwhile, is off by the turn.
     #[must_use]
     pub fn zeno_tolerance(mut self, tolerance: f64) -> Self {
         self.zeno_tolerance = tolerance;

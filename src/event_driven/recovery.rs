@@ -2,6 +2,7 @@
 //! contacts opened whose force fades.
 
 use super::breakdown::Breakdown;
+use super::friction::following::Halt;
 use super::friction::mode_problem::{Aside, STAYS};
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
@@ -203,9 +204,8 @@ impl Model<'_> {
     }
 
     /// The impact of [`stop_by_pulling`](Self::stop_by_pulling) with friction, which stands for all those
-    /// up to the accumulation: slips lose what the sum of the normal impulses to come takes. Contacts
-    /// that slip no faster than they part or approach stick, and those that are closed in `mode` go on
-    /// as they do. Gives the impulses of the contacts that touch, normal ones first.
+    /// up to the accumulation: slips lose what the sum of the normal impulses to come takes. Contacts that are
+    /// closed in `mode` go on as they do. Gives the impulses of the contacts that touch, normal ones first.
     fn stop_with_friction(
         &self,
         t: f64,
@@ -217,18 +217,7 @@ impl Model<'_> {
         let (places, m, k) = (event.touching.len(), held.len(), self.row_tangents());
         let mut impulses = vec![0.0; (1 + k) * places];
         let (q, v) = self.parts_mut(state);
-        let found = self.stop_in_modes(t, q, v, held, |frame, v, i| {
-            if self.is_closed(mode, held[i]) {
-                return self.functions().slip(mode, held[i]);
-            }
-            let rates = (0..m).map(|row| dot(frame.row(row), v).abs());
-            let [x, y] = frame.slip_velocity(i, v);
-            if x.hypot(y) <= rates.fold(self.rate_tolerance, f64::max) {
-                Slip::NONE
-            } else {
-                Slip::near([x, y])
-            }
-        })?;
+        let found = self.stop_in_cones(t, q, v, held, mode)?.impulses;
         for (i, j) in held.iter().enumerate() {
             if let Some(place) = event.touching.iter().position(|k| k == j) {
                 impulses[place] += found[i];
@@ -249,6 +238,49 @@ impl Model<'_> {
             }
         }
         Ok(impulses)
+    }
+
+    /// Stops contacts by impulses in their cones: all go on slipping, but those of which friction would turn the
+    /// slip round; of these those slip again that stick only by more than their cones hold.
+    fn stop_in_cones(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        held: &[usize],
+        mode: &Mode,
+    ) -> Result<Halt, Breakdown> {
+        let before = v.to_vec();
+        // How often each contact was told to stick, and then not to: each is asked once.
+        let mut turns = vec![0u8; held.len()];
+        loop {
+            v.copy_from_slice(&before);
+            let halt = self.stop_in_modes(t, q, v, held, |frame, v, i| {
+                let [x, y] = frame.slip_velocity(i, v);
+                if self.is_closed(mode, held[i]) {
+                    self.functions().slip(mode, held[i])
+                } else if turns[i] == 1 || x.hypot(y) <= self.rate_tolerance {
+                    Slip::NONE
+                } else {
+                    Slip::near([x, y])
+                }
+            })?;
+            let mut changes = false;
+            for (i, turns) in turns.iter_mut().enumerate() {
+                let is_free = !self.is_closed(mode, held[i]) && halt.slip(i) > self.rate_tolerance;
+                let turned = is_free
+                    && match *turns {
+                        0 => halt.is_reversed(i),
+                        1 => halt.is_beyond_cone(i),
+                        _ => false,
+                    };
+                *turns += u8::from(turned);
+                changes |= turned;
+            }
+            if !changes {
+                return Ok(halt);
+            }
+        }
     }
 
     /// Opens a closed contact whose force falls to zero too slowly for a release.

@@ -1,7 +1,7 @@
 //! What a run says of its own errors holds: the end of an accumulation, and the slip of contacts that
 //! depend on each other.
 
-use saltation::event_driven::Zeno;
+use saltation::event_driven::{ContactEventKind, Zeno};
 use saltation::impact::AnitescuPotra;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, RockingBlock};
@@ -281,4 +281,102 @@ fn a_redundant_slip_says_by_how_much_it_may_be_late() {
         let others = changes[1..].iter().chain([&start]);
         assert!(others.copied().all(|t| of_change(t) == 0.0));
     }
+}
+
+/// A particle that is thrown onto a floor, with restitution, in the plane or in space.
+struct Thrown {
+    friction: f64,
+    restitution: f64,
+    tangents: usize,
+}
+
+impl MechanicalSystem for Thrown {
+    fn dof(&self) -> usize {
+        1 + self.tangents
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        m.fill(0.0);
+        m.iter_mut()
+            .step_by(2 + self.tangents)
+            .for_each(|m| *m = 1.0);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f.fill(0.0);
+        f[0] = -GRAVITY;
+    }
+}
+
+impl UnilateralConstraints for Thrown {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        self.restitution
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        self.tangents
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        let d = self.dof();
+        (0..self.tangents).for_each(|k| rows[k * d + k + 1] = 1.0);
+    }
+}
+
+const GRAVITY: f64 = 9.81;
+
+/// On a level floor friction takes `μ g t` of the slip, or all of it, whenever its impacts are summed up: with no
+/// impulse beyond its cone.
+#[test]
+fn an_accumulation_takes_no_more_of_a_slip_than_its_friction_can() {
+    let mut random = SplitMix64(31);
+    let (mut slipping, mut absorbed) = (0, 0);
+    for case in 0..60 {
+        let thrown = Thrown {
+            friction: random.between(0.02, 0.6),
+            restitution: random.between(0.2, 0.85),
+            tangents: 1 + case % 2,
+        };
+        let (friction, e, tangents) = (thrown.friction, thrown.restitution, thrown.tangents);
+        let (height, speed) = (random.between(0.01, 1.0), random.between(0.1, 10.0));
+        let turn = random.between(0.0, 6.3f64);
+        let rest = (2.0 * height / GRAVITY).sqrt() * (1.0 + e) / (1.0 - e);
+        let tf = rest * 1.02;
+        let (mut q, mut v) = (vec![0.0; 1 + tangents], vec![0.0; 1 + tangents]);
+        (q[0], v[1]) = (height, speed);
+        if tangents == 2 {
+            (v[1], v[2]) = (speed * turn.cos(), speed * turn.sin());
+        }
+        let driver = EventDriven::new(ContactModel::new(thrown)).unwrap();
+        let driver = driver.rtol(1e-9).zeno(Zeno::Absorb);
+        let mut driver = driver.zeno_tolerance([0.0, 1e-9, 1e-3][case % 3]);
+        let run = driver
+            .integrate(&Start::at(0.0).q(&q).v(&v), tf)
+            .unwrap()
+            .completed()
+            .unwrap();
+        let left = (speed - friction * GRAVITY * tf).max(0.0);
+        let found = run.state().as_slice()[2 + tangents..].iter();
+        let found = found.map(|v| v * v).sum::<f64>();
+        let off = found.sqrt() - left;
+        assert!(off.abs() < 1e-9, "{case}: {off:e} of {left}");
+        slipping += usize::from(left > 0.0);
+        for event in run.events() {
+            absorbed += usize::from(event.kind == ContactEventKind::ZenoAbsorbed);
+            if let [push, along @ ..] = &event.impulses[..] {
+                let size = along.iter().map(|p| p * p).sum::<f64>().sqrt();
+                assert!(size <= friction * push * (1.0 + 1e-6), "{case}: {event:?}");
+            }
+        }
+    }
+    assert!(slipping > 20 && absorbed == 60, "{slipping} {absorbed}");
 }

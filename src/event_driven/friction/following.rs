@@ -33,6 +33,47 @@ const JAMMED: f64 = 1e-2;
 /// Likewise, above which with the other sign friction presses a contact down that lets go: about zero it may part.
 const PRESSED: f64 = 1e-4;
 
+/// Contacts that were brought to rest; rows come normal ones first.
+pub(crate) struct Halt {
+    /// Rates of the rows before.
+    pub(crate) before: Vec<f64>,
+    /// Rates of the rows after.
+    pub(crate) after: Vec<f64>,
+    /// Impulses of the rows.
+    pub(crate) impulses: Vec<f64>,
+    /// Static coefficients of friction of the contacts.
+    pub(crate) friction: Vec<f64>,
+}
+
+impl Halt {
+    /// The entries along the tangents of a contact.
+    fn along<'a>(&self, rows: &'a [f64], i: usize) -> &'a [f64] {
+        let m = self.friction.len();
+        let k = (rows.len() / m.max(1)).saturating_sub(1);
+        &rows[m + i * k..m + (i + 1) * k]
+    }
+
+    /// The slip of a contact before.
+    pub(crate) fn slip(&self, i: usize) -> f64 {
+        size(self.along(&self.before, i))
+    }
+
+    /// True where friction has turned the slip of a contact round.
+    pub(crate) fn is_reversed(&self, i: usize) -> bool {
+        dot(self.along(&self.before, i), self.along(&self.after, i)) < 0.0
+    }
+
+    /// True where the impulse of a contact lies beyond its cone: by more than rounding.
+    pub(crate) fn is_beyond_cone(&self, i: usize) -> bool {
+        let most = self.friction[i] * self.impulses[i].max(0.0);
+        size(self.along(&self.impulses, i)) > most * (1.0 + 1e-9)
+    }
+}
+
+fn size(along: &[f64]) -> f64 {
+    along.iter().fold(0.0, |size: f64, x| size.hypot(*x))
+}
+
 /// What follows an event.
 enum Next {
     /// The slips of all contacts that are closed, and the impulses that hold low rebounds.
@@ -276,12 +317,13 @@ impl Model<'_> {
                 Slip::near(frame.slip_velocity(i, v))
             }
         })
+        .map(|halt| halt.impulses)
     }
 
     /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
     /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
-    /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Gives the
-    /// impulses of the rows, normal ones first: of contacts that depend on each other the least.
+    /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Of contacts that
+    /// depend on each other impulses are the least.
     pub(crate) fn stop_in_modes(
         &self,
         t: f64,
@@ -289,7 +331,7 @@ impl Model<'_> {
         v: &mut [f64],
         contacts: &[usize],
         of: impl Fn(&Frame<'_>, &[f64], usize) -> Slip,
-    ) -> Result<Vec<f64>, Breakdown> {
+    ) -> Result<Halt, Breakdown> {
         with_zeros(Frame::size(self, contacts.len()), |scratch| {
             let mut frame = Frame::new(self, State { t, q, v }, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
@@ -300,15 +342,19 @@ impl Model<'_> {
                 self.set_contacting(&mut mode, j, Some(of(&frame, v, i)));
             }
             self.stop(&mut frame, &mode, v);
+            let after: Vec<f64> = (0..frame.r).map(|i| dot(frame.row(i), v)).collect();
             // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
-            let (r, mut p) = (frame.r, before);
-            for (i, p) in p.iter_mut().enumerate() {
-                *p = dot(frame.row(i), v) - *p;
-            }
-            with_zeros(least_norm_size(r), |space| {
-                least_norm(frame.gram, r, &mut p, space);
+            let mut impulses: Vec<f64> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
+            with_zeros(least_norm_size(frame.r), |space| {
+                least_norm(frame.gram, frame.r, &mut impulses, space);
             });
-            Ok(p)
+            let friction = frame.stick.to_vec();
+            Ok(Halt {
+                before,
+                after,
+                impulses,
+                friction,
+            })
         })
     }
 
