@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector, Quaternion};
 use saltation::bodies::{Anchor, Body, Joint, Scene, Shape};
 use saltation::compliant::{Scheme, Softness, Solver, StepFriction};
-use saltation::mechanics::{ContactSource, MechanicalSystem};
+use saltation::mechanics::{ContactSource, MechanicalSystem, UnilateralConstraints};
 use saltation::models::DoublePendulum;
 use saltation::{Compliant, Start};
 
@@ -194,4 +194,66 @@ fn a_fast_turn_is_short_by_a_twelfth_of_its_square() {
     let expected = 0.4 * 0.4 / 12.0;
     assert!((short / expected - 1.0).abs() < 0.03, "{short} {expected}");
     assert!((stepper.v()[2] - 40.0).abs() < 1e-9);
+}
+
+/// Two masses on rods of one length, by their angles; forces of inertia are written or not.
+#[derive(Clone, Copy)]
+struct Rods {
+    length: f64,
+    is_written: bool,
+}
+
+impl MechanicalSystem for Rods {
+    fn dof(&self) -> usize {
+        2
+    }
+    fn mass(&self, q: &[f64], m: &mut [f64]) {
+        let square = self.length * self.length;
+        let both = square * (q[0] - q[1]).cos();
+        m.copy_from_slice(&[2.0 * square, both, both, square]);
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], f: &mut [f64]) {
+        let weight = -9.81 * self.length;
+        f.copy_from_slice(&[2.0 * weight * q[0].cos(), weight * q[1].cos()]);
+    }
+    fn coriolis(&self, q: &[f64], v: &[f64], force: &mut [f64]) -> bool {
+        let bend = self.length * self.length * (q[0] - q[1]).sin();
+        force.copy_from_slice(&[-bend * v[1] * v[1], bend * v[0] * v[0]]);
+        self.is_written
+    }
+}
+
+impl UnilateralConstraints for Rods {
+    fn contacts(&self) -> usize {
+        0
+    }
+    fn gap(&self, _j: usize, _q: &[f64]) -> f64 {
+        1.0
+    }
+}
+
+/// Forces of inertia that are differences of the mass do for the motion of a step, at all speeds and sizes.
+#[test]
+fn forces_of_inertia_need_not_be_written() {
+    for scheme in [
+        Scheme::SymplecticEuler,
+        Scheme::ImplicitEuler,
+        Scheme::Midpoint,
+    ] {
+        for length in [0.03, 0.5, 1e3f64] {
+            for case in 0..5 {
+                let (turn, rate) = (0.4 * f64::from(case), 2f64.powi(case));
+                let at = (&[turn, 1.0 - turn][..], &[rate, 3.0 - rate][..]);
+                let steps = (scheme, 0.05 / rate.max((9.81 / length).sqrt()));
+                let [a, b] =
+                    [true, false].map(|is_written| end(Rods { length, is_written }, at, steps));
+                for (a, b) in a.iter().zip(&b) {
+                    assert!(
+                        (a - b).abs() < 1e-5 * rate.max(1.0),
+                        "{scheme:?} {length} {rate} {a} {b}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use nalgebra::{Matrix6, Vector6};
 
-use super::free_newton::{FreeNewton, NotFound};
+use super::free_newton::{FreeNewton, Least, NotFound};
 use super::geometric_stiffness::{GeometricStiffness, Unloaded};
 use super::moves::{Move, blend};
 use crate::compliant::problem::{Problem, not_positive};
@@ -15,6 +15,11 @@ use crate::mechanics::State;
 use crate::mechanics::configuration::is_identity;
 use crate::mechanics::motion::kinetic;
 use crate::{InputError, validate};
+
+/// To this part of the velocities the motion without contacts is found where the forces of inertia are written.
+const WRITTEN: f64 = 1e-12;
+/// Likewise, where they are differences of the mass. Corrections end where they no longer shrink, far below.
+const ROUGH: f64 = 1e-8;
 
 /// The start of a step.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +64,9 @@ pub(in crate::compliant::stepping) struct FreeMotion {
     pub(in crate::compliant::stepping) places: Vec<usize>,
     /// `N` is the identity.
     identity: bool,
+    /// Part of the velocities to which a motion is found: Coriolis forces that are differences of the mass are
+    /// known to less than their last digits.
+    resolved: f64,
     mid_q: Vec<f64>,
     /// Where the rows of further terms are taken, if not at the start.
     pub(in crate::compliant::stepping) rows_q: Vec<f64>,
@@ -120,6 +128,9 @@ impl FreeMotion {
         ] {
             zeros(values, d);
         }
+        let is_written = system.coriolis(q, &self.mid_v, &mut self.force)
+            || self.identity && system.constant_mass();
+        self.resolved = if is_written { WRITTEN } else { ROUGH };
         zeros(&mut self.mid_q, nq);
         zeros(&mut self.rows_q, nq);
         zeros(&mut self.rates, 2 * nq);
@@ -220,10 +231,17 @@ impl FreeMotion {
         if has_force && !self.keeps_when_repeated(system, start, &held) {
             let mut v = std::mem::take(&mut self.v);
             let mut newton = std::mem::take(&mut self.newton);
-            found = newton.solve(&mut v, 0.0, |v, out| {
-                self.effort_at_mean(system, start, &held, v);
-                self.momentum_residual(system, start, v, out);
-            });
+            found = newton.solve(
+                &mut v,
+                Least {
+                    part: self.resolved,
+                    size: 0.0,
+                },
+                |v, out| {
+                    self.effort_at_mean(system, start, &held, v);
+                    self.momentum_residual(system, start, v, out);
+                },
+            );
             (self.v, self.newton) = (v, newton);
         }
         self.held = held;
@@ -430,7 +448,11 @@ impl FreeMotion {
             std::mem::take(&mut self.v),
             std::mem::take(&mut self.newton),
         );
-        let found = newton.solve(&mut v, unseen, |v, out| {
+        let least = Least {
+            part: self.resolved,
+            size: unseen,
+        };
+        let found = newton.solve(&mut v, least, |v, out| {
             self.residual_at(system, start, v, out);
         });
         (self.v, self.newton) = (v, newton);

@@ -11,6 +11,15 @@ const MOST_ITERATIONS: usize = 30;
 /// The Jacobian is made again after so many iterations.
 const SERVES: usize = 4;
 
+/// Below this corrections need not shrink any more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Least {
+    /// As a part of the greatest velocity, or of 1 m/s.
+    pub(super) part: f64,
+    /// A velocity.
+    pub(super) size: f64,
+}
+
 /// An iteration that did not end.
 #[derive(Debug)]
 pub(in crate::compliant::stepping) struct NotFound {
@@ -43,11 +52,11 @@ impl FreeNewton {
         }
     }
 
-    /// Finds `m(v) = 0` from `v`; `residual` writes `m`. Velocities below `unseen` do not matter.
+    /// Finds `m(v) = 0` from `v`; `residual` writes `m`.
     pub(super) fn solve(
         &mut self,
         v: &mut [f64],
-        unseen: f64,
+        least: Least,
         mut residual: impl FnMut(&[f64], &mut [f64]),
     ) -> Result<(), NotFound> {
         let mut correction = f64::INFINITY;
@@ -64,7 +73,7 @@ impl FreeNewton {
             let rounding = 4.0 * f64::EPSILON * size;
             // At the level of rounding corrections no longer shrink. Of a body at rest that is not
             // small beside its velocity, but beside 1 m/s, the scale of the differences.
-            let level = (1e-12 * size.max(1.0)).max(unseen);
+            let level = (least.part * size.max(1.0)).max(least.size);
             if correction <= rounding || (correction <= level && correction >= 0.5 * before) {
                 return Ok(());
             }
