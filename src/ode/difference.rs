@@ -47,17 +47,23 @@ pub(crate) fn least_time_step(t: f64) -> f64 {
 /// `s_1`, too far for the others by truncation, and what suits each is `s_0`, too short for the
 /// largest by rounding: of `s³ = s_0² s_1` both errors are alike.
 pub(crate) fn state_step(x: &[f64], dx: &[f64]) -> f64 {
-    let widest = largest(x).max(1.0) / largest(dx).max(STILL);
+    let widest = widest_step(x, dx);
     let each = x
         .iter()
         .zip(dx)
-        .map(|(x, dx)| x.abs().max(1.0) / dx.abs().max(STILL));
+        .map(|(x, dx)| CENTRAL * x.abs().max(1.0) / dx.abs().max(STILL));
     let shortest = each.fold(widest, f64::min);
     if shortest < widest {
-        CENTRAL * shortest * (widest / shortest).cbrt()
+        shortest * (widest / shortest).cbrt()
     } else {
-        CENTRAL * widest
+        widest
     }
+}
+
+/// The longest parameter step of which a difference along `dx` from `x` may be better for rounding: what suits the
+/// largest component.
+pub(crate) fn widest_step(x: &[f64], dx: &[f64]) -> f64 {
+    CENTRAL * largest(x).max(1.0) / largest(dx).max(STILL)
 }
 
 /// Parameter step for a central difference along `(dt, dx)` from `(t, x)`: that of the state, but the

@@ -8,6 +8,8 @@ const STRAIGHT: f64 = 1e-4;
 const SHORTER: f64 = 8.0;
 /// Steps after the usual one: the shortest is 6e-8 of it.
 const MOST_SHORTER: usize = 8;
+/// Part of a difference up to which longer steps are not asked for what is rounding of it.
+const RESOLVED: f64 = 1e-9;
 /// A shorter step is taken where it brings what they are off below this part: truncation falls by 64.
 const BETTER: f64 = 0.125;
 
@@ -37,10 +39,20 @@ pub(crate) fn extrapolated(near: f64, far: f64) -> f64 {
     near + (near - far) / 3.0
 }
 
-/// The limit of the difference `over(step)`, with an error of second order, from the `usual` step and twice of it; from
-/// shorter ones where these do not agree. `rounding(step)` is how much of it may be rounding. Gives the step too.
+/// The steps of a difference.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steps {
+    /// The step that is tried first.
+    pub(crate) usual: f64,
+    /// Up to this longer ones are tried where more than [`RESOLVED`] of the difference may be rounding.
+    pub(crate) longest: f64,
+}
+
+/// The limit of the difference `over(step)`, with an error of second order, from the usual step and twice of it; from
+/// shorter ones where these do not agree, and from longer ones for rounding. `rounding(step)` is how much of it may be
+/// rounding. Gives the step too.
 pub(crate) fn straight(
-    usual: f64,
+    Steps { usual, longest }: Steps,
     rounding: impl Fn(f64) -> f64,
     mut over: impl FnMut(f64) -> f64,
 ) -> (f64, f64) {
@@ -54,7 +66,19 @@ pub(crate) fn straight(
         }
         off / (near.abs().max(far.abs()) + rounding(step) / STRAIGHT)
     });
-    found
+    loop {
+        let step = longest.min(SHORTER * found.1);
+        if rounding(found.1) <= RESOLVED * found.0.abs() || step <= 1.5 * found.1 {
+            return found;
+        }
+        let (near, far) = (over(step), over(2.0 * step));
+        let is_straight =
+            (near - far).abs() <= STRAIGHT * near.abs().max(far.abs()) + rounding(step);
+        if !is_straight {
+            return found;
+        }
+        found = (extrapolated(near, far), step);
+    }
 }
 
 /// By how much two vectors are off each other, as a part of the largest entry, and beside what may be `rounding` of
@@ -90,7 +114,11 @@ mod tests {
     fn slope(length: f64) -> f64 {
         let at = |s: f64| (0.4 + s / length).sin();
         let over = |step: f64| (at(step) - at(-step)) / (2.0 * step);
-        length * straight(1e-5, |step| f64::EPSILON / step, over).0
+        let steps = Steps {
+            usual: 1e-5,
+            longest: 1e-5,
+        };
+        length * straight(steps, |step| f64::EPSILON / step, over).0
     }
 
     #[test]

@@ -247,3 +247,91 @@ fn what_depends_on_the_order_is_found_with_nothing_written() {
         }
     }
 }
+
+/// A board that falls on one of its corners, `(x, y, θ)`, without friction, in any unit of length.
+struct Board {
+    /// Units of length in its half width; it is half as high.
+    size: f64,
+    is_written: bool,
+}
+
+impl Board {
+    /// The corner from the centre, turned, and turned by another quarter.
+    fn corner(&self, theta: f64) -> [[f64; 2]; 2] {
+        let ((sin, cos), [x, y]) = (theta.sin_cos(), [self.size, -0.5 * self.size]);
+        let turned = [cos * x - sin * y, sin * x + cos * y];
+        [turned, [-turned[1], turned[0]]]
+    }
+
+    /// Units of the state in lengths of the board and seconds.
+    fn unit(&self, i: usize) -> f64 {
+        if i % 3 == 2 { 1.0 } else { self.size }
+    }
+}
+
+impl MechanicalSystem for Board {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        m.fill(0.0);
+        (m[0], m[4], m[8]) = (1.0, 1.0, 0.4 * self.size * self.size);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f.copy_from_slice(&[0.0, -9.81 * self.size, 0.0]);
+    }
+}
+
+impl UnilateralConstraints for Board {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[1] + self.corner(q[2])[0][1]
+    }
+    fn gap_row(&self, _j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        row.copy_from_slice(&[0.0, 1.0, self.corner(q[2])[1][1]]);
+        self.is_written
+    }
+    fn curvature(&self, _j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
+        self.is_written
+            .then(|| -self.corner(q[2])[0][1] * v[2] * v[2])
+    }
+}
+
+/// Rows and curvatures that are differences follow what moves most: a board of a metre is the same in millimetres.
+#[test]
+fn units_of_length_do_not_change_derivatives_by_differences() {
+    let derivative = |board: Board| {
+        let q = [0.0, 1.1 * board.size, -0.5];
+        let v = [0.3 * board.size, -0.4 * board.size, 0.9];
+        let units: Vec<f64> = (0..6).map(|i| board.unit(i)).collect();
+        let model = ContactModel::new(board).gap_tolerance(1e-10 * units[0]);
+        let mut driver = EventDriven::new(model.rate_tolerance(1e-8 * units[0])).unwrap();
+        driver = driver.rtol(1e-10).atol(1e-12 * units[0]);
+        let found = driver.derivative(&Start::at(0.0).q(&q).v(&v), 0.5).unwrap();
+        assert_eq!(*found.verdict(), Verdict::Classical, "{units:?}");
+        assert!(!found.run().events().is_empty());
+        let matrix = found.matrix().unwrap();
+        matrix.map_with_location(|i, j, x| x * units[j] / units[i])
+    };
+    let [exact, metre] = [true, false].map(|is_written| {
+        derivative(Board {
+            size: 1.0,
+            is_written,
+        })
+    });
+    let size = exact.amax();
+    assert!((&metre - &exact).amax() < 1e-5 * size);
+    for size_in_units in [0.05, 30.0, 100.0, 300.0, 1e3, 1e4] {
+        let found = derivative(Board {
+            size: size_in_units,
+            is_written: false,
+        });
+        let off = (found - &exact).amax() / size;
+        assert!(off < 1e-4, "{size_in_units}: {off:e}");
+    }
+}

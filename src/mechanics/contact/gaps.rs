@@ -7,12 +7,14 @@
 //! Entry `i` of `Da_j` is the derivative of the gap along `N(q) e_i`, and `κ_j` that of `Da_j v`
 //! along `N(q) v` with `v` held.
 
+use std::cell::Cell;
+
 use crate::linalg::dot;
 use crate::linalg::scratch::Cut;
 use crate::mechanics::configuration::{is_identity, rate};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
-use crate::ode::difference::{coordinate_step, step_along};
-use crate::ode::straight::straight;
+use crate::ode::difference::{coordinate_step, step_along, widest_step};
+use crate::ode::straight::{Steps, straight};
 
 /// Rounding of a difference of gaps or of their rates, relative to its terms.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -78,7 +80,7 @@ pub(crate) fn gradient(
 ) {
     point.copy_from_slice(q);
     let reach = q.iter().fold(1.0f64, |most, q| most.max(q.abs()));
-    let mut largest: f64 = 0.0;
+    let largest = Cell::new(0.0f64);
     for (i, &here) in q.iter().enumerate() {
         // The step of a coordinate follows it alone: the others may have another unit and size. It is twice the usual
         // one, so that rounding is no more than that of a single difference.
@@ -89,12 +91,17 @@ pub(crate) fn gradient(
                 point[i] = coordinate;
                 of(point)
             });
-            (ahead_of - behind_of) / (ahead - behind)
+            let slope = (ahead_of - behind_of) / (ahead - behind);
+            largest.set(largest.get().max(slope.abs()));
+            slope
         };
-        let rounding = |step: f64| ROUNDING * reach * largest / step;
-        (gradient[i], _) = straight(2.0 * coordinate_step(here), rounding, over);
+        let rounding = |step: f64| ROUNDING * reach * largest.get() / step;
+        let steps = Steps {
+            usual: 2.0 * coordinate_step(here),
+            longest: 2.0 * coordinate_step(reach),
+        };
+        (gradient[i], _) = straight(steps, rounding, over);
         point[i] = here;
-        largest = largest.max(gradient[i].abs());
     }
 }
 
@@ -131,7 +138,10 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
         return straight_along(rate, terms, line, moved);
     }
     // A second difference along the motion with v held: its step is longer than that of a first one.
-    let usual = SECOND * step_along(0.0, q, 0.0, along);
+    let steps = Steps {
+        usual: SECOND * step_along(0.0, q, 0.0, along),
+        longest: SECOND * widest_step(q, along),
+    };
     let straight_coordinates = is_identity(system, q, v.len());
     let mut at = |s: f64| {
         let step = if straight_coordinates { s } else { 0.5 * s };
@@ -151,7 +161,7 @@ pub(crate) fn curvature<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     // A gap that is linear has no curvature; rounding of values and coordinates is not one.
     let largest = q.iter().fold(here.abs(), |most, q| q.abs().max(most));
     let rounding = |s: f64| ROUNDING * largest / (s * s);
-    let (bent, s) = straight(usual, rounding, |s| {
+    let (bent, s) = straight(steps, rounding, |s| {
         // κ = (a(s) − 2 a(0) + a(−s))/s².
         (at(s) - 2.0 * here + at(-s)) / (s * s)
     });
@@ -174,7 +184,11 @@ pub(crate) fn straight_along(
         of(point)
     };
     let rounding = |step: f64| ROUNDING * terms / step;
-    let (slope, step) = straight(step_along(0.0, q, 0.0, dq), rounding, |step| {
+    let steps = Steps {
+        usual: step_along(0.0, q, 0.0, dq),
+        longest: widest_step(q, dq),
+    };
+    let (slope, step) = straight(steps, rounding, |step| {
         (at(step) - at(-step)) / (2.0 * step)
     });
     (slope, rounding(step))

@@ -10,7 +10,7 @@ use crate::mechanics::MechanicalSystem;
 use crate::mechanics::contact::gaps::straight_along;
 use crate::mechanics::contact_model::Model;
 use crate::ode::difference::coordinate_step;
-use crate::ode::straight::straight;
+use crate::ode::straight::{Steps, straight};
 
 impl Model<'_> {
     /// Adds to `δr` the change of the friction of slips with their laws, `−Tᵀ d λ_n δμ`.
@@ -41,7 +41,12 @@ impl Model<'_> {
             let by_place = self.along_place(q, dq, along.point, |q| law(q, speed));
             let rounding = |step: f64| f64::EPSILON * frame.slip[i] / step;
             // Speeds are none below zero.
-            let (by_speed, _) = straight(coordinate_step(speed), rounding, |step| {
+            let usual = coordinate_step(speed);
+            let steps = Steps {
+                usual,
+                longest: usual,
+            };
+            let (by_speed, _) = straight(steps, rounding, |step| {
                 let middle = speed.max(step);
                 (law(q, middle + step) - law(q, middle - step)) / (2.0 * step)
             });
