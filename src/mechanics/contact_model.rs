@@ -200,6 +200,9 @@ where
     /// (m/s); default 1e-8. This and the [gap tolerance](Self::gap_tolerance) are made for bodies of about
     /// a metre: for those of a millimetre both are better a thousand times smaller, as is
     /// the absolute tolerance of a run. Masses do not matter: forces are held against the mass of what touches.
+    ///
+    /// Times are seconds: accelerations, and rates of forces and loads, are compared with this a second. With a clock
+    /// in milliseconds or microseconds pushes that grow slowly would be refused, or count as none.
     #[must_use]
     pub fn rate_tolerance(mut self, tolerance: f64) -> Self {
         self.rate_tolerance = tolerance;
