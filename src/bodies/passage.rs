@@ -30,11 +30,19 @@ struct Moving {
     pose: Pose,
     spin: Vector3<f64>,
     speed: Vector3<f64>,
+    /// Of a ball about its centre that holds it.
+    radius: f64,
     /// The most by which turns move a point of it (m/s).
     turning: f64,
 }
 
 impl Moving {
+    /// The most by which turns move a point of it along a direction (m/s): `n·(ω × r)` is `(n × ω)·r`, so that a body
+    /// which turns about the normal comes no closer.
+    fn turning_along(&self, normal: &Vector3<f64>) -> f64 {
+        (normal.cross(&self.spin).norm() * self.radius).min(self.turning)
+    }
+
     /// Its pose after a time.
     fn at(&self, time: f64) -> Pose {
         let turn = Rotation3::new(self.spin * time);
@@ -73,7 +81,8 @@ impl Scene {
                 return true;
             }
             let towards = closest.normal.dot(&(two.speed - one.speed));
-            let closing = towards + one.turning + two.turning;
+            let [of_one, of_two] = [&one, &two].map(|of| of.turning_along(&closest.normal));
+            let closing = towards + of_one + of_two;
             // The plane between them stays between them.
             if closing <= 0.0 {
                 return false;
@@ -102,6 +111,7 @@ impl Scene {
             pose,
             spin,
             speed,
+            radius: placed.radius,
             turning: turning * placed.radius,
         }
     }
