@@ -24,6 +24,10 @@ use crate::{
     Stop, Summary, validate,
 };
 
+/// The greatest relative tolerance with friction in space. A slip has no direction below hundreds of times what
+/// tolerances leave open (`slow_slip`): by more than this whole slips would be among these.
+const LOOSEST_IN_SPACE: f64 = 1e-6;
+
 /// Runs a mechanical system with contacts.
 ///
 /// Steps are as long as the smooth motion allows. Gaps are sampled within them as closely as
@@ -115,7 +119,8 @@ where
         self
     }
 
-    /// Relative tolerance of the smooth phase, as [`Integrator::rtol`]; default 1e-6.
+    /// Relative tolerance of the smooth phase, as [`Integrator::rtol`]; default 1e-6. With friction in space runs keep
+    /// to 1e-6 where this is more: the direction of a slow slip would not be known.
     #[must_use]
     pub fn rtol(self, rtol: impl Into<PerEntry>) -> Self {
         self.configure(|integrator| integrator.rtol(rtol))
@@ -267,9 +272,14 @@ where
     /// contacts slip.
     fn tell_tolerance(&mut self) -> Result<(), InputError> {
         let model = self.model().erased();
-        if model.row_tangents() == 0 {
+        let tangents = model.row_tangents();
+        if tangents == 0 {
             return Ok(());
         }
+        if tangents > 1 {
+            self.integrator.lower_rtol_to(LOOSEST_IN_SPACE);
+        }
+        let model = self.model().erased();
         let settings = self.integrator.settings();
         let of_velocities = |of: &PerEntry| {
             let fixed = &model.bodies.fixed;

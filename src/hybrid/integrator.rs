@@ -182,6 +182,11 @@ impl<S: Flow + EventFunction, B: Buffer> Integrator<S, B> {
         &self.driver.settings
     }
 
+    /// Relative tolerances are no greater than this.
+    pub(crate) fn lower_rtol_to(&mut self, most: f64) {
+        self.driver.settings.rtol.lower_to(most);
+    }
+
     /// State and workspace of a run.
     pub(crate) fn standing(&self) -> &Integration<B> {
         &self.driver.run

@@ -121,6 +121,19 @@ impl PerEntry {
         }
     }
 
+    /// Lowers values that are greater; what is no number stays, for those that refuse it.
+    pub(crate) fn lower_to(&mut self, most: f64) {
+        let values = match self {
+            Self::Same(value) => std::slice::from_mut(value),
+            Self::Each(values) => values,
+        };
+        let is_greater = |value: &&mut f64| value.is_finite() && **value > most;
+        values
+            .iter_mut()
+            .filter(is_greater)
+            .for_each(|value| *value = most);
+    }
+
     /// Refuses wrong lengths and values that are not finite or fail `accept`.
     pub(crate) fn check(
         &self,

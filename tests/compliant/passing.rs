@@ -163,7 +163,6 @@ fn nothing_that_turns_trips_on_a_seam() {
         let run = run(scene, dt, 0.4);
         let (turns, along) = (run.state()[9], run.state()[10]);
         assert!((turns / spin - 1.0).abs() < 1e-4, "{seed}: {turns} {spin}");
-        // Where more corners bear on one table than on the other the cube leans by microns.
         assert!((along - speed).abs() < 1e-3, "{seed}: {along} {speed}");
     }
 }

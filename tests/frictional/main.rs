@@ -67,6 +67,7 @@ mod sampler;
 mod scenes;
 #[path = "../common/shaken.rs"]
 mod shaken;
+mod shaken_pucks;
 mod shared_loads;
 mod sliding_rods;
 mod slips_all_around;
