@@ -3,7 +3,7 @@
 
 use saltation::derivative::Verdict;
 use saltation::event_driven::{Breakdown, Zeno};
-use saltation::mechanics::Redundant;
+use saltation::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven, Run};
 use saltation::{Start, Status};
 
@@ -96,7 +96,6 @@ fn throws(seeds: std::ops::Range<u64>) -> Ends {
 }
 
 fn body_gap(body: &Polygon, j: usize, state: &[f64]) -> f64 {
-    use saltation::mechanics::UnilateralConstraints;
     body.gap(j, &state[..3])
 }
 
@@ -171,4 +170,62 @@ fn the_derivative_of_a_box_that_came_to_lie_in_the_corner_promises_no_more_than_
     }
     let end = [0.6 * cosine - 0.4 * sine, 0.6 * sine + 0.4 * cosine, 0.3];
     assert!((0..3).all(|i| (found.state()[i] - end[i]).abs() < 1e-8));
+}
+
+/// A box that is pushed along the floor for a while.
+struct Pushed {
+    body: Polygon,
+    until: f64,
+}
+
+impl MechanicalSystem for Pushed {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, q: &[f64], m: &mut [f64]) {
+        self.body.mass(q, m);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        self.body.effort(t, q, v, f);
+        f[0] -= if t < self.until { 2.0 } else { 0.0 };
+    }
+    fn time_scale(&self) -> Option<f64> {
+        Some(0.1)
+    }
+}
+
+impl UnilateralConstraints for Pushed {
+    fn contacts(&self) -> usize {
+        self.body.contacts()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.body.gap(j, q)
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        self.body.gap_row(j, q, row)
+    }
+    fn curvature(&self, j: usize, q: &[f64], v: &[f64]) -> Option<f64> {
+        self.body.curvature(j, q, v)
+    }
+}
+
+/// A face whose load is taken away stays where it is, without one.
+#[test]
+fn a_box_rests_at_the_wall_where_its_push_ends() {
+    for until in [1.2, 1.5, 1.7] {
+        for height in [0.2, 0.25, 0.5] {
+            let body = boxed([0.5, height], 1.0, 0.0);
+            let model = ContactModel::new(Pushed { body, until });
+            let mut driver = EventDriven::new(model).unwrap();
+            let (q, v) = ([1.0, height, 0.0], [-1.0, 0.0, 0.0]);
+            let start = Start::at(0.0).q(&q).v(&v);
+            let run = driver.integrate(&start, 2.0).unwrap();
+            assert_eq!(*run.status(), Status::ReachedEnd, "{until} {height}");
+            let off = (run.state()[0] - 0.5).abs() + run.state()[2].abs();
+            assert!(off < 1e-9, "{off:e}");
+        }
+    }
 }

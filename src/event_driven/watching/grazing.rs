@@ -267,7 +267,9 @@ impl Watcher<'_> {
             } else {
                 0.0
             };
-            if most <= touch.error + rounding {
+            // A closed contact whose load was taken away rests on without one: it does not matter that it is closed.
+            let rests = is_closed && self.value(segment.mode, contact) <= rounding;
+            if rests || most <= touch.error + rounding {
                 continue;
             }
             let zero = touch.error.max(self.model.gap_tolerance);
