@@ -13,7 +13,7 @@ use nalgebra::{Rotation3, Vector3};
 
 use super::narrow_phase::{PlacedShape, distance};
 use super::pose::halves;
-use super::{Pose, Scene, ShapeKind};
+use super::{Pose, Scene, Shape, ShapeKind};
 use crate::mechanics::{Contacts, Passage};
 
 /// The most places at which bodies are looked at. Those that have come so far and are still as close meet.
@@ -64,8 +64,24 @@ impl Scene {
         }
         let [mut one, two] = [a, b].map(|body| self.moving(body, passage));
         let clearance = CLEARANCE * self.bodies[a].radius.min(self.bodies[b].radius);
-        let lift = self.lift(a, b, passage.contacts, clearance)
-            - self.lift(b, a, passage.contacts, clearance);
+        let (mut own, mut approach) = (f64::INFINITY, 0.0f64);
+        let touches = self.touches(passage.contacts, a);
+        for touch in touches.filter(|touch| touch.with == b) {
+            own = own.min(touch.gap);
+            let rate = passage.contacts.velocity(touch.place, passage.v)[0];
+            approach = approach.max(-passage.dt * rate);
+        }
+        // A ball that lies deep in an edge that is flush with what it lies in deeper is lifted over that alone.
+        // Others bear on both, but for an edge that they lie in by less than they come to.
+        let flush = |pair| self.lies_over_flush(pair, passage.contacts, clearance);
+        let is_deep = own <= 0.0 && (flush([a, b]) || flush([b, a]));
+        let bears = own < -clearance || approach <= clearance;
+        if own <= 0.0 && !is_deep && !passage.is_solved && bears {
+            return true;
+        }
+        let above = if is_deep { own } else { clearance };
+        let over = Over { above, clearance };
+        let lift = self.lift([a, b], passage, over) - self.lift([b, a], passage, over);
         one.pose = Pose::from_parts(one.pose.position() + lift, one.pose.rotation());
         let mut time = 0.0;
         for _ in 0..PLACES {
@@ -116,34 +132,73 @@ impl Scene {
         }
     }
 
-    /// The way that lifts a body over all that it overlaps but `other`, and by the clearance.
-    fn lift(&self, body: usize, other: usize, contacts: &Contacts, clearance: f64) -> Vector3<f64> {
-        let mut way = Vector3::zeros();
+    /// The contacts of a body among those of a step.
+    fn touches<'a>(
+        &'a self,
+        contacts: &'a Contacts,
+        body: usize,
+    ) -> impl Iterator<Item = Touch> + 'a {
+        let all = contacts.all_parameters().iter().enumerate();
+        all.filter_map(move |(place, of)| {
+            let (a, b, _) = self.contact_of(of.contact)?;
+            let with = match body {
+                body if body == a => b,
+                body if body == b => a,
+                _ => return None,
+            };
+            let gap = of.gap;
+            Some(Touch { place, gap, with })
+        })
+    }
+
+    /// True where a ball lies on an edge of another body that is flush with what it lies in deeper: of surfaces that
+    /// continue each other the gap at the edge is larger by the rise of the ball up to there, `r (1 − n·n′)`. The
+    /// sides of a groove both bear.
+    fn lies_over_flush(&self, [body, other]: [usize; 2], contacts: &Contacts, within: f64) -> bool {
+        let placed = &self.bodies[body];
+        let (Some(tree), Some(radius)) = (placed.tree, rolling_radius(&placed.body.shape)) else {
+            return false;
+        };
+        self.touches(contacts, body).any(|edge| {
+            edge.with == other
+                && self.touches(contacts, body).any(|ground| {
+                    let directions = [&edge, &ground].map(|of| direction(contacts, of.place, tree));
+                    let [Some(up), Some(along)] = directions else {
+                        return false;
+                    };
+                    let rise = radius * (1.0 - up.dot(&along));
+                    ground.with != other
+                        && ground.gap < edge.gap
+                        && (edge.gap - ground.gap - rise).abs() <= within
+                })
+        })
+    }
+
+    /// The way that lifts a body over all that it overlaps, or comes to overlap in the step, but the other one of the
+    /// pair, and by the clearance.
+    fn lift(&self, [body, other]: [usize; 2], passage: &Passage<'_>, over: Over) -> Vector3<f64> {
+        let (mut way, contacts) = (Vector3::zeros(), passage.contacts);
         let Some(tree) = self.bodies[body].tree else {
             return way;
         };
+        let does_roll = rolling_radius(&self.bodies[body].body.shape).is_some();
         for _ in 0..TURNS {
             let mut is_over = true;
-            for (i, of) in contacts.all_parameters().iter().enumerate() {
-                if of.gap > clearance {
+            for Touch { place, gap, with } in self.touches(contacts, body) {
+                if with == other || gap > over.above {
                     continue;
                 }
-                let is_own = |&(a, b, _): &(usize, usize, usize)| {
-                    (a == body && b != other) || (b == body && a != other)
-                };
-                let own = self.contact_of(of.contact).filter(is_own);
-                let Some(block) =
-                    own.and_then(|_| contacts.blocks(i).find(|block| block.tree == tree))
-                else {
+                let Some(direction) = direction(contacts, place, tree) else {
                     continue;
                 };
-                // The row of a body ends with the direction (write_point_rows).
-                let Some(&[x, y, z]) = block.rows.get(3..6) else {
-                    continue;
+                // What bears it gives way in the step, by what the solution says, or by what a ball did before.
+                let sinks = if passage.is_solved || does_roll {
+                    (-passage.dt * contacts.velocity(place, passage.v)[0]).max(0.0)
+                } else {
+                    0.0
                 };
-                let direction = Vector3::new(x, y, z);
-                let missing = clearance - of.gap - direction.dot(&way);
-                if missing > MET * clearance {
+                let missing = over.clearance - gap + sinks - direction.dot(&way);
+                if missing > MET * over.clearance {
                     way += direction * missing;
                     is_over = false;
                 }
@@ -154,4 +209,36 @@ impl Scene {
         }
         way
     }
+}
+
+/// The radius of a body that rolls over edges.
+fn rolling_radius(shape: &Shape) -> Option<f64> {
+    match shape.kind() {
+        ShapeKind::Sphere { radius } | ShapeKind::Capsule { radius, .. } => Some(radius),
+        _ => None,
+    }
+}
+
+/// The direction in which a contact pushes the body of a tree; the row of a body ends with it (`write_point_rows`).
+fn direction(contacts: &Contacts, place: usize, tree: usize) -> Option<Vector3<f64>> {
+    let block = contacts.blocks(place).find(|block| block.tree == tree)?;
+    block.rows.get(3..6).map(Vector3::from_column_slice)
+}
+
+/// A contact of a body.
+struct Touch {
+    /// Its place among those of the step.
+    place: usize,
+    gap: f64,
+    /// The other body.
+    with: usize,
+}
+
+/// What a body is lifted over.
+#[derive(Clone, Copy)]
+struct Over {
+    /// Contacts with gaps of this or less (m).
+    above: f64,
+    /// By so much more than they are deep (m).
+    clearance: f64,
 }

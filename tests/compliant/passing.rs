@@ -167,6 +167,69 @@ fn nothing_that_turns_trips_on_a_seam() {
     }
 }
 
+/// A ball that rolls from box to box rolls on, however deep it lies in them; nor does it gain.
+#[test]
+fn balls_roll_over_seams() {
+    for radius in [2.5e-3, 0.05] {
+        for dt in [1e-2, 2e-3] {
+            for (speed, allowed) in [(0.03, 0.05), (0.1, 0.02), (1.0, 0.005)] {
+                for start in [-5e-3, -0.049] {
+                    let mut scene = Scene::new();
+                    for i in -1_i8..8 {
+                        let tile = Body::fixed(Shape::cuboid([0.05, 0.2, 0.1]).unwrap());
+                        let at = [0.1 * f64::from(i) - 0.05, 0.0, -0.1];
+                        scene.add(tile.position(at)).unwrap();
+                    }
+                    let ball = Body::new(Shape::sphere(radius).unwrap());
+                    let ball = ball.velocity([speed, 0.0, 0.0]);
+                    let ball = ball.angular_velocity([0.0, speed / radius, 0.0]);
+                    scene.add(ball.position([start, 0.0, radius])).unwrap();
+                    let run = run(scene, dt, (0.25 / speed).min(4.0));
+                    let kept = run.state()[10] / speed;
+                    let of = format!("{radius} {dt} {speed} {start}");
+                    assert!((kept - 1.0).abs() < allowed, "{of}: {kept}");
+                }
+            }
+        }
+    }
+}
+
+/// The sides of a groove both bear a ball that rocks between them: its energy falls, and it does not sink.
+#[test]
+fn a_ball_in_a_groove_lies_on_both_sides() {
+    for tilt in [0.05f64, 0.3, 0.8] {
+        for dt in [1e-2, 1e-3] {
+            let (radius, mut scene) = (0.05, Scene::new());
+            for side in [-1.0, 1.0] {
+                let half: f64 = 0.5 * tilt * side;
+                let plank = Body::fixed(Shape::cuboid([0.5, 0.5, 0.1]).unwrap()).friction(0.0);
+                // Its upper edge lies at the origin.
+                let (sin, cos) = (tilt * side).sin_cos();
+                let at = [
+                    0.5 * side * cos + 0.1 * sin,
+                    0.0,
+                    0.5 * side * sin - 0.1 * cos,
+                ];
+                let plank = plank.orientation([half.cos(), 0.0, -half.sin(), 0.0]);
+                scene.add(plank.position(at)).unwrap();
+            }
+            let height = radius / tilt.cos();
+            let ball = Body::new(Shape::sphere(radius).unwrap()).friction(0.0);
+            let ball = ball.position([0.0, 0.0, height]).velocity([0.2, 0.3, 0.0]);
+            scene.add(ball).unwrap();
+            let run = run(scene, dt, 0.8);
+            for k in 0..run.times().len() {
+                let (q, v) = (run.q(k), run.v(k));
+                assert!(q[2] > height - 5e-4, "{tilt} {dt} {k}: {}", q[2] - height);
+                let energy =
+                    0.5 * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) + 9.81 * (q[2] - height);
+                assert!(energy < 0.065 + 1e-4, "{tilt} {dt} {k}: {energy}");
+                assert!((v[4] - 0.3).abs() < 1e-6, "{tilt} {dt} {k}: {}", v[4]);
+            }
+        }
+    }
+}
+
 /// A cube slides in between rails with two millimetres to spare on either side.
 #[test]
 fn a_cube_enters_between_rails() {

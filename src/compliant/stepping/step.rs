@@ -30,6 +30,10 @@ const ROUNDS: usize = 8;
 /// more.
 const APART: f64 = 1e-3;
 
+/// The part of that by which the gap of surfaces that lie deeper changes in a step, from which on they are asked
+/// whether another surface bears them.
+const TURNS: f64 = 0.02;
+
 /// Limit of the problems of a step by which the loads of joints and the inertia that they add are found.
 const LOADS: usize = 4;
 
@@ -261,16 +265,17 @@ impl Core {
     ) -> Result<bool, CompliantFailure> {
         let interrupt = &self.solver.settings.interrupt;
         let solution = self.solver.solution();
-        let way = |v| Passage {
+        let way = |v, is_solved| Passage {
             q: &self.q,
             v,
             dt,
             contacts: &self.contacts,
+            is_solved,
         };
         let (mut changed, seen) = (false, &mut self.passing.0);
         for seen in seen.iter_mut().filter(|seen| seen.passes) {
             interrupt.check()?;
-            seen.passes = !system.meets(seen.contact, &way(solution.v()));
+            seen.passes = !system.meets(seen.contact, &way(solution.v(), true));
             changed |= !seen.passes;
         }
         let contacts = self.contacts.all_parameters().iter();
@@ -279,14 +284,15 @@ impl Core {
                 continue;
             }
             let depth = of.size.map_or(0.0, |size| APART * size);
-            // Bodies at rest are not asked where they go.
-            let closes = if of.gap > 0.0 {
-                of.gap.max(APART * depth)
-            } else {
-                depth
-            };
+            // Bodies at rest are not asked where they go. Those that lie deep are where their way turns, as that of
+            // a ball over a seam.
             let approach = -dt * self.contacts.velocity(i, &self.v)[0];
-            if of.gap < -depth || approach <= closes {
+            let moves = if of.gap > 0.0 {
+                approach > of.gap.max(APART * depth)
+            } else {
+                of.size.is_some() && approach.abs() > TURNS * depth
+            };
+            if !moves {
                 continue;
             }
             let pair = system.pair(of.contact);
@@ -294,7 +300,7 @@ impl Core {
                 continue;
             }
             interrupt.check()?;
-            let passes = !system.meets(of.contact, &way(&self.v));
+            let passes = !system.meets(of.contact, &way(&self.v, false));
             changed |= passes;
             seen.push(Seen {
                 pair,

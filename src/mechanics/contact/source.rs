@@ -82,6 +82,8 @@ pub struct Passage<'a> {
     pub dt: f64,
     /// Contacts of the step: surfaces that lie a little deep on these meet no edge that is lower than that.
     pub contacts: &'a Contacts,
+    /// The velocities are those with which the step ends, solved without the contact; else those at its start.
+    pub is_solved: bool,
 }
 
 /// The quantities evaluated beside gaps and normal rows; by default none.
