@@ -110,8 +110,9 @@ fn off_the_limit(dt: f64, part: f64, friction: f64) -> f64 {
 
 #[test]
 fn oblique_throws_tend_to_the_rigid_limit_with_order_one() {
+    let every = if cfg!(debug_assertions) { 2 } else { 1 };
     for part in [0.0, 0.5, 1.0] {
-        for friction in [0.3, 1.5] {
+        for friction in [0.3, 1.5].into_iter().step_by(every) {
             let off = [4e-3, 1e-3, 2.5e-4].map(|dt| off_the_limit(dt, part, friction));
             assert!(off[0] < 0.2, "{part} {friction}: {off:?}");
             for pair in off.windows(2) {

@@ -204,6 +204,7 @@ fn of_a_stack_that_is_pulled_below_the_floor_slips_first() {
 
 /// Five slabs, twenty contacts.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "ten seconds without optimisation")]
 fn a_tower_of_five_stands() {
     let slabs = Slabs::on_corners(&[1.0; 5], &[0.4; 5], [0.5, 0.3]);
     let run = slabs.run(0.5);

@@ -15,7 +15,7 @@ const GRAVITY: f64 = 9.81;
 /// How many cases: fewer without optimisation.
 fn cases(many: u64) -> u64 {
     if cfg!(debug_assertions) {
-        many / 20
+        many / 40
     } else {
         many
     }
