@@ -191,7 +191,7 @@ impl Scene {
                 let Some(direction) = direction(contacts, place, tree) else {
                     continue;
                 };
-                // What bears it gives way in the step, by what the solution says, or by what a ball did before.
+                // Its support gives way in the step: as the solution says, or under a ball as before.
                 let sinks = if passage.is_solved || does_roll {
                     (-passage.dt * contacts.velocity(place, passage.v)[0]).max(0.0)
                 } else {
@@ -234,7 +234,7 @@ struct Touch {
     with: usize,
 }
 
-/// What a body is lifted over.
+/// The contacts over which a body is lifted.
 #[derive(Clone, Copy)]
 struct Over {
     /// Contacts with gaps of this or less (m).

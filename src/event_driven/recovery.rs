@@ -2,7 +2,7 @@
 //! contacts opened whose force fades.
 
 use super::breakdown::Breakdown;
-use super::friction::following::Halt;
+use super::friction::following::Stopped;
 use super::friction::mode_problem::{Aside, STAYS};
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
@@ -249,13 +249,13 @@ impl Model<'_> {
         v: &mut [f64],
         held: &[usize],
         mode: &Mode,
-    ) -> Result<Halt, Breakdown> {
+    ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
         // How often each contact was told to stick, and then not to: each is asked once.
         let mut turns = vec![0u8; held.len()];
         loop {
             v.copy_from_slice(&before);
-            let halt = self.stop_in_modes(t, q, v, held, |frame, v, i| {
+            let stopped = self.stop_in_modes(t, q, v, held, |frame, v, i| {
                 let [x, y] = frame.slip_velocity(i, v);
                 if self.is_closed(mode, held[i]) {
                     self.functions().slip(mode, held[i])
@@ -267,18 +267,19 @@ impl Model<'_> {
             })?;
             let mut changes = false;
             for (i, turns) in turns.iter_mut().enumerate() {
-                let is_free = !self.is_closed(mode, held[i]) && halt.slip(i) > self.rate_tolerance;
+                let is_free =
+                    !self.is_closed(mode, held[i]) && stopped.slip(i) > self.rate_tolerance;
                 let turned = is_free
                     && match *turns {
-                        0 => halt.is_reversed(i),
-                        1 => halt.is_beyond_cone(i),
+                        0 => stopped.is_reversed(i),
+                        1 => stopped.is_beyond_cone(i),
                         _ => false,
                     };
                 *turns += u8::from(turned);
                 changes |= turned;
             }
             if !changes {
-                return Ok(halt);
+                return Ok(stopped);
             }
         }
     }

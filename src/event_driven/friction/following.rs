@@ -34,7 +34,7 @@ const JAMMED: f64 = 1e-2;
 const PRESSED: f64 = 1e-4;
 
 /// Contacts that were brought to rest; rows come normal ones first.
-pub(crate) struct Halt {
+pub(crate) struct Stopped {
     /// Rates of the rows before.
     pub(crate) before: Vec<f64>,
     /// Rates of the rows after.
@@ -45,7 +45,7 @@ pub(crate) struct Halt {
     pub(crate) friction: Vec<f64>,
 }
 
-impl Halt {
+impl Stopped {
     /// The entries along the tangents of a contact.
     fn along<'a>(&self, rows: &'a [f64], i: usize) -> &'a [f64] {
         let m = self.friction.len();
@@ -317,7 +317,7 @@ impl Model<'_> {
                 Slip::near(frame.slip_velocity(i, v))
             }
         })
-        .map(|halt| halt.impulses)
+        .map(|stopped| stopped.impulses)
     }
 
     /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
@@ -331,7 +331,7 @@ impl Model<'_> {
         v: &mut [f64],
         contacts: &[usize],
         of: impl Fn(&Frame<'_>, &[f64], usize) -> Slip,
-    ) -> Result<Halt, Breakdown> {
+    ) -> Result<Stopped, Breakdown> {
         with_zeros(Frame::size(self, contacts.len()), |scratch| {
             let mut frame = Frame::new(self, State { t, q, v }, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
@@ -349,7 +349,7 @@ impl Model<'_> {
                 least_norm(frame.gram, frame.r, &mut impulses, space);
             });
             let friction = frame.stick.to_vec();
-            Ok(Halt {
+            Ok(Stopped {
                 before,
                 after,
                 impulses,
