@@ -118,6 +118,8 @@ struct NearbyEvent {
     restitution: Vec<f64>,
     mode_before: Mode,
     mode_after: Mode,
+    /// How coarse the rows of its contacts are.
+    coarse: Coarse,
 }
 
 impl Model<'_> {
@@ -174,7 +176,13 @@ impl Model<'_> {
             let mut found = (Vec::new(), Vec::new());
             shorten_until_straight(usual, |step| {
                 found = (over(step), over(2.0 * step));
-                self.off_of_state([x, column.as_slice()], [&found.0, &found.1], &units, step)
+                let rounding = ROUNDING / step;
+                self.off_of_state(
+                    [x, column.as_slice()],
+                    [&found.0, &found.1],
+                    &units,
+                    rounding,
+                )
             });
             for (entry, (near, far)) in column.iter_mut().zip(found.0.iter().zip(&found.1)) {
                 *entry += extrapolated(*near, *far);
@@ -201,13 +209,14 @@ impl Model<'_> {
     }
 
     /// By how much two differences of states over a step are off each other: coordinates and velocities each as a part
-    /// of their largest, beside the rounding of the state, and of the displacement where all of that is taken away.
+    /// of their largest, beside that `rounding` of the state, and that of the displacement where all of it is taken
+    /// away.
     fn off_of_state(
         &self,
         [x, dx]: [&[f64]; 2],
         [near, far]: [&[f64]; 2],
         units: &[f64],
-        step: f64,
+        rounding: f64,
     ) -> f64 {
         let [x, dx, near, far, units] = [x, dx, near, far, units].map(|of| self.parts(of));
         let off = |x: &[f64], dx: &[f64], near, far, units: &[f64]| {
@@ -215,7 +224,7 @@ impl Model<'_> {
                 let sizes = of.iter().zip(units).map(|(x, unit)| x.abs() / unit);
                 sizes.fold(0.0, f64::max)
             };
-            let rounding = ROUNDING * largest(x) / step + TAKEN * largest(dx);
+            let rounding = rounding * largest(x) + TAKEN * largest(dx);
             off_of_largest(near, far, rounding, |i| units[i])
         };
         let of_places = off(x.0, dx.0, near.0, far.0, units.0);
@@ -278,8 +287,21 @@ impl Model<'_> {
             restitution: self.restitutions(x, &touching),
             mode_before: mode.clone(),
             mode_after,
+            coarse: self.coarseness_of_rows(x, &touching),
             touching,
         })
+    }
+
+    /// Rows that nobody wrote are differences themselves.
+    fn coarseness_of_rows(&self, x: &[f64], contacts: &[usize]) -> Coarse {
+        let (q, v) = self.parts(x);
+        let mut row = vec![0.0; v.len()];
+        let mut all = contacts.iter();
+        if all.all(|&j| self.system().gap_row(j, q, &mut row)) {
+            Coarse::WRITTEN
+        } else {
+            Coarse::FIRST
+        }
     }
 
     fn restitutions(&self, x: &[f64], contacts: &[usize]) -> Vec<f64> {
@@ -299,7 +321,9 @@ impl Model<'_> {
         let longest = self.step_beside(x, nearby, dx, moved)?;
         let across = |step: f64, out: &mut [f64]| {
             let ends = [step, -step].map(moved);
-            self.across(x, nearby, ends, step, out)
+            let goes = self.across(x, nearby, ends, step, out);
+            out.iter_mut().zip(dx).for_each(|(out, dx)| *out += dx);
+            goes
         };
         let is_linear = self.has_linear_impacts() && !self.rubs(nearby);
         let units = self.state_units(x);
@@ -330,7 +354,8 @@ impl Model<'_> {
             if is_linear {
                 return 0.0;
             }
-            let off = self.off_of_state([x, dx], [&*out, &far], &units, step);
+            let rounding = nearby.coarse.rounding(1.0, step).max(ROUNDING / step);
+            let off = self.off_of_state([x, dx], [&*out, &far], &units, rounding);
             for (near, far) in out.iter_mut().zip(&far) {
                 *near = extrapolated(*near, *far);
             }
@@ -342,7 +367,7 @@ impl Model<'_> {
         (!fails).then_some(())
     }
 
-    /// The difference of the impacts at both ends of a step; false where the impact bends between them.
+    /// The difference of what the impacts at both ends of a step change; false where the impact bends between them.
     fn across(
         &self,
         x: &[f64],
@@ -351,6 +376,7 @@ impl Model<'_> {
         step: f64,
         out: &mut [f64],
     ) -> Option<bool> {
+        let before = ends.clone();
         let [ahead, behind] = &mut ends;
         let modes = [
             self.strike_beside(ahead, nearby).ok()?,
@@ -361,8 +387,10 @@ impl Model<'_> {
         if modes[0] != modes[1] && self.bends_between(x, nearby, &ends)? {
             return Some(false);
         }
-        for end in &mut ends {
+        // Only the change, so that nothing else is rounded: an impact leaves coordinates as they are.
+        for (end, before) in ends.iter_mut().zip(&before) {
             self.stop_in_mode(nearby.occasion.t, end, &nearby.mode_after);
+            end.iter_mut().zip(before).for_each(|(end, x)| *end -= x);
         }
         for (out, (ahead, behind)) in out.iter_mut().zip(ends[0].iter().zip(&ends[1])) {
             *out = (ahead - behind) / (2.0 * step);
@@ -405,7 +433,7 @@ impl Model<'_> {
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
         } else if !self.rubs(nearby) {
             // An extrapolated difference, of twice the step too.
-            step = 2.0 * Coarse::WRITTEN.factor * usual;
+            step = 2.0 * nearby.coarse.factor * usual;
         }
         // The step is a part of the slowest approach, so that all contacts approach at both ends.
         let at = &mut ContactsAt::default();
