@@ -7,7 +7,7 @@ use super::curve::Top;
 use super::factors::GREATER;
 use super::window::Window;
 use crate::hybrid::context::{Context, System};
-use crate::hybrid::evaluate::Point;
+use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::Scratch;
@@ -398,13 +398,16 @@ impl Doubts {
                 context.flow(t, x, mode, thrown.field);
             }
             let row = guards.row.get_mut();
-            let rate = context.rate(k, point, thrown.field, row).value;
+            let rate = context.rate(k, point, thrown.field, row);
             let error = error_at(context, state, point, k, row);
-            if gap > error || ahead.sign() * rate < guards.min_rate[k] {
+            if gap > error || ahead.sign() * rate.value < guards.min_rate[k] {
                 continue;
             }
             guards.need_rate(context, state, k)?;
-            let is_turned = (guards.rate[k] - rate).abs() > UNCHANGED * rate.abs();
+            let turned = (guards.rate[k] - rate.value).abs();
+            let is_turned = turned > UNCHANGED * rate.value.abs()
+                && (rate.written
+                    || turned > of_differences(context, state, guards, k, point, thrown.field)?);
             let is_moved = (guards.h[k] - h).abs() > 8.0 * guards.zero[k];
             if is_turned || is_moved {
                 least = gap;
@@ -422,4 +425,27 @@ impl Doubts {
         }
         Ok(())
     }
+}
+
+/// How far the rates of a guard whose row is not written may be off each other by the rounding of their differences
+/// (`u_k`/s): before a reset, at a point along its field, and behind it.
+fn of_differences<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
+    k: usize,
+    before: Point<'_>,
+    field: &[f64],
+) -> Result<f64, Stop> {
+    let GuardTable {
+        h, row, spreads, ..
+    } = &mut *guards;
+    let magnitude = spreads.magnitude(context, k, state.point(), state, h[k])?;
+    let row = row.get_mut();
+    let sides = [(before, field), (state.point(), state.field())];
+    let errors = sides.map(|(point, field)| {
+        context.counts.event.add(3);
+        evaluate::rate_error(context.system, k, point, field, row, magnitude)
+    });
+    Ok(errors[0] + errors[1])
 }
