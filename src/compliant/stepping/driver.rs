@@ -290,7 +290,8 @@ where
     /// derivative of its end by its start, by controls, or by parameters of a controller.
     ///
     /// The derivative is that at the contacts of the step, in their regions: one-sided where a
-    /// contact is on a boundary. Columns `dq` must lie within the manifold of coordinates
+    /// contact is on a boundary, and that of no side where several are, as those of boxes that lie level on each
+    /// other. Columns `dq` must lie within the manifold of coordinates
     /// (`dq = N(q) δ`). The model is differentiated by central differences, two evaluations of
     /// all contacts a column; errors are about 1e-9 of the entries with a solution to full
     /// precision ([`Solver::rtol`] 1e-10 or less).
