@@ -3,7 +3,7 @@
 
 use super::MechanicalSystem;
 use crate::linalg::scratch::{Cut, with_zeros};
-use crate::ode::difference::step_along;
+use crate::ode::difference::turned_step_along;
 use crate::{InputError, validate};
 
 /// True when `q̇ = v`, for `dof` velocities.
@@ -55,7 +55,7 @@ pub(crate) fn rate_along<S: MechanicalSystem + ?Sized>(
     let mut cut = Cut(work);
     let (point, ahead, behind) = (cut.take(q.len()), cut.take(q.len()), cut.take(q.len()));
     // N(q) dv is in `out`; now (∂N(q)/∂q dq) v, with v held.
-    let step = step_along(0.0, q, 0.0, dq);
+    let step = turned_step_along(q, dq);
     for (step, rate) in [(step, &mut *ahead), (-step, &mut *behind)] {
         for ((point, q), dq) in point.iter_mut().zip(q).zip(dq) {
             *point = q + step * dq;

@@ -31,6 +31,19 @@ pub(crate) fn coordinate_step(here: f64) -> f64 {
     CENTRAL * here.abs().max(1.0)
 }
 
+/// Step of a central difference by a coordinate of a function that may bend on a length of one, as that of an angle
+/// which counts turns, or on that of the coordinate. What suits the first is too short for the rounding of the second,
+/// and what suits that is too long for the first: of `s³ = s_0² s_1` both errors are alike. The coordinate is moved by
+/// it exactly, so that no rounding grows with the turns.
+pub(crate) fn turned_step(here: f64) -> f64 {
+    on_clock(here, CENTRAL * here.abs().max(1.0).cbrt())
+}
+
+/// The parameter step along `dx` from `x` of such a function, by the largest coordinate.
+pub(crate) fn turned_step_along(x: &[f64], dx: &[f64]) -> f64 {
+    CENTRAL * largest(x).max(1.0).cbrt() / largest(dx).max(STILL)
+}
+
 /// Step of a central difference by the time, on the clock (s). Time has no origin: the step does not
 /// grow with the time, but for what its rounding asks.
 pub(crate) fn time_step(t: f64) -> f64 {

@@ -143,7 +143,7 @@ impl DiscreteLagrangian {
         for (k, column) in self.slopes.chunks_exact_mut(d).enumerate() {
             self.interrupt.check()?;
             // ∂_k M v = (M(m + s e_k) − M(m − s e_k)) v / 2s, with v held.
-            let step = difference::coordinate_step(self.q[k]);
+            let step = difference::turned_step(self.q[k]);
             work.point[k] = self.q[k] + step;
             system.mass(&work.point, &mut work.mass);
             times(&work.mass, &self.v, column);
@@ -186,7 +186,7 @@ impl DiscreteLagrangian {
         for k in 0..d {
             if written {
                 self.interrupt.check()?;
-                let step = difference::coordinate_step(q[k]);
+                let step = difference::turned_step(q[k]);
                 for sign in [1.0, -1.0] {
                     work.point[k] = q[k] + sign * step;
                     system.kinetic_gradient(&work.point, v, &mut work.gradient);
@@ -200,7 +200,11 @@ impl DiscreteLagrangian {
             for i in 0..=k {
                 self.interrupt.check()?;
                 // Mixed second difference of the energy: (E₊₊ − E₊₋ − E₋₊ + E₋₋)/(4 s_i s_k).
-                let steps = [i, k].map(|j| SECOND * q[j].abs().max(1.0));
+                let steps = [i, k].map(|j| {
+                    // Between what suits an angle that counts turns, and a length.
+                    let step = SECOND * q[j].abs().max(1.0).sqrt().sqrt();
+                    difference::on_clock(q[j], step)
+                });
                 let mut second = 0.0;
                 for (a, b) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
                     // A coordinate moves twice where `i` equals `k`.
@@ -286,7 +290,7 @@ impl DiscreteLagrangian {
             for i in 0..d {
                 work.point[i] = if along[i] == 0.0 { 0.0 } else { from[i] };
             }
-            let step = difference::step_along(0.0, &work.point, 0.0, along);
+            let step = difference::turned_step_along(&work.point, along);
             for sign in [1.0, -1.0] {
                 for i in 0..d {
                     work.point[i] = from[i] + sign * step * along[i];

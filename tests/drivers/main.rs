@@ -15,3 +15,4 @@ mod limits;
 mod one_face;
 mod own_laws;
 mod tables;
+mod turns;
