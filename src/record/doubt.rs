@@ -133,7 +133,7 @@ pub enum Doubt {
     /// carries nothing, as a table of which two legs are rougher than the others. The run takes the
     /// multipliers of least size ([`Redundant`](crate::mechanics::Redundant)), and bodies stay at rest where
     /// some shares hold them. It is looked for at some steps, the ends of modes, and the ends of what a run is
-    /// asked for. Told once a run of the event-driven driver.
+    /// asked for; by the variational driver at each step. Told once a run.
     SharedLoads {
         /// Time (s).
         t: f64,

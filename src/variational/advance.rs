@@ -17,6 +17,8 @@ use crate::record::{ContactEvent, ContactEventKind};
 
 /// Halvings of a step in search of the first moment at which a gap is open.
 const HALVINGS: usize = 60;
+/// A gap falls within a step by less than so many times what it would at its greater rate at the ends.
+const DEEPEST: f64 = 8.0;
 
 impl Runner<'_> {
     /// Advances to `end`, with the impacts on the way.
@@ -109,6 +111,9 @@ impl Runner<'_> {
         if self.on.stepper.halved {
             self.tell_halves(self.on.state.t);
         }
+        if self.on.held.is_shared && !self.on.touches.closed.is_empty() {
+            self.tell_shares(self.on.state.t);
+        }
         std::mem::swap(&mut self.on.state.q, &mut self.on.trial.state.q);
         std::mem::swap(&mut self.on.state.p, &mut self.on.trial.state.p);
         self.on.state.t = t;
@@ -185,8 +190,11 @@ impl Runner<'_> {
         let [first, last] = velocities;
         for (j, dips) in dips.iter_mut().enumerate().filter(|(j, _)| open(*j)) {
             self.settings.limits.interrupt.check()?;
-            // The gap falls first and rises at the end: it has its least value in between.
-            *dips = rate(j, start, first) < 0.0 && rate(j, end, last) > 0.0;
+            // The gap falls first and rises at the end: it has its least value in between. One that is much wider
+            // than that stays open, as that of a body at rest, whose rates are rounding.
+            let (falls, rises) = (rate(j, start, first), rate(j, end, last));
+            let way = DEEPEST * (end.t - start.t) * rises.max(-falls);
+            *dips = falls < 0.0 && rises > 0.0 && ends[j].min(system.gap(j, &start.q)) <= way;
         }
         Ok(())
     }

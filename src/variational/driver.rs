@@ -68,7 +68,8 @@ where
 {
     /// A driver of `model`, whose law and selection resolve impacts; its
     /// [policy](ContactModel::redundant) for contacts that depend on each other is not needed: a
-    /// step takes forces of least norm.
+    /// step takes forces of least norm, and where the motion depends on them as contacts slide, the run says so
+    /// ([`Doubt::SharedLoads`](crate::Doubt::SharedLoads)).
     ///
     /// # Errors
     /// [`InputError::EmptySystem`], [`InputError::NotCoordinateRates`], and

@@ -41,8 +41,8 @@ use super::midpoint::Stepper;
 use super::newton::Task;
 use super::state::Step;
 use crate::Interrupt;
-use crate::impact::ImpactProblem;
 use crate::impact::inclusion::proximal::ConeStep;
+use crate::impact::{ImpactFailure, ImpactProblem, Moreau};
 use crate::linalg::cholesky::norm_in;
 use crate::linalg::dot;
 use crate::mechanics::contact::delassus::{Mass, delassus};
@@ -73,6 +73,8 @@ pub(super) struct Held {
     response: Vec<f64>,
     /// The velocity of the step.
     mean: Vec<f64>,
+    /// The motion of the step depends on how contacts share their load.
+    pub(super) is_shared: bool,
 }
 
 /// The system and the settings by which closed contacts are resolved.
@@ -119,6 +121,7 @@ impl Held {
         p: &mut [f64],
         closed: &[usize],
     ) -> Result<(), VariationalFailure> {
+        self.is_shared = false;
         stepper.velocity(bodies.system, step.t, q, p)?;
         // First line above: y⁻ and the velocity of the step, with φ(q₁) ≥ 0.
         self.solve(stepper, bodies, step, q, p, closed)?;
@@ -150,7 +153,7 @@ impl Held {
         self.loaded.extend_from_slice(p);
         let Step { t, h } = step;
         let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let (mut made, mut end) = (None, q.to_vec());
+        let (mut made, mut end, mut first) = (None, q.to_vec(), None);
         for _ in 0..ROUNDS {
             bodies.interrupt.check()?;
             // A round: the motion with the impulses so far, then the impulses for that motion.
@@ -172,10 +175,12 @@ impl Held {
                     none.insert(self.problem(gram, &speeds, momentum, bodies.interrupt, state)?)
                 }
             };
-            let moved = self.settle(problem, cone, speeds, closed.len());
+            let moved = self.settle(problem, cone, speeds);
             let moved = moved.map_err(|reason| refused(reason, state, closed))?;
-            // Settled when the ends of the step no longer move.
-            let enough = ENOUGH * (size(q) + h.abs() * size(v));
+            // Settled when the ends of the step no longer move; at the origin, beside what the first impulses
+            // did.
+            let stopped = *first.get_or_insert(moved);
+            let enough = ENOUGH * (size(q) + h.abs() * (size(v) + stopped));
             if h.abs() * moved <= enough {
                 return self.move_on(stepper, bodies, step, q);
             }
@@ -250,8 +255,7 @@ impl Held {
         problem: &ImpactProblem,
         cone: &mut ConeStep,
         speeds: DVector<f64>,
-        contacts: usize,
-    ) -> Result<f64, crate::impact::ImpactFailure> {
+    ) -> Result<f64, ImpactFailure> {
         // The speeds without the impulses.
         let (gram, mut free) = (problem.delassus(), speeds);
         for (k, y) in self.before.iter().enumerate() {
@@ -259,8 +263,7 @@ impl Held {
         }
         // 0 ≤ y_n ⊥ u_n ≥ 0, |y_t| ≤ μ y_n against u_t, for u = u_free + G y.
         let mut settled = self.before.clone();
-        let bounds = (&vec![0.0; contacts][..], &vec![f64::INFINITY; contacts][..]);
-        cone.solve(problem, free.as_slice(), bounds.0, bounds.1, &mut settled)?;
+        self.is_shared |= solve(problem, cone, free.as_slice(), &mut settled)?;
         let d = self.loaded.len();
         // The momentum takes Jᵀ δy, and the speeds change by G δy.
         let mut moved = DVector::zeros(settled.len());
@@ -321,7 +324,7 @@ impl Held {
         problem: &ImpactProblem,
         cone: &mut ConeStep,
         speeds: &DVector<f64>,
-    ) -> Result<(), crate::impact::ImpactFailure> {
+    ) -> Result<(), ImpactFailure> {
         let (n, m, d) = (problem.contacts(), self.after.len(), self.mean.len());
         if problem.tangents() < 2 {
             return Ok(());
@@ -343,11 +346,10 @@ impl Held {
             }
         }
         let mut turned = self.after.clone();
-        let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
-        match cone.solve(problem, moved.as_slice(), bounds.0, bounds.1, &mut turned) {
-            Ok(_) => {}
-            Err(crate::impact::ImpactFailure::Interrupted) => {
-                return Err(crate::impact::ImpactFailure::Interrupted);
+        match solve(problem, cone, moved.as_slice(), &mut turned) {
+            Ok(is_shared) => self.is_shared |= is_shared,
+            Err(ImpactFailure::Interrupted) => {
+                return Err(ImpactFailure::Interrupted);
             }
             // Friction that is not turned is one too.
             Err(_) => return Ok(()),
@@ -373,7 +375,7 @@ impl Held {
     ) -> Result<(), VariationalFailure> {
         stepper.velocity(bodies.system, t, q, p)?;
         bodies.rows(q, closed, &mut self.contacts, &mut self.rows)?;
-        let (d, m, n) = (q.len(), self.contacts.rows(), closed.len());
+        let (d, m) = (q.len(), self.contacts.rows());
         let terms = &stepper.newton.terms;
         // `velocity` leaves the factor of the mass matrix.
         let mut gram = DMatrix::zeros(m, m);
@@ -391,16 +393,10 @@ impl Held {
         let (problem, mut cone) = made;
         self.after.clear();
         self.after.resize(m, 0.0);
-        let bounds = (&vec![0.0; n][..], &vec![f64::INFINITY; n][..]);
-        let found = cone.solve(
-            &problem,
-            speeds.as_slice(),
-            bounds.0,
-            bounds.1,
-            &mut self.after,
-        );
+        let found = solve(&problem, &mut cone, speeds.as_slice(), &mut self.after);
         found
-            .and_then(|_| self.turn(&problem, &mut cone, &speeds))
+            .map(|is_shared| self.is_shared |= is_shared)
+            .and_then(|()| self.turn(&problem, &mut cone, &speeds))
             .map_err(|reason| refused(reason, state, closed))?;
         // p₁ ← p₁ + J(q₁)ᵀ y⁺.
         for (y, row) in self.after.iter().zip(self.rows.chunks_exact(d)) {
@@ -412,6 +408,35 @@ impl Held {
     }
 }
 
+/// Solves the impact of these speeds, from the impulses in `y`, which get those of least norm; true where the motion
+/// depends on how contacts share their load. Where the iteration ends off a solution it begins again at one of the
+/// modes.
+fn solve(
+    problem: &ImpactProblem,
+    cone: &mut ConeStep,
+    speeds: &[f64],
+    y: &mut [f64],
+) -> Result<bool, ImpactFailure> {
+    let n = problem.contacts();
+    let (low, high) = (vec![0.0; n], vec![f64::INFINITY; n]);
+    let found = cone.solve(problem, speeds, &low, &high, y);
+    if let Err(ImpactFailure::Lcp(off)) = found {
+        let Some(of_modes) = Moreau::plastic(problem, speeds) else {
+            return Err(ImpactFailure::Lcp(off));
+        };
+        y.copy_from_slice(of_modes.as_slice());
+        if cone.solve(problem, speeds, &low, &high, y).is_err() {
+            // Dependent rows may have speeds that no impulses change.
+            y.copy_from_slice(of_modes.as_slice());
+            let least = cone.find_least(problem, speeds, y);
+            return least.ok_or(ImpactFailure::Lcp(off));
+        }
+    } else {
+        found?;
+    }
+    Ok(cone.share(problem, speeds, y))
+}
+
 /// The slip of a contact whose tangents are the rows `row` and `row + 1`.
 fn pair(of: &DVector<f64>, row: usize) -> [f64; 2] {
     [of[row], of[row + 1]]
@@ -420,24 +445,24 @@ fn pair(of: &DVector<f64>, row: usize) -> [f64; 2] {
 /// A refused impact with its time, contacts and state.
 #[cold]
 pub(super) fn refused(
-    reason: crate::impact::ImpactFailure,
+    reason: ImpactFailure,
     State { t, q, v }: State<'_>,
     contacts: &[usize],
 ) -> VariationalFailure {
     match reason {
-        crate::impact::ImpactFailure::Input(error) => VariationalFailure::Input(error),
+        ImpactFailure::Input(error) => VariationalFailure::Input(error),
         reason => without_outcome(reason, State { t, q, v }, contacts),
     }
 }
 
 /// The failure of an impact law, bad input of its own settings included.
 pub(super) fn without_outcome(
-    reason: crate::impact::ImpactFailure,
+    reason: ImpactFailure,
     State { t, q, v }: State<'_>,
     contacts: &[usize],
 ) -> VariationalFailure {
     match reason {
-        crate::impact::ImpactFailure::Interrupted => VariationalFailure::Interrupted,
+        ImpactFailure::Interrupted => VariationalFailure::Interrupted,
         reason => VariationalFailure::Impact {
             t,
             contacts: contacts.to_vec(),

@@ -56,6 +56,8 @@ pub(super) struct Log {
     pub(super) last_impact: Vec<usize>,
     /// The start of the first step that was made in two halves (s).
     pub(super) halved: Option<f64>,
+    /// It was told that the motion depends on how contacts share their load.
+    pub(super) is_shared: bool,
     /// The parts of the run, where its derivative is asked for.
     pub(super) parts: Option<Vec<Part>>,
     /// The last node.
@@ -96,6 +98,7 @@ impl Progress {
                 impacts: 0,
                 last_impact: Vec::new(),
                 halved: None,
+                is_shared: false,
                 parts: derive.then(Vec::new),
                 told: Told::new(2 * d, contacts),
             },
@@ -152,5 +155,15 @@ impl<'a> Runner<'a> {
         log.halved = log.halved.or(Some(t));
         log.statistics.doubts += 1;
         self.observer.doubt(&Doubt::Halved { t });
+    }
+
+    /// Reports once that the motion depends on how contacts share their load.
+    pub(super) fn tell_shares(&mut self, t: f64) {
+        let log = &mut self.on.log;
+        if std::mem::replace(&mut log.is_shared, true) {
+            return;
+        }
+        log.statistics.doubts += 1;
+        self.observer.doubt(&Doubt::SharedLoads { t });
     }
 }

@@ -11,6 +11,10 @@
 #[path = "../impact/fixtures/reference.rs"]
 mod reference;
 
+#[allow(dead_code, reason = "each of those who share it takes what it needs")]
+#[path = "../common/random.rs"]
+mod random;
+
 mod against_event_driven;
 mod closed_contacts;
 mod derivative_of_runs;
@@ -23,6 +27,7 @@ mod orthogonal_contacts;
 mod parts_of_steps;
 mod redundant_feet;
 mod rest_in_space;
+mod shared_loads;
 mod sticking_corner;
 mod trex;
 mod whole_steps;

@@ -41,12 +41,12 @@ const ROUNDS: usize = 20;
 /// Workspace; steps allocate nothing, but where dependent contacts defeat the method.
 #[derive(Clone, Debug)]
 pub(crate) struct ConeStep {
-    contacts: usize,
-    tangents: usize,
+    pub(super) contacts: usize,
+    pub(super) tangents: usize,
     /// Factors from a speed to an impulse, row by row.
-    rates: Vec<f64>,
-    after: Vec<f64>,
-    residual: Vec<f64>,
+    pub(super) rates: Vec<f64>,
+    pub(super) after: Vec<f64>,
+    pub(super) residual: Vec<f64>,
     change: Vec<f64>,
     trial: Vec<f64>,
     jacobian: Vec<f64>,
@@ -100,19 +100,14 @@ impl ConeStep {
             low,
             high,
         };
-        let scaled = speeds
-            .iter()
-            .zip(&self.rates)
-            .map(|(u, rate)| u.abs() * rate);
-        let of_speeds = scaled.fold(0.0, f64::max);
+        let of_speeds = self.of_speeds(speeds);
         let mut allowed = 0.0;
         let mut found = f64::INFINITY;
         for _ in 0..ROUNDS {
             problem.check_interrupt()?;
             for _ in 0..NEWTON {
                 found = self.form_residual(&step, lambda);
-                let greatest = lambda.iter().fold(of_speeds, |most, l| most.max(l.abs()));
-                allowed = TOLERANCE * greatest;
+                allowed = allowed_of(of_speeds, lambda);
                 if found <= allowed {
                     self.project(&step, lambda);
                     return Ok(found);
@@ -135,11 +130,23 @@ impl ConeStep {
         }))
     }
 
+    /// The greatest impulse that stops a row by itself.
+    fn of_speeds(&self, speeds: &[f64]) -> f64 {
+        let scaled = speeds.iter().zip(&self.rates);
+        let scaled = scaled.map(|(u, rate)| u.abs() * rate);
+        scaled.fold(0.0, f64::max)
+    }
+
+    /// The residual that is allowed of impulses.
+    pub(super) fn allowed(&self, speeds: &[f64], lambda: &[f64]) -> f64 {
+        allowed_of(self.of_speeds(speeds), lambda)
+    }
+
     /// The impulses of least norm, beside those in `lambda`, that stop the held contacts as far as impulses
     /// can. Gives the residual where that solves the step but for speeds that dependent rows may have by a
     /// motion of this momentum (√J); `lambda` is kept otherwise.
     #[cold]
-    fn hold(
+    pub(super) fn hold(
         &mut self,
         step: &Step<'_>,
         lambda: &mut [f64],
@@ -190,11 +197,8 @@ impl ConeStep {
         for ((&i, kept), root) in held.iter().zip(&kept).zip(&root) {
             self.residual[i] -= self.rates[i] * kept * root;
         }
-        let greatest = trial.iter().fold(of_speeds, |most, l| most.max(l.abs()));
-        let is_solved = self
-            .residual
-            .iter()
-            .all(|r| r.abs() <= TOLERANCE * greatest);
+        let allowed = allowed_of(of_speeds, &trial);
+        let is_solved = self.residual.iter().all(|r| r.abs() <= allowed);
         is_solved.then(|| {
             lambda.copy_from_slice(&trial);
             found
@@ -203,7 +207,7 @@ impl ConeStep {
 
     /// The rows whose speeds are to vanish, at the speeds formed last: normals between their bounds, and
     /// tangents within their cones.
-    fn held(&self, step: &Step<'_>, lambda: &[f64]) -> Vec<usize> {
+    pub(super) fn held(&self, step: &Step<'_>, lambda: &[f64]) -> Vec<usize> {
         let (m, t) = (self.contacts, self.tangents);
         let pushes = |i: &usize| {
             let aim = lambda[*i] - self.rates[*i] * self.after[*i];
@@ -217,7 +221,7 @@ impl ConeStep {
     }
 
     /// The distances of the impulses from their projections; gives the greatest.
-    fn form_residual(&mut self, step: &Step<'_>, lambda: &[f64]) -> f64 {
+    pub(super) fn form_residual(&mut self, step: &Step<'_>, lambda: &[f64]) -> f64 {
         let (m, t) = (self.contacts, self.tangents);
         step.speeds_after(lambda, &mut self.after);
         for i in 0..m {
@@ -241,7 +245,7 @@ impl ConeStep {
     }
 
     /// The friction that a contact tends to, and the part of it that its cone allows.
-    fn aim(&self, step: &Step<'_>, lambda: &[f64], i: usize) -> ([f64; 2], f64) {
+    pub(super) fn aim(&self, step: &Step<'_>, lambda: &[f64], i: usize) -> ([f64; 2], f64) {
         let (m, t) = (self.contacts, self.tangents);
         let mut aim = [0.0; 2];
         for (axis, aim) in aim.iter_mut().enumerate().take(t) {
@@ -342,7 +346,7 @@ impl ConeStep {
     }
 
     /// Removes what rounding left outside the cones.
-    fn project(&self, step: &Step<'_>, lambda: &mut [f64]) {
+    pub(super) fn project(&self, step: &Step<'_>, lambda: &mut [f64]) {
         let (m, t) = (self.contacts, self.tangents);
         for i in 0..m {
             let push = lambda[i].max(step.low[i]).min(step.high[i]);
@@ -359,13 +363,17 @@ impl ConeStep {
     }
 }
 
+fn allowed_of(of_speeds: f64, lambda: &[f64]) -> f64 {
+    TOLERANCE * lambda.iter().fold(of_speeds, |most, l| most.max(l.abs()))
+}
+
 /// The data of one step.
-struct Step<'s> {
-    delassus: &'s DMatrix<f64>,
-    friction: &'s [f64],
-    speeds: &'s [f64],
-    low: &'s [f64],
-    high: &'s [f64],
+pub(super) struct Step<'s> {
+    pub(super) delassus: &'s DMatrix<f64>,
+    pub(super) friction: &'s [f64],
+    pub(super) speeds: &'s [f64],
+    pub(super) low: &'s [f64],
+    pub(super) high: &'s [f64],
 }
 
 impl Step<'_> {

@@ -8,6 +8,7 @@ use crate::impact::space::{self, MOST_CONTACTS, MOST_OF_ONE};
 use crate::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Outcomes};
 use crate::linalg::scratch::with_zeros;
 use crate::validate;
+use nalgebra::DVector;
 
 /// Newton's restitution with Coulomb friction, all contacts at once (Moreau). With
 ///
@@ -112,6 +113,14 @@ impl ImpactLaw for Moreau {
 }
 
 impl Moreau {
+    /// The impulses of a plastic impact of these speeds with friction, if one is found.
+    pub(crate) fn plastic(problem: &ImpactProblem, speeds: &[f64]) -> Option<DVector<f64>> {
+        let mut outcomes = Outcomes::default();
+        let found = Self::new().resolve_shifted(problem, speeds, &mut outcomes);
+        let first = found.ok().and_then(|()| outcomes.list.into_iter().next());
+        first.map(|outcome| outcome.impulses)
+    }
+
     /// The plastic problem of shifted speeds: of more contacts than are enumerated by its coupled parts.
     fn resolve_shifted(
         self,
