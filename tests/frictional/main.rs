@@ -34,6 +34,7 @@ mod extremes;
 mod fingers;
 mod fixtures;
 mod floors_that_jump;
+mod groove;
 mod impact_inclusion;
 mod laws_of_friction;
 mod lcp_steps;

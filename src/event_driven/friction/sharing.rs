@@ -33,6 +33,9 @@ const SHARED: f64 = 1e-9;
 /// They move the bodies if they change accelerations by more than this part of those that one alone makes.
 const MOVED: f64 = 1e-6;
 
+/// Of so many contacts that stick every set may slide instead; of more, all.
+const MOST_LOOSENED: usize = 4;
+
 impl Model<'_> {
     /// True where the motion of a mode depends on how its closed contacts share their load, and others that rest
     /// on their surfaces beside them.
@@ -53,7 +56,72 @@ impl Model<'_> {
         margin.is_some()
             && (self.layout().closed(mode).any(slips)
                 && self.moves_by_shares(state, mode).unwrap_or(false)
-                || holds && resting.is_none() && self.moves_without_one(state, mode))
+                || holds
+                    && resting.is_none()
+                    && (self.moves_without_one(state, mode) || self.slides_instead(state, mode)))
+    }
+
+    /// True where some of the contacts that stick would as well slide: with other shares of the loads, which are those
+    /// of the slip. A ball that its friction wedges in a groove rests or goes.
+    fn slides_instead(&self, state: State<'_>, mode: &Mode) -> bool {
+        let closed = self.closed(mode);
+        let m = closed.len();
+        with_zeros(Frame::size(self, m), |scratch| {
+            let Ok(frame) = Frame::new(self, state, &closed, scratch) else {
+                return false;
+            };
+            let mut holds = vec![Hold::Open; m];
+            self.holds(&frame, mode, state.v, &mut holds);
+            let sticks = |i: &usize| holds[*i] == Hold::Stick && frame.slip[*i] > 0.0;
+            let sticking: Vec<usize> = (0..m).filter(sticks).collect();
+            let count = sticking.len().min(MOST_LOOSENED);
+            let all = std::iter::once(sticking.clone());
+            let some = (1..1usize << count).map(|set| {
+                let chosen = sticking.iter().enumerate();
+                let chosen = chosen.filter(|(place, _)| set >> place & 1 == 1);
+                chosen.map(|(_, &i)| i).collect()
+            });
+            let mut sets = all.chain(some).filter(|set: &Vec<usize>| !set.is_empty());
+            sets.any(|set| self.slides_with(&frame, &holds, &set))
+        })
+    }
+
+    /// True where contacts of a frame that stick slide in the directions in which they begin to, all pushed and the
+    /// others held.
+    fn slides_with(&self, frame: &Frame<'_>, holds: &[Hold], sliding: &[usize]) -> bool {
+        let is_stuck = |i: usize| holds[i] == Hold::Stick && !sliding.contains(&i);
+        let friction: Vec<f64> = (0..holds.len())
+            .map(|i| [frame.slip[i], frame.stick[i]][usize::from(is_stuck(i))])
+            .collect();
+        let (rates, mut multipliers) = (frame.rates(&friction), vec![0.0; frame.r]);
+        let mut holds = holds.to_vec();
+        rates.solve(&holds, &mut multipliers);
+        for &i in sliding {
+            let friction = rates.along(i, |row| -multipliers[row]);
+            let direction = unit(friction).unwrap_or([1.0, 0.0]);
+            holds[i] = if frame.tangents() == 1 {
+                Hold::Slip(direction)
+            } else {
+                let pace = 0.0;
+                Hold::Onset { direction, pace }
+            };
+        }
+        rates.solve_mode(&mut holds, &mut multipliers);
+        let size = (0..frame.r).map(|row| frame.bends[row].abs() / frame.root(row));
+        let least = MOVED * size.fold(0.0, f64::max);
+        let slides = |i: &usize| {
+            let (Hold::Slip([x, y])
+            | Hold::Onset {
+                direction: [x, y], ..
+            }) = holds[*i]
+            else {
+                return false;
+            };
+            let along = rates.along(*i, |row| rates.rate(row, &multipliers) / frame.root(row));
+            x * along[0] + y * along[1] > least
+        };
+        let is_sound = multipliers.iter().all(|p| p.is_finite());
+        is_sound && rates.are_in_cones(&holds, &multipliers) && sliding.iter().all(slides)
     }
 
     /// The mode in which contacts that rest on their surfaces are closed too; none where there are none.

@@ -33,6 +33,9 @@ impl ContactRates<'_> {
         if !holds.iter().any(|hold| matches!(hold, Hold::Onset { .. })) {
             return self.solve(holds, multipliers);
         }
+        if let Some(is_unique) = self.begin_forced(holds, multipliers) {
+            return is_unique;
+        }
         with_list(holds.len(), |near: &mut [Hold]| {
             near.copy_from_slice(holds);
             let mut begun = self.begin_beyond_cones(holds, multipliers);

@@ -15,12 +15,14 @@
 //! least norm are taken, and `cones` says whether some in the cones of friction balance the loads.
 //!
 //! * `contact_rates`: contacts, and how each is held; `scaled`: in units for all this.
-//! * `system`: the linear system of a mode; `directions`: those of slips that begin.
+//! * `system`: the linear system of a mode; `directions`: those of slips that begin; `forced`: one that
+//!   may go only one way.
 //! * `cones`, `margin`: multipliers in the cones, and how far inside they can be.
 
 mod cones;
 mod contact_rates;
 mod directions;
+mod forced;
 mod margin;
 mod scaled;
 mod system;
