@@ -21,6 +21,8 @@ use crate::{At, NoDerivative, Quantity, Segment, Stop};
 const SLACK: f64 = 10.0;
 /// Limit of the rejected steps in one segment.
 const MOST_REJECTIONS: usize = 10_000;
+/// After so many the rounding of slopes is measured again.
+const MEASURED_AGAIN: usize = 4;
 /// Relative shift of the state between two evaluations of the same derivative. Their difference is
 /// rounding.
 const SHIFT: f64 = 1e-12;
@@ -316,6 +318,8 @@ impl Columns {
     ) -> Result<(), NoDerivative> {
         self.lengths.reject(step, error);
         let next = self.lengths.next;
+        // Short steps find what is rounded, and no sample has seen so much of it: another one looks here.
+        self.is_measured &= !rejections.is_multiple_of(MEASURED_AGAIN);
         if t + 0.1 * next <= t || rejections > MOST_REJECTIONS {
             let (step, at) = (next, self.at(t, segment).into());
             return Err(NoDerivative::Stop(Stop::StepTooSmall { step, at }));

@@ -62,6 +62,7 @@ mod reachable;
 mod rebounds_with_friction;
 mod reference_rows;
 mod restitution;
+mod rolling_ball;
 mod routh;
 mod sampler;
 #[path = "../common/scenes.rs"]

@@ -110,7 +110,7 @@ impl<'a> Frame<'a> {
             bends[i] = dot(&rows[i * d..(i + 1) * d], free) + curvature(system, j, q, v, work).0;
             for along in 0..k {
                 let at = m + i * k + along;
-                let curvature = tangent_curvature(system, j, [along, k], q, v, work);
+                let (curvature, _) = tangent_curvature(system, j, [along, k], q, v, work);
                 bends[at] = dot(&rows[at * d..(at + 1) * d], free) + curvature;
             }
         }
@@ -231,7 +231,7 @@ pub(crate) fn hold_rows(
 }
 
 /// `κ_t`: the derivative of `T v` along the motion with `v` held, of one tangent of so many, by
-/// differences. `work` has `2 nq` entries and one for each of these rows.
+/// differences; and its rounding. `work` has `2 nq` entries and one for each of these rows.
 pub(super) fn tangent_curvature(
     system: &Measured<dyn Mechanism + '_>,
     j: usize,
@@ -239,9 +239,9 @@ pub(super) fn tangent_curvature(
     q: &[f64],
     v: &[f64],
     work: &mut [f64],
-) -> f64 {
+) -> (f64, f64) {
     if v.iter().all(|&v| v == 0.0) || system.constant_tangents(j) {
-        return 0.0;
+        return (0.0, 0.0);
     }
     let d = v.len();
     let mut cut = Cut(work);
@@ -255,7 +255,7 @@ pub(super) fn tangent_curvature(
         system.tangent_rows(j, q, rows);
         dot(&rows[own.clone()], v)
     };
-    straight_along(slip, terms, [q, along], point).0
+    straight_along(slip, terms, [q, along], point)
 }
 
 impl Model<'_> {

@@ -318,7 +318,8 @@ impl Model<'_> {
             let speed = |q: &[f64]| sign * self.slip_velocity(j, q, v)[0];
             gradient(speed, q, by_coordinate, &mut work[..nq]);
             rate(system, q, v, along);
-            let bent = sign * tangent_curvature(system, j, [0, 1], q, v, work);
+            let (bent, _) = tangent_curvature(system, j, [0, 1], q, v, work);
+            let bent = sign * bent;
             let (off, square) = (bent - dot(by_coordinate, along), dot(along, along));
             if square > 0.0 {
                 for (by, along) in by_coordinate.iter_mut().zip(&*along) {

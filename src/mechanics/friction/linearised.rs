@@ -402,15 +402,16 @@ impl Model<'_> {
             }
         };
         // J a + κ, with the acceleration of the base.
-        let rate = |terms: &mut Terms<'_>, row: &[f64], bent: f64| {
-            terms.rate(bent);
+        let rate = |terms: &mut Terms<'_>, row: &[f64], (bent, rounding): (f64, f64)| {
+            // Of a body that rolls κ is small, and its rounding is not.
+            terms.rate(bent.abs().max(held.coarse.terms_of(rounding)));
             row.iter().zip(a).for_each(|(row, a)| terms.rate(row * a));
             dot(row, a) + bent
         };
         for (i, (&j, hold)) in held.contacts.iter().zip(held.holds).enumerate() {
             gap_row(system, j, q, row, work);
             push(terms, row, held.multipliers[i]);
-            s[i] = rate(terms, row, curvature(system, j, q, v, work).0);
+            s[i] = rate(terms, row, curvature(system, j, q, v, work));
             system.tangent_rows(j, q, tangents);
             for (along, row) in tangents.chunks_exact(d.max(1)).enumerate() {
                 let at = m + i * k + along;

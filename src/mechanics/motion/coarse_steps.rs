@@ -34,6 +34,11 @@ impl Coarse {
         self.of_terms * terms / step
     }
 
+    /// The size of terms that are rounded by so much.
+    pub(crate) fn terms_of(self, rounding: f64) -> f64 {
+        rounding / self.of_terms
+    }
+
     /// The coarser of two.
     pub(crate) fn or(self, other: Self) -> Self {
         if other.factor > self.factor {

@@ -312,8 +312,8 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
             terms.force(k, push);
             r[k] += push;
         }
-        let (bent, _) = curvature(system, j, q, v, work);
-        terms.rate(bent);
+        let (bent, rounding) = curvature(system, j, q, v, work);
+        terms.rate(bent.abs().max(base.coarse.terms_of(rounding)));
         row.iter().zip(a).for_each(|(row, a)| terms.rate(row * a));
         s[i] = dot(row, a) + bent;
     }
