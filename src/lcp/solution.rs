@@ -189,7 +189,8 @@ impl Candidate {
             gap = greater(smaller(scaled_z, slack).abs(), gap);
             size = greater(scaled_z, size);
         }
-        let allowed = tolerance * problem.size_given + tolerance * most;
+        // Numbers that are not normal have no last place that a tolerance could be a part of.
+        let allowed = (tolerance * problem.size_given + tolerance * most).max(f64::MIN_POSITIVE);
         let scaled_allowed = tolerance * (problem.size + size);
         Check {
             passed: residual.is_finite() && residual <= allowed && gap <= scaled_allowed,
