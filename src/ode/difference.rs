@@ -32,8 +32,8 @@ pub(crate) fn coordinate_step(here: f64) -> f64 {
 }
 
 /// Step of a central difference by a coordinate of a function that may bend on a length of one, as that of an angle
-/// which counts turns, or on that of the coordinate. What suits the first is too short for the rounding of the second,
-/// and what suits that is too long for the first: of `s³ = s_0² s_1` both errors are alike. The coordinate is moved by
+/// which counts turns, or on that of the coordinate. A step for the first is too short for the rounding of the second,
+/// and one for that is too long for the first: of `s³ = s_0² s_1` both errors are alike. The coordinate is moved by
 /// it exactly, so that no rounding grows with the turns.
 pub(crate) fn turned_step(here: f64) -> f64 {
     on_clock(here, CENTRAL * here.abs().max(1.0).cbrt())

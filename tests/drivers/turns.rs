@@ -52,7 +52,7 @@ fn ends(turns: f64) -> (Vec<Vec<f64>>, DMatrix<f64>) {
         end[..2].iter_mut().for_each(|q| *q -= TAU * turns);
         end
     });
-    (ends.collect(), derivative.matrix().unwrap().clone())
+    (ends.collect(), derivative.matrix().unwrap())
 }
 
 #[test]

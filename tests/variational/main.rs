@@ -11,7 +11,6 @@
 #[path = "../impact/fixtures/reference.rs"]
 mod reference;
 
-#[allow(dead_code, reason = "each of those who share it takes what it needs")]
 #[path = "../common/random.rs"]
 mod random;
 

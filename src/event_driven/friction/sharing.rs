@@ -82,46 +82,8 @@ impl Model<'_> {
                 chosen.map(|(_, &i)| i).collect()
             });
             let mut sets = all.chain(some).filter(|set: &Vec<usize>| !set.is_empty());
-            sets.any(|set| self.slides_with(&frame, &holds, &set))
+            sets.any(|set| slides_with(&frame, &holds, &set))
         })
-    }
-
-    /// True where contacts of a frame that stick slide in the directions in which they begin to, all pushed and the
-    /// others held.
-    fn slides_with(&self, frame: &Frame<'_>, holds: &[Hold], sliding: &[usize]) -> bool {
-        let is_stuck = |i: usize| holds[i] == Hold::Stick && !sliding.contains(&i);
-        let friction: Vec<f64> = (0..holds.len())
-            .map(|i| [frame.slip[i], frame.stick[i]][usize::from(is_stuck(i))])
-            .collect();
-        let (rates, mut multipliers) = (frame.rates(&friction), vec![0.0; frame.r]);
-        let mut holds = holds.to_vec();
-        rates.solve(&holds, &mut multipliers);
-        for &i in sliding {
-            let friction = rates.along(i, |row| -multipliers[row]);
-            let direction = unit(friction).unwrap_or([1.0, 0.0]);
-            holds[i] = if frame.tangents() == 1 {
-                Hold::Slip(direction)
-            } else {
-                let pace = 0.0;
-                Hold::Onset { direction, pace }
-            };
-        }
-        rates.solve_mode(&mut holds, &mut multipliers);
-        let size = (0..frame.r).map(|row| frame.bends[row].abs() / frame.root(row));
-        let least = MOVED * size.fold(0.0, f64::max);
-        let slides = |i: &usize| {
-            let (Hold::Slip([x, y])
-            | Hold::Onset {
-                direction: [x, y], ..
-            }) = holds[*i]
-            else {
-                return false;
-            };
-            let along = rates.along(*i, |row| rates.rate(row, &multipliers) / frame.root(row));
-            x * along[0] + y * along[1] > least
-        };
-        let is_sound = multipliers.iter().all(|p| p.is_finite());
-        is_sound && rates.are_in_cones(&holds, &multipliers) && sliding.iter().all(slides)
     }
 
     /// The mode in which contacts that rest on their surfaces are closed too; none where there are none.
@@ -309,4 +271,42 @@ impl Model<'_> {
         }
         [force, held]
     }
+}
+
+/// True where contacts of a frame that stick slide in the directions in which they begin to, all pushed and the
+/// others held.
+fn slides_with(frame: &Frame<'_>, holds: &[Hold], sliding: &[usize]) -> bool {
+    let is_stuck = |i: usize| holds[i] == Hold::Stick && !sliding.contains(&i);
+    let friction: Vec<f64> = (0..holds.len())
+        .map(|i| [frame.slip[i], frame.stick[i]][usize::from(is_stuck(i))])
+        .collect();
+    let (rates, mut multipliers) = (frame.rates(&friction), vec![0.0; frame.r]);
+    let mut holds = holds.to_vec();
+    rates.solve(&holds, &mut multipliers);
+    for &i in sliding {
+        let friction = rates.along(i, |row| -multipliers[row]);
+        let direction = unit(friction).unwrap_or([1.0, 0.0]);
+        holds[i] = if frame.tangents() == 1 {
+            Hold::Slip(direction)
+        } else {
+            let pace = 0.0;
+            Hold::Onset { direction, pace }
+        };
+    }
+    rates.solve_mode(&mut holds, &mut multipliers);
+    let size = (0..frame.r).map(|row| frame.bends[row].abs() / frame.root(row));
+    let least = MOVED * size.fold(0.0, f64::max);
+    let slides = |i: &usize| {
+        let (Hold::Slip([x, y])
+        | Hold::Onset {
+            direction: [x, y], ..
+        }) = holds[*i]
+        else {
+            return false;
+        };
+        let along = rates.along(*i, |row| rates.rate(row, &multipliers) / frame.root(row));
+        x * along[0] + y * along[1] > least
+    };
+    let is_sound = multipliers.iter().all(|p| p.is_finite());
+    is_sound && rates.are_in_cones(&holds, &multipliers) && sliding.iter().all(slides)
 }

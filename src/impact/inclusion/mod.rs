@@ -8,7 +8,8 @@
 //! * `settings`: what a user sets; `bounds`: how the bounds of steps are drawn, `sobol` by Sobol's
 //!   sequence; `simulation`: one sample, step by step, or all its branches.
 //! * The rates of a step: `lcp_step`, by the complementarity problem that `blocks` makes, `proximal`
-//!   with a round cone, `shares` for dependent contacts that slide; `energetic`, with restitution; `exact`, from event to event.
+//!   with a round cone, `shares` for dependent contacts that slide; `energetic`, with restitution;
+//!   `exact`, from event to event.
 //! * `sampler`: many samples by number; `samples`: their list, how far they reach and what they
 //!   cover.
 

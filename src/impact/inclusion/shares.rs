@@ -150,8 +150,8 @@ impl ConeStep {
         let held = self.held(step, lambda);
         let speed = |i: usize| self.after[i] / step.delassus[(i, i)].sqrt();
         let size = held.iter().map(|&i| speed(i).powi(2)).sum::<f64>().sqrt();
-        // NaN is none.
-        if !(size <= (held.len() as f64 * OF_ROWS).sqrt() * momentum) {
+        let most = (held.len() as f64 * OF_ROWS).sqrt() * momentum;
+        if size.is_nan() || size > most {
             return false;
         }
         for &i in &held {
