@@ -189,8 +189,7 @@ impl Candidate {
             gap = greater(smaller(scaled_z, slack).abs(), gap);
             size = greater(scaled_z, size);
         }
-        // Numbers that are not normal have no last place that a tolerance could be a part of.
-        let allowed = (tolerance * problem.size_given + tolerance * most).max(f64::MIN_POSITIVE);
+        let allowed = tolerance * problem.size_given + tolerance * most;
         let scaled_allowed = tolerance * (problem.size + size);
         Check {
             passed: residual.is_finite() && residual <= allowed && gap <= scaled_allowed,

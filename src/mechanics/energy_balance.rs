@@ -34,7 +34,7 @@ pub struct EnergyBalance {
     /// Work of the efforts of the model, those included that have a potential: by Gauss's rule of
     /// three points between nodes. What they make of velocities that are driven is not in it.
     pub efforts: f64,
-    /// Change of kinetic energy at impacts: wherever the run has two nodes at one time.
+    /// Change of kinetic energy at impacts: wherever the run has two nodes at one time, and where it starts with one.
     pub impacts: f64,
     /// The remainder: work of contacts between impacts, negative for friction and dissipation; surfaces
     /// that move by themselves ([`MechanicalSystem::driven`]) give or take with it. Work of the
@@ -59,8 +59,10 @@ impl EnergyBalance {
         };
         let (first, last) = (run.states().column(0).into_owned(), run.state());
         let ends = [first.as_slice(), last.as_slice()];
-        let [before, after] = ends.map(&mut kinetic_of);
-        let mut impacts = 0.0;
+        let [behind_start, after] = ends.map(&mut kinetic_of);
+        // The first node is the state behind an impact with which the run starts.
+        let before = struck_at_start(run).map_or(behind_start, &mut kinetic_of);
+        let mut impacts = behind_start - before;
         for (k, times) in run.times().windows(2).enumerate() {
             // Two nodes at one time are the states before and after an impact.
             if times[1] <= times[0] {
@@ -83,6 +85,16 @@ impl EnergyBalance {
             contacts: after - before - impacts - efforts,
         })
     }
+}
+
+/// The state before the impacts with which a run starts, if it does and the first node is behind them.
+fn struck_at_start(run: &Run) -> Option<&[f64]> {
+    let (start, states) = (*run.times().first()?, run.states());
+    let first = states.column(0);
+    let mut at_start = run.events().iter().take_while(|event| event.t <= start);
+    let before = &at_start.next()?.state_before;
+    let is_before = before.len() == first.len() && before.as_slice() != first.as_slice();
+    is_before.then_some(before)
 }
 
 /// `∫ f · v dt`.

@@ -30,8 +30,10 @@ use crate::{
 ///
 /// Closed contacts push with impulses at both ends of a step, with Coulomb friction in the sense of
 /// greatest dissipation (in the plane and in space, with a round cone); their gaps are zero at the
-/// ends of steps. A contact opens when it needs no impulse. Efforts that depend on which contacts
-/// are closed are those of the contacts closed at the start of a part of a step.
+/// ends of steps. A contact opens when it needs no impulse and its gap exceeds the tolerance
+/// ([`ContactModel::gap_tolerance`]): nothing holds it until then, but it counts as closed, for `(6 m δ/Ḟ)^(1/3)` where
+/// what lifts a mass `m` grows by `Ḟ`, 0.2 ms for 1 kg and 1 kN/s. Efforts that depend on which contacts are closed are
+/// those of the contacts closed at the start of a part of a step.
 ///
 /// The order is two, through impacts, where a body turns about a corner that sticks in the plane, and
 /// where slips turn in space; it is one where friction reverses within a step, and where a body

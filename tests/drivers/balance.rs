@@ -37,6 +37,30 @@ fn a_ball_loses_its_energy_at_impacts() {
     }
 }
 
+/// The impact with which a run starts is one of it, though its first node is behind it.
+#[test]
+fn an_impact_at_the_start_is_in_the_balance() {
+    let ball = BouncingBall::default();
+    let start = Start::at(0.0).q(&[0.0]).v(&[-2.0]);
+    let (before, after) = (2.0 * ball.mass, 2.0 * ball.mass * ball.restitution.powi(2));
+    let mut exact = EventDriven::new(ContactModel::new(ball)).unwrap();
+    let mut stepped = Variational::new(ContactModel::new(ball)).unwrap();
+    let runs = [
+        exact.integrate(&start, 0.1).unwrap(),
+        stepped.integrate(&start, 0.1).unwrap(),
+    ];
+    for run in runs {
+        assert_eq!(run.events().len(), 1);
+        let balance = exact.model().energy_balance(&run).unwrap();
+        assert!((balance.kinetic[0] - before).abs() < 1e-12, "{balance:?}");
+        assert!(
+            (balance.impacts - (after - before)).abs() < 1e-12,
+            "{balance:?}"
+        );
+        assert!(balance.contacts.abs() < 1e-6, "{balance:?}");
+    }
+}
+
 /// Without contacts the kinetic energy is the work of the efforts, to the tolerance of the run.
 #[test]
 fn a_free_pendulum_keeps_its_energy() {
