@@ -474,8 +474,13 @@ fn random_planks_lie_on_the_tables_that_hold_them() {
 /// Friction holds none of them up, and nothing moves along.
 #[test]
 fn random_planks_with_friction_lie_on_the_tables_that_hold_them() {
-    let opened = campaign(0..40, 0.4);
-    assert!(opened > 30, "{opened}");
+    let (planks, most) = if cfg!(debug_assertions) {
+        (16, 11)
+    } else {
+        (40, 30)
+    };
+    let opened = campaign(0..planks, 0.4);
+    assert!(opened > most, "{opened}");
 }
 
 #[test]

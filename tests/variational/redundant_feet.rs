@@ -70,13 +70,14 @@ fn feet_in_a_row_stand_and_slide() {
                 friction,
                 push,
             };
-            for q in [[0.0, 0.0, 0.0], [0.0, 0.05, 0.0], [0.0, 0.05, 0.02]] {
+            let starts = [[0.0, 0.0, 0.0], [0.0, 0.05, 0.02], [0.0, 0.05, 0.0]];
+            for q in &starts[..if cfg!(debug_assertions) { 2 } else { 3 }] {
                 let mut driver = Variational::new(ContactModel::new(beam.clone()))
                     .unwrap()
                     .time_step(0.01)
                     .frictionless_impacts();
                 let run = driver
-                    .integrate(&Start::at(0.0).q(&q).v(&[v, 0.0, 0.0]), 1.0)
+                    .integrate(&Start::at(0.0).q(q).v(&[v, 0.0, 0.0]), 1.0)
                     .unwrap();
                 let run = run.completed().unwrap();
                 let v = run.state()[4].abs().max(run.state()[5].abs());
@@ -427,15 +428,16 @@ fn a_table_slides_turns_and_stops() {
     .iter()
     .enumerate()
     {
-        for q in [
-            [0.0, 0.0, 0.5, 0.0, 0.0, 0.0],
+        let starts = [
             [0.0, 0.0, 0.6, 0.05, 0.03, 0.0],
-        ] {
+            [0.0, 0.0, 0.5, 0.0, 0.0, 0.0],
+        ];
+        for q in &starts[..if cfg!(debug_assertions) { 1 } else { 2 }] {
             let mut driver = Variational::new(ContactModel::new(Table { friction: 0.3 }))
                 .unwrap()
                 .time_step(0.01)
                 .frictionless_impacts();
-            let run = driver.integrate(&Start::at(0.0).q(&q).v(v), 1.5).unwrap();
+            let run = driver.integrate(&Start::at(0.0).q(q).v(v), 1.5).unwrap();
             if let Some(failure) = run.status().stop() {
                 panic!("{case} {q:?} {failure}");
             }

@@ -21,8 +21,7 @@ use crate::linalg::least_norm::{DEPENDENT as OF_ROWS, least_norm_size, null_proj
 
 /// Limit of the rounds in which directions of slip and shares settle.
 const ROUNDS: usize = 40;
-/// Singular values of scaled rows that are smaller than this part of the greatest are zero: rows are rounded, and
-/// differences.
+/// Singular values that are smaller than this part of the greatest are zero: rows are rounded, and differences.
 const DEPENDENT: f64 = 1e-9;
 /// Part of the energy of impulses that move something up to which those of the null space move nothing.
 const NOTHING: f64 = 1e-12;
