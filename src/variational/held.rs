@@ -417,15 +417,13 @@ fn solve(
     speeds: &[f64],
     y: &mut [f64],
 ) -> Result<bool, ImpactFailure> {
-    let n = problem.contacts();
-    let (low, high) = (vec![0.0; n], vec![f64::INFINITY; n]);
-    let found = cone.solve(problem, speeds, &low, &high, y);
+    let found = cone.solve_unbounded(problem, speeds, y);
     if let Err(ImpactFailure::Lcp(off)) = found {
         let Some(of_modes) = Moreau::plastic(problem, speeds) else {
             return Err(ImpactFailure::Lcp(off));
         };
         y.copy_from_slice(of_modes.as_slice());
-        if cone.solve(problem, speeds, &low, &high, y).is_err() {
+        if cone.solve_unbounded(problem, speeds, y).is_err() {
             // Dependent rows may have speeds that no impulses change.
             y.copy_from_slice(of_modes.as_slice());
             let least = cone.find_least(problem, speeds, y);

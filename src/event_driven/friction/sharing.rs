@@ -75,14 +75,14 @@ impl Model<'_> {
             let sticks = |i: &usize| holds[*i] == Hold::Stick && frame.slip[*i] > 0.0;
             let sticking: Vec<usize> = (0..m).filter(sticks).collect();
             let count = sticking.len().min(MOST_LOOSENED);
-            let all = std::iter::once(sticking.clone());
+            let all = (sticking.len() > count).then(|| sticking.clone());
             let some = (1..1usize << count).map(|set| {
                 let chosen = sticking.iter().enumerate();
                 let chosen = chosen.filter(|(place, _)| set >> place & 1 == 1);
                 chosen.map(|(_, &i)| i).collect()
             });
-            let mut sets = all.chain(some).filter(|set: &Vec<usize>| !set.is_empty());
-            sets.any(|set| slides_with(&frame, &holds, &set))
+            let mut sets = all.into_iter().chain(some);
+            sets.any(|set: Vec<usize>| slides_with(&frame, &holds, &set))
         })
     }
 

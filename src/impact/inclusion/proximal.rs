@@ -146,7 +146,7 @@ impl ConeStep {
     /// can. Gives the residual where that solves the step but for speeds that dependent rows may have by a
     /// motion of this momentum (√J); `lambda` is kept otherwise.
     #[cold]
-    pub(super) fn hold(
+    fn hold(
         &mut self,
         step: &Step<'_>,
         lambda: &mut [f64],

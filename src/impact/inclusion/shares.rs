@@ -15,7 +15,7 @@
 use nalgebra::DMatrix;
 
 use super::proximal::{ConeStep, Step};
-use crate::impact::ImpactProblem;
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::decompose::svd;
 use crate::linalg::least_norm::{DEPENDENT as OF_ROWS, least_norm_size, null_projector};
 
@@ -61,6 +61,17 @@ impl Bounds {
 }
 
 impl ConeStep {
+    /// As [`solve`](Self::solve), with normal impulses of any size.
+    pub(crate) fn solve_unbounded(
+        &mut self,
+        problem: &ImpactProblem,
+        speeds: &[f64],
+        lambda: &mut [f64],
+    ) -> Result<f64, ImpactFailure> {
+        let Bounds { low, high } = Bounds::of(problem);
+        self.solve(problem, speeds, &low, &high, lambda)
+    }
+
     /// Changes the impulses of a solution to those of least norm; true where the motion depends on how contacts
     /// share their load. They are kept where nothing slides, where contacts are independent, and where none of least
     /// norm is found.

@@ -1,6 +1,6 @@
 //! A slip that begins where only one direction is free.
 //!
-//! What a contact may do along its tangents, while normals stay closed and others stick, is the range of
+//! While normals stay closed and others stick, a contact may move along its tangents within the range of
 //!
 //! ```text
 //!     W = G_tt − G_tH G_HH⁺ G_Ht
