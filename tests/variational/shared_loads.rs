@@ -208,9 +208,12 @@ fn a_body_on_three_feet_slides_by_the_loads_of_least_norm() {
 #[test]
 fn bodies_slide_into_corners() {
     // A particle slides down one wall of a groove into the other.
-    for start in 0..if cfg!(debug_assertions) { 4 } else { 40 } {
+    // From the first ones it comes to rest at places of zero, to the last bit.
+    let zero = [0.236, 0.241, 0.249];
+    let others =
+        (0..if cfg!(debug_assertions) { 1 } else { 40 }).map(|k| 0.05 + 5e-3 * f64::from(k));
+    for down in zero.into_iter().chain(others) {
         for friction in [0.1, 0.3, 0.6] {
-            let down = 0.05 + 5e-3 * f64::from(start);
             let mut driver = Variational::new(ContactModel::new(Groove { friction })).unwrap();
             let q = [-down, down];
             let run = driver.integrate(&Start::at(0.0).q(&q).v(&[0.0; 2]), 1.0);
