@@ -153,6 +153,9 @@ pub enum Guess {
 /// Loads that come to rest do so in fewer iterations.
 const FOLLOWING: usize = 100;
 
+/// The part of `rtol` within which a guess is the solution of a problem that is solved again.
+const NEAR: f64 = 1e-4;
+
 /// Settings of [`Solver`](super::Solver).
 #[derive(Clone, Debug)]
 pub(crate) struct SolverSettings {
@@ -164,6 +167,9 @@ pub(crate) struct SolverSettings {
     /// Velocities that are no more than the rounding of places in a step: an island with these rests, however
     /// little its momenta and impulses, which are rounding too, balance (m/s).
     pub(crate) rest_speed: f64,
+    /// The guess solves nearly the same problem. It is taken as the solution only if it is far within `rtol`: else what
+    /// it misses, always to the same side, would add up over a run.
+    pub(crate) is_repeated: bool,
     pub(crate) line_search: LineSearch,
     pub(crate) guess: Guess,
     pub(crate) islands: bool,
@@ -180,6 +186,7 @@ impl Default for SolverSettings {
             cost_tolerance: (1e-30, 1e-15),
             max_iterations: 400,
             rest_speed: 0.0,
+            is_repeated: false,
             line_search: LineSearch::Exact,
             guess: Guess::Best,
             islands: true,
@@ -194,6 +201,12 @@ impl SolverSettings {
     /// True when a gradient of this norm is small beside momenta and impulses (26).
     pub(crate) fn accepts(&self, residual: f64, scale: f64) -> bool {
         residual <= self.atol + self.rtol * scale
+    }
+
+    /// As [`accepts`](Self::accepts), of a guess.
+    pub(crate) fn accepts_guess(&self, residual: f64, scale: f64) -> bool {
+        let part = if self.is_repeated { NEAR } else { 1.0 };
+        residual <= self.atol + part * self.rtol * scale
     }
 
     /// Iterations in which the loads of Coulomb's friction follow the velocities; then they are fixed.

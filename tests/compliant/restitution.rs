@@ -358,7 +358,7 @@ fn derivatives_through_bounces_are_those_of_differences() {
                 "{friction}"
             );
             // Rounding of impulses, 1e-16 by the regularisation of 1e-6 of a rebound, is in the runs.
-            let off = mismatch_by(1e-5, driver, (&q, &v), 0.35);
+            let off = mismatch_by(3e-5, driver, (&q, &v), 0.35);
             assert!(off < 1e-6, "{scheme:?} {friction} {restitution}: {off:e}");
         }
     }

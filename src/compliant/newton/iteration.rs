@@ -116,7 +116,9 @@ impl IslandSolver {
             if settings.history {
                 self.report.costs.push(self.iterate.cost);
             }
-            let is_solved = loads != Loads::Held && settings.accepts(residual, scale);
+            let is_solved = loads != Loads::Held
+                && settings.accepts(residual, scale)
+                && (self.report.iterations > 0 || settings.accepts_guess(residual, scale));
             let ended = if !(self.iterate.cost + residual + scale).is_finite() {
                 // Numbers whose squares overflow: nothing can be compared, and the solver refuses it.
                 Some(Convergence::Stalled)

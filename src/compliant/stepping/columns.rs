@@ -19,6 +19,10 @@ pub(super) struct Columns {
     pub(super) targets: [Vec<f64>; 2],
     pub(super) variation: Variation,
     pub(super) found: SolutionVariation,
+    /// The change of `v*` by that of the solution.
+    pub(super) back: Vec<f64>,
+    /// `v*`, kept while those beside it are found.
+    pub(super) free: [Vec<f64>; 3],
     pub(super) q: Vec<f64>,
     pub(super) v: Vec<f64>,
     pub(super) applied: Vec<f64>,
@@ -39,6 +43,8 @@ impl Columns {
             targets: [Vec::new(), Vec::new()],
             variation: Variation::default(),
             found: SolutionVariation::default(),
+            back: Vec::new(),
+            free: [Vec::new(), Vec::new(), Vec::new()],
             q: Vec::new(),
             v: Vec::new(),
             applied: Vec::new(),

@@ -16,6 +16,12 @@ use crate::mechanics::{ContactSet, Wanted};
 use crate::ode::difference::step_along;
 use crate::{InputError, validate};
 
+/// Limit of the rounds in which a change of velocities comes back to them through the forces of inertia.
+const BACK: usize = 30;
+
+/// These rounds end where they change less than this part.
+const KNOWN: f64 = 1e-11;
+
 /// A direction of the state and of the applied effort.
 #[derive(Clone, Copy)]
 struct Along<'a> {
@@ -122,20 +128,14 @@ impl Core {
                 continue;
             }
             let h = self.difference_step(&along);
-            self.perturbed(step, work, &along, -h)?;
-            std::mem::swap(&mut work.low, &mut work.high);
-            work.targets.swap(0, 1);
-            self.perturbed(step, work, &along, h)?;
-            let Columns {
-                low,
-                high,
-                variation,
-                found,
-                ..
-            } = work;
-            let solution = self.solver.solution();
-            variation.set_difference(low, high, 0.5 / h, solution)?;
-            self.solver.derivative(&self.problem, variation, found)?;
+            work.back.clear();
+            work.back.resize(self.v.len(), 0.0);
+            for _ in 0..BACK {
+                self.differentiate(step, work, &along, h)?;
+                if !self.comes_back(step, work) {
+                    break;
+                }
+            }
             self.coordinates_along(step, work, &along, h);
             self.carry_through_blow(work, 0.5 / h)?;
             let mut column = work.next.column_mut(k);
@@ -147,6 +147,61 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// The change of the solution along a direction, by problems of a moved start.
+    fn differentiate(
+        &mut self,
+        step: Ordered<'_>,
+        work: &mut Columns,
+        along: &Along<'_>,
+        h: f64,
+    ) -> Result<(), CompliantFailure> {
+        self.perturbed(step, work, along, -h)?;
+        std::mem::swap(&mut work.low, &mut work.high);
+        work.targets.swap(0, 1);
+        self.perturbed(step, work, along, h)?;
+        let Columns {
+            low,
+            high,
+            variation,
+            found,
+            ..
+        } = work;
+        let solution = self.solver.solution();
+        variation.set_difference(low, high, 0.5 / h, solution)?;
+        self.solver.derivative(&self.problem, variation, found)
+    }
+
+    /// How the change of the solution comes back to `v*` through forces at its velocities; true where that is news. Each
+    /// round has what the one before left out, smaller by about the turn of a step.
+    fn comes_back(&mut self, step: Ordered<'_>, work: &mut Columns) -> bool {
+        let dv = &work.found.v;
+        if !self.motion.has_balance() || dv.iter().all(|dv| *dv == 0.0) {
+            return false;
+        }
+        let h = step_along(0.0, self.solver.solution().v(), 0.0, dv);
+        let [kept, low, high] = &mut work.free;
+        kept.clone_from(&self.motion.v);
+        for (out, h) in [(&mut *low, -h), (&mut *high, h)] {
+            let v = self.solver.solution().v().iter().zip(dv);
+            work.end_v.clear();
+            work.end_v.extend(v.map(|(v, dv)| v + h * dv));
+            let mut motion = std::mem::take(&mut self.motion);
+            let start = self.start_at(&self.q, &self.v, step.dt, step.applied);
+            motion.balance(step.system, &start, &work.end_v, 0.0);
+            out.clone_from(&motion.v);
+            motion.v.clone_from(kept);
+            self.motion = motion;
+        }
+        let (mut change, mut size): (f64, f64) = (0.0, 0.0);
+        for (k, back) in work.back.iter_mut().enumerate() {
+            let next = (high[k] - low[k]) / (2.0 * h);
+            change = change.max((next - *back).abs());
+            size = size.max(dv[k].abs());
+            *back = next;
+        }
+        change > KNOWN * size
     }
 
     fn list_for(&self, work: &mut Columns) {
@@ -163,7 +218,8 @@ impl Core {
         let presses = |i: usize| solutions.iter().any(|impulses| impulses[i][0] > 0.0);
         self.contacts
             .remove_places(|i, of| of.gap > 0.0 && !presses(i));
-        self.build_and_solve(step.system, step.dt, false)?;
+        self.build_and_solve(step, false)?;
+        self.balance(step)?;
         self.rebound()
     }
 
@@ -256,6 +312,13 @@ impl Core {
         found.map_err(|_| CompliantFailure::NoDerivative {
             why: "the motion without contacts was not found at a nearby state",
         })?;
+        if self.motion.has_balance() {
+            let v = self.solver.solution().v();
+            work.motion.balance(step.system, &start, v, 0.0);
+            for (free, back) in work.motion.v.iter_mut().zip(&work.back) {
+                *free += h * back;
+            }
+        }
         let wanted = Wanted {
             friction: self.settings.friction,
             slips_at: None,

@@ -387,11 +387,7 @@ impl Core {
         counts.contacts += self.contacts.len();
         counts.islands += self.solver.solution().islands().len();
         for solution in self.solutions() {
-            for island in solution.islands() {
-                counts.iterations += island.iterations;
-                counts.most_iterations = counts.most_iterations.max(island.iterations);
-                counts.evaluations += island.evaluations;
-            }
+            counts.add_iterations(solution);
             counts.momentum_error = counts.momentum_error.max(solution.momentum_error());
             counts.friction_error = counts.friction_error.max(solution.friction_error());
             counts.complementarity_error = counts

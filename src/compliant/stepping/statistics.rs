@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::compliant::StepSolution;
+
 /// Counts of a run or of a part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -29,6 +31,17 @@ pub struct StepStatistics {
     pub complementarity_error: f64,
     /// Deepest overlap of listed contacts at the starts of steps (m); 0 without overlap.
     pub overlap: f64,
+}
+
+impl StepStatistics {
+    /// Counts what a solution took.
+    pub(super) fn add_iterations(&mut self, solution: &StepSolution) {
+        for island in solution.islands() {
+            self.iterations += island.iterations;
+            self.most_iterations = self.most_iterations.max(island.iterations);
+            self.evaluations += island.evaluations;
+        }
+    }
 }
 
 /// The time that steps took, by their parts.

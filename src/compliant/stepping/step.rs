@@ -34,6 +34,18 @@ const APART: f64 = 1e-3;
 /// whether another surface bears them.
 const TURNS: f64 = 0.02;
 
+/// Limit of the problems of a step by which forces learn of the velocities that contacts and joints leave.
+const BALANCES: usize = 8;
+
+/// Forces are known to this part of what the solver leaves.
+const BALANCED: f64 = 1e-2;
+
+/// Changes below this part of the velocities are rounding.
+const RESOLVED: f64 = 4.0 * f64::EPSILON;
+
+/// Changes from this part on do not grow by rounding.
+const SEEN: f64 = 1e-6;
+
 /// Limit of the problems of a step by which the loads of joints and the inertia that they add are found.
 const LOADS: usize = 4;
 
@@ -127,7 +139,7 @@ impl Core {
         checked.map_err(|reason| self.model_failure(reason))?;
         self.wake_by_forces(system, dt);
         self.times.motion += began.elapsed();
-        if let Err(failure) = self.find_velocities(system, dt) {
+        if let Err(failure) = self.find_velocities(step) {
             // What was solved before belongs to other contacts.
             self.solver.forget();
             return Err(failure);
@@ -194,25 +206,23 @@ impl Core {
     }
 
     /// Stage 2: the velocities with contacts.
-    pub(super) fn find_velocities(
-        &mut self,
-        system: &dyn SteppedSystem,
-        dt: f64,
-    ) -> Result<(), CompliantFailure> {
+    fn find_velocities(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
+        let Ordered { system, dt, .. } = step;
         let mut began = Instant::now();
         self.list_contacts(system, dt, Known::Free)
             .map_err(|reason| self.model_failure(reason))?;
         for list in 1.. {
             let found = Instant::now();
             self.times.geometry += found - began;
-            self.build_and_solve(system, dt, list == 1)?;
+            self.build_and_solve(step, list == 1)?;
             if list == 1 {
-                self.stiffen(system, dt)?;
+                self.stiffen(step)?;
             }
+            self.balance(step)?;
             let closes_within_steps = self.settings.closes_within_steps();
             if closes_within_steps {
                 let known = if list == 1 { Known::Free } else { Known::End };
-                self.let_pass(system, dt, known)?;
+                self.let_pass(step, known)?;
             }
             began = Instant::now();
             let is_open = closes_within_steps && self.strays(system, dt);
@@ -234,12 +244,8 @@ impl Core {
     }
 
     /// Leaves out the contacts that pass each other in the step that was solved, and solves it again.
-    fn let_pass(
-        &mut self,
-        system: &dyn SteppedSystem,
-        dt: f64,
-        known: Known,
-    ) -> Result<(), CompliantFailure> {
+    fn let_pass(&mut self, step: Ordered<'_>, known: Known) -> Result<(), CompliantFailure> {
+        let Ordered { system, dt, .. } = step;
         for round in 1.. {
             if !self.find_passing(system, dt)? {
                 break;
@@ -252,7 +258,8 @@ impl Core {
             }
             self.list_contacts(system, dt, known)
                 .map_err(|reason| self.model_failure(reason))?;
-            self.build_and_solve(system, dt, false)?;
+            self.build_and_solve(step, false)?;
+            self.balance(step)?;
         }
         Ok(())
     }
@@ -313,7 +320,8 @@ impl Core {
 
     /// Takes the geometric stiffness of loads of joints into the inertia where the step is too long without it, and
     /// solves the step again: another inertia makes other loads, by less each time.
-    fn stiffen(&mut self, system: &dyn SteppedSystem, dt: f64) -> Result<(), CompliantFailure> {
+    fn stiffen(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
+        let system = step.system;
         // Turns have to move on by the velocities that are sought.
         if self.settings.scheme.velocity_weight() < 1.0 {
             return Ok(());
@@ -326,7 +334,47 @@ impl Core {
             {
                 break;
             }
-            self.build_and_solve(system, dt, false)?;
+            self.build_and_solve(step, false)?;
+        }
+        Ok(())
+    }
+
+    /// Solves the step again with forces at the velocities of its solution, until these change by less than the
+    /// tolerance of the solver. Where they would change by more each time, as of bodies that turn by more than about
+    /// 2 rad in a step, the forces remain those at `v*`.
+    pub(super) fn balance(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
+        let rtol = self.solver.settings.rtol;
+        let least = (BALANCED * rtol).max(RESOLVED);
+        let mut before = f64::INFINITY;
+        for _ in 0..BALANCES {
+            let start = StepStart {
+                t: self.t,
+                q: &self.q,
+                v: &self.v,
+                dt: step.dt,
+                scheme: self.settings.scheme,
+                closed: &self.pressing,
+                applied: step.applied,
+                asleep: self.sleepers.asleep_for(step.dt),
+            };
+            let v = self.solver.solution().v();
+            let change = self.motion.balance(step.system, &start, v, least);
+            if change == 0.0 {
+                break;
+            }
+            let grows = change >= before;
+            if grows && change > SEEN {
+                self.motion.unbalance(step.system, &start);
+            }
+            self.statistics.add_iterations(self.solver.solution());
+            self.solver.settings.is_repeated = true;
+            let solved = self.build_and_solve(step, false);
+            self.solver.settings.is_repeated = false;
+            solved?;
+            if grows {
+                break;
+            }
+            before = change;
         }
         Ok(())
     }
@@ -335,10 +383,10 @@ impl Core {
     /// start, or from those that were found before.
     pub(super) fn build_and_solve(
         &mut self,
-        system: &dyn SteppedSystem,
-        dt: f64,
+        step: Ordered<'_>,
         is_first: bool,
     ) -> Result<(), CompliantFailure> {
+        let Ordered { system, dt, .. } = step;
         let began = Instant::now();
         let known = if is_first { Known::Free } else { Known::End };
         // Each round wakes an island.

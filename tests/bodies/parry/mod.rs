@@ -3,6 +3,7 @@
 mod extremes;
 mod inner_edges;
 mod points;
+mod queries;
 mod scenes;
 mod shapes;
 

@@ -4,6 +4,7 @@ mod axes;
 mod bodies;
 mod campaign;
 mod derivatives;
+mod forces_of_inertia;
 mod frozen;
 mod heavy_on_light;
 mod input;

@@ -2,24 +2,64 @@
 
 use nalgebra::Vector3;
 use parry3d_f64::glamx::DVec3;
+use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::query::{Ray as ParryRay, contact};
+use parry3d_f64::shape::{Shape as ParryShape, TypedShape};
 
 use super::super::{Hit, ManifoldPoint, PlacedShape, RayLine};
 use super::{InOwnAxes, of_parry, vector};
-use crate::bodies::Shape;
+use crate::bodies::{Pose, Shape, ShapeKind};
 use crate::{InputError, validate};
+
+/// How far one of two overlapping shapes is moved, beside the smaller, to see whether the answer stands.
+const ASIDE: f64 = 1e-6;
+
+/// No axis or edge of a body is likely to lie along this.
+const SKEW: [f64; 3] = [0.5377, 0.6971, 0.4742];
 
 /// The closest points of two shapes, one at least of parry, or the deepest of their overlap.
 pub(in crate::bodies::narrow_phase) fn distance(
     a: PlacedShape<'_>,
     b: PlacedShape<'_>,
 ) -> Result<ManifoldPoint, InputError> {
+    let is_plane = |of: PlacedShape<'_>| of.shape.kind() == ShapeKind::Plane;
+    if is_plane(a) {
+        return over_plane(b, a.pose).map(ManifoldPoint::exchanged);
+    }
+    if is_plane(b) {
+        return over_plane(a, b.pose);
+    }
     let (a, b) = (InOwnAxes::new(a), InOwnAxes::new(b));
+    let found = asked(a, b)?;
+    let radii = [a.shape, b.shape].map(Shape::bounding_radius);
+    let aside = ASIDE * radii[0].min(radii[1]);
+    if found.gap > aside {
+        return Ok(found);
+    }
+    // Of bodies whose centres coincide, or one of which lies in a plane of symmetry of the other, parry may miss the
+    // overlap. A depth changes by no more than a shape is moved: where it changes more, the other one counts.
+    let shift = DVec3::from_array(SKEW) * aside;
+    let mut moved = a;
+    moved.axes.translation += shift;
+    let beside = asked(moved, b)?;
+    if (beside.gap - found.gap).abs() <= 2.0 * aside {
+        return Ok(found);
+    }
+    let (shift, normal) = (vector(shift), beside.normal);
+    let on_a = beside.on_a - shift;
+    Ok(ManifoldPoint {
+        gap: normal.dot(&(on_a - beside.on_b)),
+        on_a,
+        ..beside
+    })
+}
+
+/// What parry says.
+fn asked(a: InOwnAxes<'_>, b: InOwnAxes<'_>) -> Result<ManifoldPoint, InputError> {
     // No pair is further apart than this; parry takes squares of it.
     let far = (a.axes.translation - b.axes.translation).length();
     let within = [a.shape, b.shape].map(Shape::bounding_radius);
-    let finite = within.iter().filter(|radius| radius.is_finite());
-    let most = 2.0 * (far + finite.sum::<f64>()) + 1.0;
+    let most = 2.0 * (far + within.iter().sum::<f64>()) + 1.0;
     let found = of_parry(a.shape, b.shape, |of_a, of_b| {
         contact(&a.axes, of_a, &b.axes, of_b, most)
     })?;
@@ -43,12 +83,51 @@ pub(in crate::bodies::narrow_phase) fn distance(
     let normal = normal / length;
     Ok(ManifoldPoint {
         feature: 0,
-        // The distance of parry has the wrong sign over half-spaces.
         gap: normal.dot(&(on_a - on_b)),
         normal,
         on_a,
         on_b,
     })
+}
+
+/// The lowest point of a shape over a half-space. (What parry says of the two is wrong for most poses, but of the
+/// half-space and a convex shape, in this order.)
+fn over_plane(placed: PlacedShape<'_>, plane: &Pose) -> Result<ManifoldPoint, InputError> {
+    let normal = plane.axis(2);
+    let of = InOwnAxes::new(placed);
+    let down = DVec3::from_array((-normal).into());
+    let lowest = of_parry(of.shape, of.shape, |shape, _| {
+        furthest(shape, &of.axes, down)
+    })?;
+    let on_a = vector(lowest);
+    validate::finite("point of parry", on_a.as_slice())?;
+    let gap = normal.dot(&(on_a - plane.position()));
+    Ok(ManifoldPoint::from_a(0, gap, normal, on_a))
+}
+
+/// The point of a shape that lies furthest in a direction; not a number for shapes that are refused.
+fn furthest(shape: &dyn ParryShape, axes: &ParryPose, towards: DVec3) -> DVec3 {
+    if let Some(convex) = shape.as_support_map() {
+        return convex.support_point_toward(axes, towards);
+    }
+    let further = |one: DVec3, other: DVec3| {
+        let is_further = towards.dot(other) > towards.dot(one);
+        if is_further { other } else { one }
+    };
+    let all: Option<DVec3> = match shape.as_typed_shape() {
+        TypedShape::Compound(parts) => (parts.shapes().iter())
+            .map(|(place, part)| furthest(&*part.0, &(*axes * *place), towards))
+            .reduce(further),
+        TypedShape::TriMesh(mesh) => (mesh.vertices().iter())
+            .map(|vertex| *axes * *vertex)
+            .reduce(further),
+        TypedShape::HeightField(field) => (field.triangles())
+            .flat_map(|of| [of.a, of.b, of.c])
+            .map(|vertex| *axes * vertex)
+            .reduce(further),
+        _ => None,
+    };
+    all.unwrap_or(DVec3::splat(f64::NAN))
 }
 
 /// Where a ray enters a shape of parry; its normal is zero for a ray that starts inside.

@@ -3,6 +3,7 @@
 
 use nalgebra::{Matrix6, Vector6};
 
+use super::balance::Balance;
 use super::free_newton::{FreeNewton, Least, NotFound};
 use super::geometric_stiffness::{GeometricStiffness, Unloaded};
 use super::moves::{Move, blend};
@@ -38,7 +39,7 @@ pub(in crate::compliant::stepping) struct StepStart<'a> {
 }
 
 impl StepStart<'_> {
-    fn sleeps(&self, tree: usize) -> bool {
+    pub(super) fn sleeps(&self, tree: usize) -> bool {
         self.asleep.get(tree).copied().unwrap_or(false)
     }
 }
@@ -76,7 +77,7 @@ pub(in crate::compliant::stepping) struct FreeMotion {
     effort: Vec<f64>,
     force: Vec<f64>,
     /// Efforts without the forces of inertia.
-    held: Vec<f64>,
+    pub(super) held: Vec<f64>,
     /// Velocities of a step that is repeated.
     repeated: Vec<f64>,
     work: Vec<f64>,
@@ -86,7 +87,8 @@ pub(in crate::compliant::stepping) struct FreeMotion {
     widths: Vec<usize>,
     rested: Rested,
     newton: FreeNewton,
-    stiffness: GeometricStiffness,
+    pub(super) stiffness: GeometricStiffness,
+    pub(super) balance: Balance,
 }
 
 fn zeros(values: &mut Vec<f64>, size: usize) {
@@ -144,6 +146,7 @@ impl FreeMotion {
     ) -> Result<(), NotFound> {
         self.v.copy_from_slice(start.v);
         self.stiffness.clear();
+        self.balance.begin();
         if start.scheme.effort_weight() == 0.0 {
             self.masses_of_awake(system, start);
             return self.explicit(system, start);
@@ -222,6 +225,7 @@ impl FreeMotion {
     ) -> Result<(), NotFound> {
         self.effort_at(system, start, start.q, start.v);
         let has_force = self.coriolis_at(system, start.q, start.v);
+        self.balance.has_forces = has_force;
         // The forces without that of Coriolis are those of the start.
         let mut held = std::mem::take(&mut self.held);
         held.copy_from_slice(&self.effort);
@@ -271,7 +275,7 @@ impl FreeMotion {
     }
 
     /// Writes the efforts with the Coriolis force at the mean of `v₀` and `v`.
-    fn effort_at_mean(
+    pub(super) fn effort_at_mean(
         &mut self,
         system: &dyn SteppedSystem,
         start: &StepStart<'_>,
@@ -390,7 +394,7 @@ impl FreeMotion {
     }
 
     /// `m(v) = M(q_θ) (v − v₀) − dt k(q_θ, v_θ)` into `out`.
-    fn residual_at(
+    pub(super) fn residual_at(
         &mut self,
         system: &dyn SteppedSystem,
         start: &StepStart<'_>,
@@ -411,7 +415,7 @@ impl FreeMotion {
     }
 
     /// `M (v − v₀) − dt k` with the masses and efforts at hand.
-    fn momentum_residual(
+    pub(super) fn momentum_residual(
         &self,
         system: &dyn SteppedSystem,
         start: &StepStart<'_>,

@@ -110,6 +110,22 @@ impl GeometricStiffness {
         !is_same
     }
 
+    /// Gives the block of a tree, where it is stiff, another `v*` of the body without its loads.
+    pub(super) fn renew(&mut self, tree: usize, start: &[f64], free: &[f64]) {
+        let Ok(i) = self.blocks.binary_search_by_key(&tree, |block| block.tree) else {
+            return;
+        };
+        let block = &mut self.blocks[i];
+        let mut own = block.inertia;
+        let mut turns = own.fixed_view_mut::<3, 3>(0, 0);
+        turns -= block.added;
+        let start = Vector6::from_column_slice(start);
+        let momentum = own * (Vector6::from_column_slice(free) - start);
+        if let Some(factor) = cholesky(block.inertia) {
+            block.free = start + factor.solve(&momentum);
+        }
+    }
+
     pub(super) fn is_some(&self) -> bool {
         !self.blocks.is_empty()
     }
