@@ -65,14 +65,15 @@ pub enum ImpactFailure {
         speed: f64,
     },
 
-    /// Friction holds a contact back so strongly that no normal impulse stops its approach.
+    /// Friction holds a contact back so strongly that no normal impulse stops its approach, or gives back what its
+    /// restitution asks.
     #[error(
-        "contact {contact} jams: its normal and tangents are dependent, and no impulse raises its speed {speed:e}"
+        "contact {contact} jams: its normal and tangents, or those of several contacts, are dependent, and no impulses are known that end its approach at {speed:e} as the law asks"
     )]
     Jammed {
-        /// The contact.
+        /// The contact, the worst of several.
         contact: usize,
-        /// Its speed (m/s).
+        /// Its speed before (m/s).
         speed: f64,
     },
 

@@ -50,6 +50,7 @@ mod modes;
 mod moving_surfaces;
 #[path = "../common/extremes.rs"]
 mod numbers;
+mod no_outcome;
 mod planks_on_tables;
 mod properties;
 mod pushes;

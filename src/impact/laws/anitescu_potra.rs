@@ -13,6 +13,46 @@ use crate::validate;
 /// Largest complementarity problem.
 const MOST_UNKNOWNS: usize = 1000;
 
+/// Speeds that impulses leave are known, and contacts may approach, to this part of the fastest before.
+const KNOWN: f64 = 1e-8;
+
+/// Refuses impulses that leave a contact approaching, and those so large that the speeds after them are rounding. Such are
+/// found where rows depend on each other and friction holds a contact that is to rebound: the matrix is singular,
+/// and its rounding is divided by.
+fn check(
+    problem: &ImpactProblem,
+    speeds: &[f64],
+    impulses: &DVector<f64>,
+) -> Result<(), ImpactFailure> {
+    let gram = problem.delassus();
+    let size = |i: usize| gram[(i, i)].max(0.0).sqrt();
+    let of_unit = speeds.iter().enumerate().map(|(i, u)| match size(i) {
+        size if size > 0.0 => u.abs() / size,
+        _ => 0.0,
+    });
+    let fastest = of_unit.fold(0.0, f64::max);
+    let (mut is_known, mut slowest) = (true, (0, f64::INFINITY));
+    for (i, u) in speeds.iter().enumerate() {
+        let terms = gram.row(i).transpose().component_mul(impulses);
+        let (after, known) = (u + terms.sum(), KNOWN * fastest * size(i));
+        is_known &= f64::EPSILON * terms.abs().sum() <= known;
+        if i < problem.contacts() {
+            is_known &= after >= -known;
+            if after < slowest.1 {
+                slowest = (i, after);
+            }
+        }
+    }
+    let contact = slowest.0;
+    if is_known {
+        return Ok(());
+    }
+    Err(ImpactFailure::Jammed {
+        contact,
+        speed: problem.speeds()[contact],
+    })
+}
+
 /// Inelastic impact with Coulomb friction, all contacts at once (Anitescu & Potra): impulses for
 /// which, at the end, a contact that pushes does not separate, and friction opposes the slip that
 /// is left.
@@ -31,7 +71,9 @@ const MOST_UNKNOWNS: usize = 1000;
 /// # Errors
 /// [`InputError::FrictionIgnored`](crate::InputError::FrictionIgnored) for friction without
 /// tangents; [`InputError::BadSetting`](crate::InputError::BadSetting) for a bad number of
-/// directions, and for problems of more than 1000 unknowns, 2 + k a contact; [`ImpactFailure::Lcp`].
+/// directions, and for problems of more than 1000 unknowns, 2 + k a contact; [`ImpactFailure::Lcp`];
+/// [`ImpactFailure::Jammed`] where friction does not let a contact open, or no impulses were found behind which
+/// speeds are more than rounding.
 ///
 /// ```
 /// use saltation::impact::{AnitescuPotra, ImpactLaw, ImpactProblem};
@@ -150,6 +192,7 @@ impl AnitescuPotra {
         let solution = solver.solve(&matrix, &q)?;
         let mut impulses = DVector::zeros(speeds.len());
         blocks.impulses(solution.z(), impulses.as_mut_slice());
+        check(problem, speeds, &impulses)?;
         let outcome = Outcome::of_impulses(problem, impulses, Order::Together, Vec::new())?;
         let is_complete = problem.friction().iter().all(|&mu| mu == 0.0);
         Ok(Outcomes::of(vec![outcome], is_complete, 0))
