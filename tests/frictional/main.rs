@@ -10,6 +10,7 @@
 
 mod all_branches;
 mod arclength;
+mod beginning_slips;
 mod bodies_apart;
 mod bounds_of_accumulations;
 mod checked_modes;

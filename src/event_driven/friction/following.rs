@@ -117,6 +117,7 @@ impl Model<'_> {
                         self.set_contacting(mode, j, modes.get(j).copied().flatten());
                     }
                     self.hold_in_mode(state, mode);
+                    self.begin_slips(t, state, contacts, mode);
                     return Ok(());
                 }
                 Next::Nothing(found) => {
