@@ -49,6 +49,20 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
             return goes_across(look, k, own, zero);
         }
     }
+    // One that the window before saw clear of its surface may have ended it there, within rounding: it passes where
+    // it goes on.
+    let came = is_ready && !hovers && !look.window.is_first();
+    if let Some(i) = (1..4).find(|&i| own[i].abs() > zero)
+        && came
+        && own[i] > 0.0
+    {
+        let low = Sample {
+            at: 0.0,
+            value: own[0].min(-f64::MIN_POSITIVE),
+        };
+        let (at, value) = (FRACTIONS[i], own[i]);
+        return Ok(Class::Passed(across(k, low, Sample { at, value })));
+    }
     // Only what was seen clear of its surface passes it.
     let mut clear = own[0] < -zero;
     for i in 1..4 {
