@@ -48,6 +48,26 @@ pub(crate) struct Steps {
     pub(crate) longest: f64,
 }
 
+/// True where [`straight`] takes the differences over the usual step and twice of it.
+pub(crate) fn is_straight(
+    Steps { usual, longest }: Steps,
+    rounding: impl Fn(f64) -> f64,
+    [near, far]: [f64; 2],
+) -> bool {
+    let is_known = rounding(usual) <= RESOLVED * extrapolated(near, far).abs();
+    off(near, far, rounding(usual)) <= STRAIGHT
+        && (is_known || longest.min(SHORTER * usual) <= 1.5 * usual)
+}
+
+/// By how much two differences are off each other, as a part of them, and beside what may be `rounding` of them.
+fn off(near: f64, far: f64, rounding: f64) -> f64 {
+    let off = (near - far).abs();
+    if off == 0.0 {
+        return 0.0;
+    }
+    off / (near.abs().max(far.abs()) + rounding / STRAIGHT)
+}
+
 /// The limit of the difference `over(step)`, with an error of second order, from the usual step and twice of it; from
 /// shorter ones where these do not agree, and from longer ones for rounding. `rounding(step)` is how much of it may be
 /// rounding. Gives the step too.
@@ -60,11 +80,7 @@ pub(crate) fn straight(
     shorten_until_straight(usual, |step| {
         let (near, far) = (over(step), over(2.0 * step));
         found = (extrapolated(near, far), step);
-        let off = (near - far).abs();
-        if off == 0.0 {
-            return 0.0;
-        }
-        off / (near.abs().max(far.abs()) + rounding(step) / STRAIGHT)
+        off(near, far, rounding(step))
     });
     loop {
         let step = longest.min(SHORTER * found.1);

@@ -7,14 +7,12 @@
 //! Entry `i` of `Da_j` is the derivative of the gap along `N(q) e_i`, and `κ_j` that of `Da_j v`
 //! along `N(q) v` with `v` held.
 
-use std::cell::Cell;
-
 use crate::linalg::dot;
-use crate::linalg::scratch::Cut;
+use crate::linalg::scratch::{Cut, with_zeros};
 use crate::mechanics::configuration::{is_identity, rate};
 use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
 use crate::ode::difference::{coordinate_step, step_along, widest_step};
-use crate::ode::straight::{Steps, straight};
+use crate::ode::straight::{Steps, extrapolated, is_straight, straight};
 
 /// Rounding of a difference of gaps or of their rates, relative to its terms.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -80,29 +78,40 @@ pub(crate) fn gradient(
 ) {
     point.copy_from_slice(q);
     let reach = q.iter().fold(1.0f64, |most, q| most.max(q.abs()));
-    let largest = Cell::new(0.0f64);
-    for (i, &here) in q.iter().enumerate() {
-        // The step of a coordinate follows it alone: the others may have another unit and size. It is twice the usual
-        // one, so that rounding is no more than that of a single difference.
-        let over = |step: f64| {
-            // The distance of the two coordinates is exact, the step is not.
-            let (behind, ahead) = (here - step, here + step);
-            let [ahead_of, behind_of] = [ahead, behind].map(|coordinate| {
-                point[i] = coordinate;
-                of(point)
-            });
-            let slope = (ahead_of - behind_of) / (ahead - behind);
-            largest.set(largest.get().max(slope.abs()));
-            slope
-        };
-        let rounding = |step: f64| ROUNDING * reach * largest.get() / step;
-        let steps = Steps {
-            usual: 2.0 * coordinate_step(here),
-            longest: 2.0 * coordinate_step(reach),
-        };
-        (gradient[i], _) = straight(steps, rounding, over);
-        point[i] = here;
-    }
+    let mut over = |i: usize, step: f64| {
+        // The distance of the two coordinates is exact, the step is not.
+        let (behind, ahead) = (q[i] - step, q[i] + step);
+        let [ahead_of, behind_of] = [ahead, behind].map(|coordinate| {
+            point[i] = coordinate;
+            of(point)
+        });
+        point[i] = q[i];
+        (ahead_of - behind_of) / (ahead - behind)
+    };
+    // The step of a coordinate follows it alone: the others may have another unit and size. It is twice the usual
+    // one, so that rounding is no more than that of a single difference.
+    let steps = |i: usize| Steps {
+        usual: 2.0 * coordinate_step(q[i]),
+        longest: 2.0 * coordinate_step(reach),
+    };
+    with_zeros(q.len(), |far| {
+        // All coordinates first: of a term that cancels, as of an angle that a gap adds and subtracts, the slopes by the
+        // others say what is rounding.
+        let mut largest: f64 = 0.0;
+        for (i, (near, far)) in gradient.iter_mut().zip(&mut *far).enumerate() {
+            let step = steps(i).usual;
+            (*near, *far) = (over(i, step), over(i, 2.0 * step));
+            largest = largest.max(near.abs()).max(far.abs());
+        }
+        let rounding = |step: f64| ROUNDING * reach * largest / step;
+        for (i, (slope, far)) in gradient.iter_mut().zip(&*far).enumerate() {
+            *slope = if is_straight(steps(i), rounding, [*slope, *far]) {
+                extrapolated(*slope, *far)
+            } else {
+                straight(steps(i), rounding, |step| over(i, step)).0
+            };
+        }
+    });
 }
 
 /// `κ_j`, written, or the difference of `Da_j v` along `N(q) v`; and its rounding. `work` has
