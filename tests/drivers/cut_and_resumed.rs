@@ -379,7 +379,11 @@ fn a_cut_late_in_an_accumulation_leaves_the_ball_on_the_floor() {
         let end = 1.2 * (2.0 * height / 9.81f64).sqrt() * (1.0 + restitution) / (1.0 - restitution);
         for t in [cut, end] {
             live.advance(t, &[]).unwrap();
-            assert!(live.state()[0].abs() < 1e-9, "{cut} {t}: {:?}", live.state());
+            assert!(
+                live.state()[0].abs() < 1e-9,
+                "{cut} {t}: {:?}",
+                live.state()
+            );
         }
     }
 }

@@ -97,7 +97,10 @@ fn a_foot_that_begins_to_slip_goes_on() {
                 .expect("input");
             let stop = run.status().stop().map(ToString::to_string);
             assert_eq!(stop, None, "{seed} {unit}");
-            let slips = run.events().iter().filter(|event| !event.slipped.is_empty());
+            let slips = run
+                .events()
+                .iter()
+                .filter(|event| !event.slipped.is_empty());
             for event in slips {
                 slipped += 1;
                 let again = run.events().iter().any(|other| {

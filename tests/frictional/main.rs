@@ -49,9 +49,9 @@ mod mode_checker;
 mod models;
 mod modes;
 mod moving_surfaces;
+mod no_outcome;
 #[path = "../common/extremes.rs"]
 mod numbers;
-mod no_outcome;
 mod planks_on_tables;
 mod properties;
 mod pushes;

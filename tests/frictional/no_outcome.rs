@@ -126,8 +126,8 @@ fn impulses_of_bodies_between_contacts_keep_the_law() {
                 assert!(opening > -fine && push > -size, "{seed}: {outcome}");
                 assert!(opening < fine || push < size, "{seed}: {outcome}");
                 assert!(hold.abs() < friction[i] * push + size, "{seed}: {outcome}");
-                let slides = slip.abs() < fine
-                    || (hold + friction[i] * push * slip.signum()).abs() < size;
+                let slides =
+                    slip.abs() < fine || (hold + friction[i] * push * slip.signum()).abs() < size;
                 assert!(slides, "{seed}: {outcome}");
             }
         }

@@ -17,6 +17,8 @@ pub(super) struct Held<'a> {
     /// Masses and rows are constant: only efforts depend on the state.
     pub(super) is_constant: bool,
     pub(super) coarse: Coarse,
+    /// The Coriolis force is a difference of masses.
+    pub(super) differs_masses: bool,
 }
 
 /// Derivatives along a direction.

@@ -23,7 +23,7 @@ use crate::mechanics::configuration::rate_along;
 use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
 use crate::mechanics::contact_model::{Model, gather_closed};
 use crate::mechanics::motion::coarse_steps::{Coarse, Terms};
-use crate::mechanics::motion::kinetic::{coriolis, mass_units};
+use crate::mechanics::motion::kinetic::{coriolis, differs_masses, mass_units};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference::{step_along, time_step};
 use crate::ode::straight::{extrapolated, shorten_until_straight};
@@ -172,6 +172,9 @@ impl Model<'_> {
                         acceleration,
                         multipliers,
                         is_constant: self.has_constant_rows(contacts),
+                        differs_masses: with_zeros(v.len(), |row| {
+                            differs_masses(self.system(), q, v, row)
+                        }),
                         coarse: self.coarseness(x, contacts, holds),
                     };
                     let changing = Changing {
@@ -280,7 +283,7 @@ impl Model<'_> {
         let (system, (q, v)) = (self.system(), self.parts(x));
         with_zeros(v.len(), |row| {
             let mut coarse = Coarse::WRITTEN;
-            if !system.constant_mass() && !system.coriolis(q, v, row) {
+            if differs_masses(system, q, v, row) {
                 coarse = Coarse::FIRST;
             }
             for (&j, hold) in contacts.iter().zip(holds) {
@@ -392,6 +395,9 @@ impl Model<'_> {
                     terms.force(i, r.abs().max(inertial.abs()));
                 }
                 *r -= inertial;
+            }
+            if held.differs_masses {
+                terms.inertia(mass, v, &driven);
             }
         }
         let mut push = |terms: &mut Terms<'_>, row: &[f64], p: f64| {

@@ -1,5 +1,7 @@
 //! Steps of the differences of the linearised equations of motion, part of whose terms are differences themselves.
 
+use std::ops::Range;
+
 use crate::ode::straight::off_of_largest;
 
 /// Steps and rounding of differences of a quantity that is a difference itself.
@@ -70,6 +72,18 @@ impl<'a> Terms<'a> {
     /// Takes note of a term of the force on velocity `i`.
     pub(crate) fn force(&mut self, i: usize, term: f64) {
         self.force = self.force.max((term / self.units[i]).abs());
+    }
+
+    /// Takes note of the terms of `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q` where it is a difference of masses: it may be small beside
+    /// them, and its rounding is theirs.
+    pub(crate) fn inertia(&mut self, mass: &[f64], v: &[f64], driven: &Range<usize>) {
+        let d = v.len();
+        let momentum = |i: usize| -> f64 { (0..d).map(|k| (mass[k * d + i] * v[k]).abs()).sum() };
+        let fastest = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let energy: f64 = (0..d).map(|i| 0.5 * v[i].abs() * momentum(i)).sum();
+        for i in (0..d).filter(|i| !driven.contains(i)) {
+            self.force(i, energy.max(momentum(i) * fastest));
+        }
     }
 
     /// Takes note of a term of the rate of a row.

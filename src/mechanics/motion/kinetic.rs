@@ -75,6 +75,16 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
     rest_driven(system, force);
 }
 
+/// True where the Coriolis force is a difference of masses; `work` has an entry for each velocity.
+pub(crate) fn differs_masses<S: MechanicalSystem + ?Sized>(
+    system: &S,
+    q: &[f64],
+    v: &[f64],
+    work: &mut [f64],
+) -> bool {
+    !system.constant_mass() && !system.coriolis(q, v, &mut work[..v.len()])
+}
+
 /// Writes units of the forces, the roots of the masses on the diagonal: forces and torques of bodies of any size are
 /// numbers of one size in them. `work` has `d²` entries.
 pub(crate) fn mass_units<S: MechanicalSystem + ?Sized>(

@@ -24,7 +24,7 @@ use crate::mechanics::contact::gaps::{curvature, gap_row};
 use crate::mechanics::motion::ClosedContacts;
 use crate::mechanics::motion::acceleration::{Fixed, Frame, Trouble, accelerate};
 use crate::mechanics::motion::coarse_steps::{Coarse, Terms};
-use crate::mechanics::motion::kinetic::{coriolis, mass_units};
+use crate::mechanics::motion::kinetic::{coriolis, differs_masses, mass_units};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::ode::difference::step_along;
 use crate::ode::straight::{extrapolated, shorten_until_straight};
@@ -85,6 +85,7 @@ where
                 forces,
                 driven: &fixed.sizes.driven,
                 has_coriolis: frame.has_coriolis,
+                differs_masses: differs_masses(system, q, v, residuals.work),
                 coarse: coarseness(system, q, v, closed, residuals.work),
             };
             mass_units(system, q, residuals.work, residuals.terms.units);
@@ -138,6 +139,8 @@ struct Base<'a> {
     driven: &'a Range<usize>,
     /// There is a Coriolis force.
     has_coriolis: bool,
+    /// It is a difference of masses.
+    differs_masses: bool,
     /// See [`Coarse`].
     coarse: Coarse,
 }
@@ -255,11 +258,11 @@ fn coarseness<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
     closed: &[usize],
     work: &mut [f64],
 ) -> Coarse {
-    let row = &mut work[..v.len()];
     let mut coarse = Coarse::WRITTEN;
-    if !system.constant_mass() && !system.coriolis(q, v, row) {
+    if differs_masses(system, q, v, work) {
         coarse = Coarse::FIRST;
     }
+    let row = &mut work[..v.len()];
     for &j in closed {
         let rows = system.gap_row(j, q, row);
         let bent = system.constant_row(j) || system.curvature(j, q, v).is_some();
@@ -298,6 +301,9 @@ fn residuals<S: MechanicalSystem + UnilateralConstraints + ?Sized>(
                 terms.force(i, row[i].abs().max(inertial.abs()));
             }
             r[i] += row[i] - inertial;
+        }
+        if base.differs_masses {
+            terms.inertia(mass, v, base.driven);
         }
     }
     for (i, &j) in base.closed.iter().enumerate() {
