@@ -47,8 +47,8 @@ fn apexes(e: f64, h: f64, dt: f64, tf: f64) -> Vec<f64> {
 /// `h e²ⁿ`, whatever the phase of the steps; energy falls in each of them.
 #[test]
 fn heights_of_bounces_converge_with_the_step_for_every_phase() {
-    let every = if cfg!(debug_assertions) { 2 } else { 1 };
-    for e in [0.3, 0.5, 0.8, 1.0].into_iter().step_by(every) {
+    let all = [0.3, 0.5, 0.8, 1.0];
+    for &e in &all[if cfg!(debug_assertions) { 2..3 } else { 0..4 }] {
         let mut worst = [0.0_f64; 3];
         for (worst, dt) in worst.iter_mut().zip([4e-3, 1e-3, 2.5e-4]) {
             for phase in 0..8 {

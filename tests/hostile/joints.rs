@@ -66,8 +66,9 @@ const NUMBERS: [f64; 8] = [
 
 #[test]
 fn numbers_of_any_size_are_refused_or_lived_with() {
-    for x in NUMBERS {
-        for y in NUMBERS {
+    let every = if cfg!(debug_assertions) { 2 } else { 1 };
+    for (i, x) in NUMBERS.into_iter().enumerate() {
+        for y in NUMBERS.into_iter().skip(i % every).step_by(every) {
             let first = Anchor::on(0, [x, y, 0.1]);
             for second in [Anchor::on(1, [0.0, x, y]), Anchor::world([y, x, 0.0])] {
                 for joint in [Joint::weld, Joint::hinge, Joint::slider, Joint::ball] {

@@ -94,8 +94,11 @@ fn rotors_keep_their_spin() {
         (skew[0], 20.0, 2e-3),
         (skew[1], 20.0, 1e-2),
     ] {
-        for scheme in SCHEMES {
-            for is_hinge in [true, false] {
+        for (scheme, also_frozen) in SCHEMES
+            .into_iter()
+            .zip([true, !cfg!(debug_assertions), true])
+        {
+            for is_hinge in [true, false].into_iter().take(1 + usize::from(also_frozen)) {
                 let turn = Rotation3::rotation_between(&axis, &Vector3::z()).expect("a turn");
                 let rotor = Brick {
                     half: [0.3, 0.1, 0.05],
