@@ -10,8 +10,8 @@
 /// forces change the order is one; the module says what that does to the energy.
 ///
 /// If `θ = 0` the Coriolis force is that at `q₀` and the mean of `v₀` and `v`, where it does no
-/// work: at `v₀` it would speed up bodies that tumble, without bound. (The paper has it in `k`, at `v*`: of bodies that
-/// joints or contacts hold it would take the spin.)
+/// work: at `v₀` it would speed up bodies that tumble, without bound. (The paper has it in `k`, at
+/// `v*`: of bodies that joints or contacts hold it would take the spin.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scheme {

@@ -173,8 +173,8 @@ impl Core {
         self.solver.derivative(&self.problem, variation, found)
     }
 
-    /// How the change of the solution comes back to `v*` through forces at its velocities; true where that is news. Each
-    /// round has what the one before left out, smaller by about the turn of a step.
+    /// How the change of the solution comes back to `v*` through forces at its velocities; true where
+    /// that is news. Each round has what the one before left out, smaller by about the turn of a step.
     fn comes_back(&mut self, step: Ordered<'_>, work: &mut Columns) -> bool {
         let dv = &work.found.v;
         if !self.motion.has_balance() || dv.iter().all(|dv| *dv == 0.0) {

@@ -1,10 +1,11 @@
 //! The beginning of a slip in the plane.
 //!
-//! A contact leaves its cone where the force of sticking is that of slipping: the slip begins with the speed and the
-//! acceleration zero, and only the rate of the force takes it on. Rounding, of the time at which the cone was left and of the state as it is
-//! put onto the contacts, may leave the force a little within the cone: by about 1e-11 of it, for 1e-13 s. The slip
-//! would fall through zero at once, and stick, and leave the cone again. A speed far above what it can lose in that
-//! time, and far below what counts as one, takes it over.
+//! A contact leaves its cone where the force of sticking is that of slipping: the slip begins with the
+//! speed and the acceleration zero, and only the rate of the force takes it on. Rounding, of the time at
+//! which the cone was left and of the state as it is put onto the contacts, may leave the force a little
+//! within the cone: by about 1e-11 of it, for 1e-13 s. The slip would fall through zero at once, and
+//! stick, and leave the cone again. A speed far above what it can lose in that time, and far below what
+//! counts as one, takes it over.
 
 use crate::event_driven::Model;
 use crate::linalg::dot;

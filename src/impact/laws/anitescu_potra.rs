@@ -16,9 +16,9 @@ const MOST_UNKNOWNS: usize = 1000;
 /// Speeds that impulses leave are known, and contacts may approach, to this part of the fastest before.
 const KNOWN: f64 = 1e-8;
 
-/// Refuses impulses that leave a contact approaching, and those so large that the speeds after them are rounding. Such are
-/// found where rows depend on each other and friction holds a contact that is to rebound: the matrix is singular,
-/// and its rounding is divided by.
+/// Refuses impulses that leave a contact approaching, and those so large that the speeds after them are
+/// rounding. Such are found where rows depend on each other and friction holds a contact that is to
+/// rebound: the matrix is singular, and its rounding is divided by.
 fn check(
     problem: &ImpactProblem,
     speeds: &[f64],

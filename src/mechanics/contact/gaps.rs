@@ -95,8 +95,8 @@ pub(crate) fn gradient(
         longest: 2.0 * coordinate_step(reach),
     };
     with_zeros(q.len(), |far| {
-        // All coordinates first: of a term that cancels, as of an angle that a gap adds and subtracts, the slopes by the
-        // others say what is rounding.
+        // All coordinates first: of a term that cancels, as of an angle that a gap adds and subtracts,
+        // the slopes by the others say what is rounding.
         let mut largest: f64 = 0.0;
         for (i, (near, far)) in gradient.iter_mut().zip(&mut *far).enumerate() {
             let step = steps(i).usual;

@@ -74,8 +74,8 @@ impl<'a> Terms<'a> {
         self.force = self.force.max((term / self.units[i]).abs());
     }
 
-    /// Takes note of the terms of `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q` where it is a difference of masses: it may be small beside
-    /// them, and its rounding is theirs.
+    /// Takes note of the terms of `c v = −Ṁ v + ½ ∂(vᵀ M v)/∂q` where it is a difference of masses: it
+    /// may be small beside them, and its rounding is theirs.
     pub(crate) fn inertia(&mut self, mass: &[f64], v: &[f64], driven: &Range<usize>) {
         let d = v.len();
         let momentum = |i: usize| -> f64 { (0..d).map(|k| (mass[k * d + i] * v[k]).abs()).sum() };

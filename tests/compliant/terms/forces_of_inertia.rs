@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, Rotation3, UnitQuaternion, Vector3};
 use saltation::bodies::{Anchor, Body, Frozen, Joint, JointAxis, Scene, Shape};
-use saltation::compliant::{Scheme, Solver};
+use saltation::compliant::{CompliantFailure, Scheme, Solver};
 use saltation::{Compliant, Start};
 
 use crate::random::SplitMix64;
@@ -204,6 +204,39 @@ fn a_body_on_a_ball_joint_gains_no_energy() {
             let last = part(run.times().len() - 1);
             assert!(most < gain, "{seed} {scheme:?}: gained {most:e}");
             assert!(last > -3e-3, "{seed} {scheme:?}: lost {last:e}");
+        }
+    }
+}
+
+/// Where a step turns a body by radians forces do not settle: they are those without the joint then, or, without a
+/// motion of the free body, the run ends with that reason.
+#[test]
+fn bodies_that_turn_by_radians_in_a_step_gain_no_energy() {
+    for seed in 0..4 {
+        for spin in [100.0, 200.0, 400.0] {
+            let brick = Brick {
+                gravity: 0.0,
+                ..Brick::random(seed)
+            };
+            let brick = Brick {
+                spin: brick.spin.normalize() * spin,
+                ..brick
+            };
+            let (scene, _) = brick.scene();
+            let (q, v) = scene.start();
+            let energy = |q: &[f64], v: &[f64]| scene.kinetic_energy(q, v).expect("a state");
+            let before = energy(&q, &v);
+            let mut stepper = brick.on_a_ball().time_step(1e-2);
+            let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0);
+            let run = run.expect("input");
+            let stop = run.status().reason::<CompliantFailure>();
+            let is_named = matches!(stop, None | Some(CompliantFailure::FreeMotion { .. }));
+            assert!(is_named, "{seed} {spin}: {stop:?}");
+            let most = (0..run.times().len())
+                .map(|k| energy(run.q(k), run.v(k)) / before)
+                .fold(0.0, f64::max);
+            let allowed = if spin > 300.0 { 1.5 } else { 1.0 + 1e-6 };
+            assert!(most < allowed, "{seed} {spin}: {most}");
         }
     }
 }

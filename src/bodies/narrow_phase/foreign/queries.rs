@@ -54,7 +54,7 @@ pub(in crate::bodies::narrow_phase) fn distance(
     })
 }
 
-/// What parry says.
+/// The answer of parry.
 fn asked(a: InOwnAxes<'_>, b: InOwnAxes<'_>) -> Result<ManifoldPoint, InputError> {
     // No pair is further apart than this; parry takes squares of it.
     let far = (a.axes.translation - b.axes.translation).length();

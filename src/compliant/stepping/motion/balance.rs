@@ -11,32 +11,9 @@
 //! where `v` are the velocities of the solution before. What the forces miss shrinks with each solution by about the
 //! turn `ω dt` of a step.
 
-use super::free_motion::{FreeMotion, StepStart};
+use super::free_motion::{Balance, FreeMotion, StepStart};
 use crate::compliant::stepping::model::SteppedSystem;
 use crate::linalg::cholesky;
-
-/// Memory of the balance.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Balance {
-    /// Some forces depend on velocities that contacts change.
-    pub(super) has_forces: bool,
-    /// `v*` is not that of stage 1.
-    is_taken: bool,
-    /// `v*` of stage 1.
-    alone: Vec<f64>,
-    /// `m(v)`, then `A⁻¹ m(v)`.
-    residual: Vec<f64>,
-    /// The masses where efforts are taken, in the place of `A`.
-    masses: Vec<f64>,
-    factor: Vec<f64>,
-}
-
-impl Balance {
-    /// Begins a step.
-    pub(super) fn begin(&mut self) {
-        (self.has_forces, self.is_taken) = (true, false);
-    }
-}
 
 impl FreeMotion {
     /// True where `v*` depends on the velocities of the solution.

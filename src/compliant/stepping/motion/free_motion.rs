@@ -3,7 +3,6 @@
 
 use nalgebra::{Matrix6, Vector6};
 
-use super::balance::Balance;
 use super::free_newton::{FreeNewton, Least, NotFound};
 use super::geometric_stiffness::{GeometricStiffness, Unloaded};
 use super::moves::{Move, blend};
@@ -52,6 +51,29 @@ struct Rested {
     efforts: Vec<f64>,
     /// `v*` by these efforts.
     v: Vec<f64>,
+}
+
+/// Memory of the balance.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Balance {
+    /// Some forces depend on velocities that contacts change.
+    pub(super) has_forces: bool,
+    /// `v*` is not that of stage 1.
+    pub(super) is_taken: bool,
+    /// `v*` of stage 1.
+    pub(super) alone: Vec<f64>,
+    /// `m(v)`, then `A⁻¹ m(v)`.
+    pub(super) residual: Vec<f64>,
+    /// The masses where efforts are taken, in the place of `A`.
+    pub(super) masses: Vec<f64>,
+    pub(super) factor: Vec<f64>,
+}
+
+impl Balance {
+    /// Begins a step.
+    fn begin(&mut self) {
+        (self.has_forces, self.is_taken) = (true, false);
+    }
 }
 
 /// Memory of the stages, and the results of stage 1.
