@@ -68,7 +68,8 @@ pub(crate) fn resolve_parts(
             alone = alone.with_interrupt(interrupt);
         }
         let mut found = Outcomes::default();
-        resolve(&alone, of_rows.as_slice(), &mut found)?;
+        resolve(&alone, of_rows.as_slice(), &mut found)
+            .map_err(|failure| numbered(failure, problem, part))?;
         is_complete &= found.is_complete;
         if list.len() * found.list.len() > MOST_OUTCOMES {
             is_complete = false;
@@ -81,6 +82,17 @@ pub(crate) fn resolve_parts(
     let list: Result<Vec<_>, _> = list.into_iter().map(|of| of.outcome(problem)).collect();
     *outcomes = Outcomes::of(list?, is_complete, 0);
     Ok(true)
+}
+
+/// A failure of a part with the number and the speed of its contact among all.
+fn numbered(failure: ImpactFailure, problem: &ImpactProblem, part: &[usize]) -> ImpactFailure {
+    match failure {
+        ImpactFailure::Jammed { contact, .. } if contact < part.len() => ImpactFailure::Jammed {
+            contact: part[contact],
+            speed: problem.speeds()[part[contact]],
+        },
+        other => other,
+    }
 }
 
 /// An outcome of the parts so far.

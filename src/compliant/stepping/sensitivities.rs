@@ -20,7 +20,7 @@ use crate::{InputError, validate};
 const BACK: usize = 30;
 
 /// These rounds end where they change less than this part.
-const KNOWN: f64 = 1e-11;
+const KNOWN: f64 = 1e-9;
 
 /// A direction of the state and of the applied effort.
 #[derive(Clone, Copy)]
@@ -130,11 +130,18 @@ impl Core {
             let h = self.difference_step(&along);
             work.back.clear();
             work.back.resize(self.v.len(), 0.0);
+            let mut is_known = false;
             for _ in 0..BACK {
                 self.differentiate(step, work, &along, h)?;
-                if !self.comes_back(step, work) {
+                is_known = !self.comes_back(step, work);
+                if is_known {
                     break;
                 }
+            }
+            if !is_known {
+                return Err(CompliantFailure::NoDerivative {
+                    why: "a body turns so far in a step that forces of inertia do not settle",
+                });
             }
             self.coordinates_along(step, work, &along, h);
             self.carry_through_blow(work, 0.5 / h)?;
@@ -189,7 +196,7 @@ impl Core {
             work.end_v.extend(v.map(|(v, dv)| v + h * dv));
             let mut motion = std::mem::take(&mut self.motion);
             let start = self.start_at(&self.q, &self.v, step.dt, step.applied);
-            motion.balance(step.system, &start, &work.end_v, 0.0);
+            motion.balance_at(step.system, &start, &work.end_v);
             out.clone_from(&motion.v);
             motion.v.clone_from(kept);
             self.motion = motion;
@@ -314,7 +321,8 @@ impl Core {
         })?;
         if self.motion.has_balance() {
             let v = self.solver.solution().v();
-            work.motion.balance(step.system, &start, v, 0.0);
+            work.motion.follow_as(&self.motion);
+            work.motion.balance_at(step.system, &start, v);
             for (free, back) in work.motion.v.iter_mut().zip(&work.back) {
                 *free += h * back;
             }

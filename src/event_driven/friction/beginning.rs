@@ -21,6 +21,9 @@ const AHEAD: f64 = 2e-2;
 /// Accelerations below this part of their terms are rounding of where the cone was left.
 const AT_CONE: f64 = 1e-8;
 
+/// Part of a row that other rows leave free.
+const INDEPENDENT: f64 = 1e-6;
+
 impl Model<'_> {
     /// Gives slips that begin with no acceleration, by rounding, the speed to do so.
     pub(super) fn begin_slips(&self, t: f64, state: &mut [f64], contacts: &[usize], mode: &Mode) {
@@ -46,6 +49,7 @@ impl Model<'_> {
             self.flow(t, state, mode, rates);
             let terms: f64 = row.iter().zip(&*rates).map(|(r, x)| (r * x).abs()).sum();
             let rate = dot(row, rates);
+            // Slower ones are not told from zero: that is the least rate of a slip as an event function.
             rate < self.rate_tolerance && rate.abs() <= AT_CONE * terms
         })
     }
@@ -72,7 +76,9 @@ impl Model<'_> {
             hold_rows(&frame, &held, change, 0.0, |_, _| {});
             let gained = dot(frame.row(own), change);
             let sign = f64::from(self.functions().slip(mode, j).sign);
-            if gained > 0.0 {
+            // None is gained where the tangent depends on rows that are held.
+            let whole = frame.gram[own * frame.r + own];
+            if gained > INDEPENDENT * whole {
                 for (v, change) in v.iter_mut().zip(&*change) {
                     *v += sign * by / gained * change;
                 }

@@ -55,6 +55,7 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
     if let Some(i) = (1..4).find(|&i| own[i].abs() > zero)
         && came
         && own[i] > 0.0
+        && own[0] <= ON_SURFACE * zero
     {
         let low = Sample {
             at: 0.0,

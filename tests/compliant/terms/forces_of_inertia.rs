@@ -44,18 +44,21 @@ impl Brick {
         }
     }
 
-    fn scene(&self) -> (Scene, usize) {
+    fn body(&self) -> Body {
         let [x, y, z] = self.half.map(|half| half * half / 3.0);
         let centre = self.turn * -self.at;
-        let mut scene = Scene::new();
-        (scene.gravity([0.0, 0.0, -self.gravity])).expect("finite");
-        let body = Body::new(Shape::cuboid(self.half).expect("a shape"))
+        Body::new(Shape::cuboid(self.half).expect("a shape"))
             .mass(1.0, [y + z, x + z, x + y])
             .position(centre.into())
             .orientation([self.turn.w, self.turn.i, self.turn.j, self.turn.k])
             .angular_velocity(self.spin.into())
-            .velocity(self.spin.cross(&centre).into());
-        let id = scene.add(body).expect("a body");
+            .velocity(self.spin.cross(&centre).into())
+    }
+
+    fn scene(&self) -> (Scene, usize) {
+        let mut scene = Scene::new();
+        (scene.gravity([0.0, 0.0, -self.gravity])).expect("finite");
+        let id = scene.add(self.body()).expect("a body");
         (scene, id)
     }
 
@@ -275,5 +278,41 @@ fn derivatives_are_those_of_differences() {
             let off = (difference - found.column(k)).amax();
             assert!(off < 1e-6, "{seed} {scheme:?} {k}: {off:e}");
         }
+    }
+}
+
+/// Of a free body that turns by a radian in a step, beside one on a joint: nothing comes back to it.
+#[test]
+fn a_free_body_beside_a_held_one_keeps_its_derivative() {
+    let brick = Brick::random(1);
+    let fast = Brick {
+        spin: Vector3::new(60.0, -70.0, 50.0),
+        ..Brick::random(2)
+    };
+    let (mut scene, id) = brick.scene();
+    let far = fast.body().position([10.0, 0.0, 0.0]);
+    scene.add(far).expect("a body");
+    let joint = Joint::ball(brick.anchor(&scene, id), Anchor::world([0.0; 3]));
+    let (q, v) = scene.start();
+    let mut stepper = Compliant::new(scene).expect("a system").term(joint);
+    stepper = stepper.solver(Solver::new().rtol(1e-14));
+    let mut directions = DMatrix::zeros(26, 3);
+    directions.view_mut((20, 0), (3, 3)).fill_with_identity();
+    let start = Start::at(0.0).q(&q).v(&v);
+    let (_, found) = stepper
+        .sensitivities(&start, 0.05, &directions)
+        .expect("a derivative");
+    let h = 1e-4;
+    for k in 0..3 {
+        let mut end = |h: f64| {
+            let mut v = v.clone();
+            v[6 + k] += h;
+            let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 0.05);
+            let run = run.expect("input").completed().expect("completed");
+            run.state().clone()
+        };
+        let difference = (end(h) - end(-h)) / (2.0 * h);
+        let off = (difference - found.column(k)).amax() / found.amax();
+        assert!(off < 1e-6, "{k}: {off:e}");
     }
 }

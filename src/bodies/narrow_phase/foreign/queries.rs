@@ -37,12 +37,14 @@ pub(in crate::bodies::narrow_phase) fn distance(
         return Ok(found);
     }
     // Of bodies whose centres coincide, or one of which lies in a plane of symmetry of the other, parry may miss the
-    // overlap. A depth changes by no more than a shape is moved: where it changes more, the other one counts.
+    // overlap. A depth changes by no more than a shape is moved: where it grows by more, the deeper one counts.
     let shift = DVec3::from_array(SKEW) * aside;
     let mut moved = a;
     moved.axes.translation += shift;
-    let beside = asked(moved, b)?;
-    if (beside.gap - found.gap).abs() <= 2.0 * aside {
+    let Ok(beside) = asked(moved, b) else {
+        return Ok(found);
+    };
+    if beside.gap >= found.gap - 2.0 * aside {
         return Ok(found);
     }
     let (shift, normal) = (vector(shift), beside.normal);

@@ -15,14 +15,41 @@ use super::free_motion::{Balance, FreeMotion, StepStart};
 use crate::compliant::stepping::model::SteppedSystem;
 use crate::linalg::cholesky;
 
+/// Changes from this part on do not grow by rounding.
+const SEEN: f64 = 1e-6;
+
 impl FreeMotion {
-    /// True where `v*` depends on the velocities of the solution.
+    /// True where `v*` of some tree depends on the velocities of the solution.
     pub(in crate::compliant::stepping) fn has_balance(&self) -> bool {
-        self.balance.has_forces
+        self.balance.trees.iter().any(|tree| tree.follows)
     }
 
-    /// Takes `v*` from the velocities `v` of a solution, but of trees of which that changes less than the part `least`
-    /// of their velocities. Returns the largest part that was taken: 0 where `v*` is as it was.
+    /// Where contacts were listed with `v*`: that of stage 1.
+    pub(in crate::compliant::stepping) fn v_alone(&self) -> &[f64] {
+        if self.balance.is_taken {
+            &self.balance.alone
+        } else {
+            &self.v
+        }
+    }
+
+    /// `v*` is that of stage 1 again.
+    pub(in crate::compliant::stepping) fn forget_balance(&mut self) {
+        self.balance.is_taken = false;
+        for tree in &mut self.balance.trees {
+            tree.change = f64::INFINITY;
+        }
+    }
+
+    /// Follows the trees that follow in the balance of another step from nearly the same start.
+    pub(in crate::compliant::stepping) fn follow_as(&mut self, other: &Self) {
+        self.balance.trees.clone_from(&other.balance.trees);
+    }
+
+    /// Takes `v*` from the velocities `v` of a solution, but of trees of which that changes less than the
+    /// part `least` of their velocities. A tree of which it would change more than the last time, as of a
+    /// body that turns by more than about 2 rad in a step, keeps that of stage 1. Returns the largest
+    /// part that was taken: 0 where `v*` is as it was.
     pub(in crate::compliant::stepping) fn balance(
         &mut self,
         system: &dyn SteppedSystem,
@@ -30,64 +57,94 @@ impl FreeMotion {
         v: &[f64],
         least: f64,
     ) -> f64 {
-        if !self.balance.has_forces {
-            return 0.0;
-        }
         let mut of = std::mem::take(&mut self.balance);
-        self.momentum_at(system, start, v, &mut of);
-        if !of.is_taken {
-            of.alone.clone_from(&self.v);
-        }
         let mut most: f64 = 0.0;
-        for (i, &place) in self.places.iter().enumerate() {
+        for i in 0..self.places.len() {
             let own = system.tree(i);
-            let n = own.len();
-            let (solved, free) = (&v[own.clone()], &mut self.v[own.clone()]);
             // No contact is felt where both are the same.
-            if start.sleeps(i) || solved == free {
-                continue;
-            }
-            of.factor.clear();
-            of.factor
-                .extend_from_slice(&self.inertia[place..place + n * n]);
-            if cholesky::factor(&mut of.factor, n).is_none() {
-                continue;
-            }
-            let correction = &mut of.residual[own.clone()];
-            cholesky::solve(&of.factor, n, correction);
-            let (mut change, mut size): (f64, f64) = (0.0, 0.0);
-            for k in 0..n {
-                change = change.max((solved[k] - correction[k] - free[k]).abs());
-                size = size.max(solved[k].abs()).max(free[k].abs());
-            }
-            // False for what is not finite, too.
-            if change > least * size && change < f64::INFINITY {
-                most = most.max(change / size);
-                for k in 0..n {
-                    free[k] = solved[k] - correction[k];
-                }
-                self.stiffness.renew(i, &start.v[own], free);
-            }
+            let is_felt = !start.sleeps(i) && v[own.clone()] != self.v[own];
+            of.trees[i].follows |= is_felt && of.has(i);
         }
-        of.is_taken |= most > 0.0;
+        if of.trees.iter().any(|tree| tree.follows) {
+            if !of.is_taken {
+                of.alone.clone_from(&self.v);
+            }
+            self.momentum_at(system, start, v, &mut of);
+            for i in 0..self.places.len() {
+                let Some(change) = self.correct(system, v, i, &mut of) else {
+                    continue;
+                };
+                let (tree, own) = (&mut of.trees[i], system.tree(i));
+                if change <= least {
+                    continue;
+                }
+                if change >= tree.change {
+                    // Smaller ones are what the solver leaves open.
+                    if change > SEEN {
+                        (tree.is_free, tree.follows) = (true, false);
+                        self.v[own.clone()].copy_from_slice(&of.alone[own.clone()]);
+                        most = most.max(change);
+                    }
+                } else {
+                    tree.change = change;
+                    most = most.max(change);
+                    self.v[own.clone()].copy_from_slice(&of.residual[own.clone()]);
+                }
+                self.stiffness.renew(i, &start.v[own.clone()], &self.v[own]);
+            }
+            of.is_taken |= most > 0.0;
+        }
         self.balance = of;
         most
     }
 
-    /// Takes back what stage 1 found.
-    pub(in crate::compliant::stepping) fn unbalance(
+    /// `v*` of the trees that follow the velocities `v`, whatever it changes.
+    pub(in crate::compliant::stepping) fn balance_at(
         &mut self,
         system: &dyn SteppedSystem,
         start: &StepStart<'_>,
+        v: &[f64],
     ) {
-        self.balance.has_forces = false;
-        if std::mem::take(&mut self.balance.is_taken) {
-            self.v.copy_from_slice(&self.balance.alone);
-            for i in 0..self.places.len() {
+        let mut of = std::mem::take(&mut self.balance);
+        self.momentum_at(system, start, v, &mut of);
+        for i in 0..self.places.len() {
+            if self.correct(system, v, i, &mut of).is_some() {
                 let own = system.tree(i);
-                self.stiffness.renew(i, &start.v[own.clone()], &self.v[own]);
+                self.v[own.clone()].copy_from_slice(&of.residual[own]);
             }
         }
+        self.balance = of;
+    }
+
+    /// Writes `v − A⁻¹ m(v)` of a tree that follows in the place of its residual; by what part of the velocities
+    /// that differs from `v*`. None where it is not finite, too.
+    fn correct(
+        &self,
+        system: &dyn SteppedSystem,
+        v: &[f64],
+        i: usize,
+        of: &mut Balance,
+    ) -> Option<f64> {
+        if !of.trees[i].follows {
+            return None;
+        }
+        let (own, place) = (system.tree(i), self.places[i]);
+        let n = own.len();
+        of.factor.clear();
+        of.factor
+            .extend_from_slice(&self.inertia[place..place + n * n]);
+        cholesky::factor(&mut of.factor, n)?;
+        let next = &mut of.residual[own.clone()];
+        cholesky::solve(&of.factor, n, next);
+        let (solved, free) = (&v[own.clone()], &self.v[own]);
+        let (mut change, mut size): (f64, f64) = (0.0, 0.0);
+        for k in 0..n {
+            next[k] = solved[k] - next[k];
+            change = change.max((next[k] - free[k]).abs());
+            size = size.max(solved[k].abs()).max(free[k].abs());
+        }
+        let is_finite = next.iter().all(|v| v.is_finite());
+        (is_finite && size > 0.0).then(|| change / size)
     }
 
     /// Writes `m(v)`.

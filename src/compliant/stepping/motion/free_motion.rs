@@ -57,11 +57,12 @@ struct Rested {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balance {
     /// Some forces depend on velocities that contacts change.
-    pub(super) has_forces: bool,
+    has_forces: bool,
     /// `v*` is not that of stage 1.
     pub(super) is_taken: bool,
     /// `v*` of stage 1.
     pub(super) alone: Vec<f64>,
+    pub(super) trees: Vec<BalancedTree>,
     /// `m(v)`, then `A⁻¹ m(v)`.
     pub(super) residual: Vec<f64>,
     /// The masses where efforts are taken, in the place of `A`.
@@ -69,10 +70,33 @@ pub(super) struct Balance {
     pub(super) factor: Vec<f64>,
 }
 
+/// A tree in the balance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BalancedTree {
+    /// Contacts change its velocities, and forces follow them.
+    pub(super) follows: bool,
+    /// It does not follow them: they would change by more each time.
+    pub(super) is_free: bool,
+    /// By what part its `v*` changed last.
+    pub(super) change: f64,
+}
+
 impl Balance {
-    /// Begins a step.
-    fn begin(&mut self) {
+    /// Begins a step of so many trees.
+    fn begin(&mut self, trees: usize) {
         (self.has_forces, self.is_taken) = (true, false);
+        self.trees.clear();
+        let tree = BalancedTree {
+            follows: false,
+            is_free: false,
+            change: f64::INFINITY,
+        };
+        self.trees.resize(trees, tree);
+    }
+
+    /// True where velocities of tree `i` are asked for.
+    pub(super) fn has(&self, i: usize) -> bool {
+        self.has_forces && !self.trees[i].is_free
     }
 }
 
@@ -168,7 +192,7 @@ impl FreeMotion {
     ) -> Result<(), NotFound> {
         self.v.copy_from_slice(start.v);
         self.stiffness.clear();
-        self.balance.begin();
+        self.balance.begin(self.places.len());
         if start.scheme.effort_weight() == 0.0 {
             self.masses_of_awake(system, start);
             return self.explicit(system, start);

@@ -41,6 +41,7 @@ impl Core {
     /// have been.
     fn still_sleepers(&mut self, system: &dyn SteppedSystem) {
         self.motion.v.copy_from_slice(&self.sleepers.free);
+        self.motion.forget_balance();
         for (tree, asleep) in self.sleepers.asleep.iter().enumerate() {
             if *asleep {
                 self.motion.v[system.tree(tree)].fill(0.0);
