@@ -36,8 +36,9 @@ pub(in crate::bodies::narrow_phase) fn distance(
     if found.gap > aside {
         return Ok(found);
     }
-    // Of bodies whose centres coincide, or one of which lies in a plane of symmetry of the other, parry may miss the
-    // overlap. A depth changes by no more than a shape is moved: where it grows by more, the deeper one counts.
+    // Of bodies whose centres coincide, or one of which lies in a plane of symmetry of the other, parry may
+    // miss the overlap. A depth changes by no more than a shape is moved: where it grows by more, the deeper
+    // one counts.
     let shift = DVec3::from_array(SKEW) * aside;
     let mut moved = a;
     moved.axes.translation += shift;
