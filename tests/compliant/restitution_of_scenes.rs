@@ -166,7 +166,7 @@ fn a_bounce_at_ten_milliseconds_falls_short_by_so_much() {
 /// the list, nor on a ball that slides far away and is never touched.
 #[test]
 fn rebounds_do_not_depend_on_what_is_listed() {
-    for seed in 0..if cfg!(debug_assertions) { 60 } else { 150 } {
+    for seed in 0..if cfg!(debug_assertions) { 30 } else { 150 } {
         let mut draw = SplitMix64(seed);
         let mut scene = Scene::new();
         scene.add(Body::fixed(Shape::plane())).unwrap();

@@ -201,7 +201,7 @@ fn a_jam_that_rattles_comes_to_rest() {
 /// comes to its end.
 #[test]
 fn piles_of_plastic_discs_come_to_their_ends() {
-    let runs = if cfg!(debug_assertions) { 8 } else { 3000 };
+    let runs = if cfg!(debug_assertions) { 4 } else { 3000 };
     let mut random = SplitMix64(7);
     let (mut resting, mut wedged) = (0, 0);
     for k in 0..runs {

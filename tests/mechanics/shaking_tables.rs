@@ -91,7 +91,7 @@ fn a_body_at_rest_on_a_shaking_table_takes_off_each_time() {
 #[test]
 fn balls_on_shaking_tables_end_as_with_short_steps() {
     let mut random = SplitMix64(41);
-    let tables = if cfg!(debug_assertions) { 40 } else { 1000 };
+    let tables = if cfg!(debug_assertions) { 20 } else { 1000 };
     let (mut events, mut parted, mut doubtful) = (0, 0, 0);
     for case in 0..tables {
         let frequency = 10f64.powf(random.between(-0.3, 1.3));

@@ -10,6 +10,9 @@ use nalgebra::Vector3;
 
 use super::convex::{ALIGNED, Convex, Core, Nearest, QUARTERS};
 
+/// Rounding of a point on a segment, by the largest of its coordinates.
+const ON_SEGMENT: f64 = 1e-14;
+
 /// A disc across the axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Disc {
@@ -105,9 +108,14 @@ impl Convex<'_> {
         };
         let between = point - on;
         let distance = between.norm();
+        // Of a point on a segment, within rounding, a direction would be that of rounding: along it too.
+        let rounding = match self.core {
+            Core::Segment => ON_SEGMENT * point.amax().max(self.edge(0).half),
+            _ => 0.0,
+        };
         Nearest {
             on,
-            normal: (distance > 0.0).then(|| between / distance),
+            normal: (distance > rounding).then(|| between / distance),
             distance,
         }
     }

@@ -146,6 +146,7 @@ fn a_load_on_links_that_are_light_for_the_step_swings_as_with_short_steps() {
 
 /// What holds light links in line takes nothing from the swing.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "seconds without optimisation")]
 fn a_load_on_light_links_swings_on() {
     let (_, places) = THREE.swing(0.01, 20.0);
     let widest = |places: &[[f64; 3]]| places.iter().map(|at| at[0].abs()).fold(0.0, f64::max);
@@ -186,7 +187,7 @@ fn columns_through_a_load_on_light_links() {
 /// Random chains hold, and none throws its joints apart but where a heavy ball whips light links around.
 #[test]
 fn random_chains_hold() {
-    let cases = if cfg!(debug_assertions) { 12 } else { 300 };
+    let cases = if cfg!(debug_assertions) { 5 } else { 300 };
     let mut told = 0;
     for case in 0..cases {
         let mut random = SplitMix64(0xC4A1 + case);

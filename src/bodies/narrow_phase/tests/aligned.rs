@@ -1,6 +1,6 @@
 //! Pairs in special positions: aligned faces, crossed edges, parallel capsules, coincident shapes.
 
-use super::{ManifoldPoint, Solid, Vec3, check_consistent, found};
+use super::{Draw, ManifoldPoint, Solid, Vec3, check_consistent, found};
 use crate::bodies::{Pose, Shape};
 
 fn at(position: [f64; 3]) -> Pose {
@@ -175,6 +175,32 @@ fn coincident_shapes_have_a_finite_answer() {
                     assert_eq!(points, found(&of_a, &of_b, 0.1));
                 }
             }
+        }
+    }
+}
+
+/// A sphere whose centre lies on the axis of a capsule, but for rounding: the way out is across the axis. The
+/// direction from one to the other was that of rounding.
+#[test]
+fn the_way_out_of_the_axis_of_a_capsule_is_across_it() {
+    let draw = &mut Draw { seed: 5, index: 0 };
+    let capsule = Shape::capsule(0.5, 0.1).unwrap();
+    let sphere = Shape::sphere(0.05).unwrap();
+    for _ in 0..200 {
+        let place = draw.vector();
+        let pose = draw.pose(place);
+        let axis = pose.axis(2);
+        let centre = pose.position() + axis * draw.between(-0.4, 0.4);
+        let of_sphere = Solid::new(sphere.clone(), at(centre.into()));
+        let of_capsule = Solid::new(capsule.clone(), pose);
+        for points in [
+            found(&of_sphere, &of_capsule, 0.1),
+            found(&of_capsule, &of_sphere, 0.1),
+        ] {
+            assert_eq!(points.len(), 1);
+            check_consistent(&points[0]);
+            assert!((points[0].gap + 0.15).abs() < 1e-12);
+            assert!(points[0].normal.dot(&axis).abs() < 1e-9, "{points:?}");
         }
     }
 }
