@@ -38,7 +38,7 @@ const TURNS: f64 = 0.02;
 const BALANCES: usize = 8;
 
 /// Forces are known to this part of what the solver leaves.
-const BALANCED: f64 = 1e-2;
+const FORCES_KNOWN: f64 = 1e-2;
 
 /// Changes below this part of the velocities are rounding.
 const RESOLVED: f64 = 4.0 * f64::EPSILON;
@@ -337,10 +337,11 @@ impl Core {
         Ok(())
     }
 
-    /// Solves the step again with forces at the velocities of its solution, until these change by less than a hundredth of
-    /// the tolerance of the solver: at most eight times.
+    /// Solves the step again with forces at the velocities of its solution, until these change by less than
+    /// a hundredth of the tolerance of the solver: at most eight times.
     pub(super) fn balance(&mut self, step: Ordered<'_>) -> Result<(), CompliantFailure> {
-        let least = (BALANCED * self.solver.settings.rtol).max(RESOLVED);
+        let least = (FORCES_KNOWN * self.solver.settings.rtol).max(RESOLVED);
+        self.motion.begin_balance();
         for _ in 0..BALANCES {
             let start = StepStart {
                 t: self.t,

@@ -11,7 +11,8 @@
 //! where `v` are the velocities of the solution before. What the forces miss shrinks with each solution by about the
 //! turn `ω dt` of a step.
 
-use super::free_motion::{Balance, FreeMotion, StepStart};
+use super::balanced_trees::Balance;
+use super::free_motion::{FreeMotion, StepStart};
 use crate::compliant::stepping::model::SteppedSystem;
 use crate::linalg::cholesky;
 
@@ -36,9 +37,12 @@ impl FreeMotion {
     /// `v*` is that of stage 1 again.
     pub(in crate::compliant::stepping) fn forget_balance(&mut self) {
         self.balance.is_taken = false;
-        for tree in &mut self.balance.trees {
-            tree.change = f64::INFINITY;
-        }
+        self.balance.meet_others();
+    }
+
+    /// Begins the balance with the contacts of a solution.
+    pub(in crate::compliant::stepping) fn begin_balance(&mut self) {
+        self.balance.meet_others();
     }
 
     /// Follows the trees that follow in the balance of another step from nearly the same start.
