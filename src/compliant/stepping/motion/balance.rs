@@ -11,13 +11,10 @@
 //! where `v` are the velocities of the solution before. What the forces miss shrinks with each solution by about the
 //! turn `ω dt` of a step.
 
-use super::balanced_trees::Balance;
+use super::balanced_trees::{Balance, Heard};
 use super::free_motion::{FreeMotion, StepStart};
 use crate::compliant::stepping::model::SteppedSystem;
 use crate::linalg::cholesky;
-
-/// Changes from this part on do not grow by rounding.
-const SEEN: f64 = 1e-6;
 
 impl FreeMotion {
     /// True where `v*` of some tree depends on the velocities of the solution.
@@ -79,21 +76,13 @@ impl FreeMotion {
                     continue;
                 };
                 let (tree, own) = (&mut of.trees[i], system.tree(i));
-                if change <= least {
-                    continue;
-                }
-                if change >= tree.change {
-                    // Smaller ones are what the solver leaves open.
-                    if change > SEEN {
-                        (tree.is_free, tree.follows) = (true, false);
-                        self.v[own.clone()].copy_from_slice(&of.alone[own.clone()]);
-                        most = most.max(change);
-                    }
-                } else {
-                    tree.change = change;
-                    most = most.max(change);
-                    self.v[own.clone()].copy_from_slice(&of.residual[own.clone()]);
-                }
+                let next = match tree.hears(change, least) {
+                    Heard::Nothing => continue,
+                    Heard::Change => &of.residual[own.clone()],
+                    Heard::TooMuch => &of.alone[own.clone()],
+                };
+                most = most.max(change);
+                self.v[own.clone()].copy_from_slice(next);
                 self.stiffness.renew(i, &start.v[own.clone()], &self.v[own]);
             }
             of.is_taken |= most > 0.0;
