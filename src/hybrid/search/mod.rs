@@ -318,6 +318,7 @@ impl<B: Buffer> GuardSearch<B> {
                 class => class,
             };
             match class {
+                Class::Passed(passage) if is_passed_by_noise(&mut look, passage)? => {}
                 Class::Passed(passage) => {
                     let at = passage.at();
                     if first.is_none_or(|(earliest, _)| at < earliest) {
@@ -431,6 +432,23 @@ fn is_noise<S: System + ?Sized, B: Buffer>(look: &mut Look<'_, S, B>, k: usize, 
         (least, most) = (value.min(least), value.max(most));
     }
     most - least > NOISE_PART * open
+}
+
+/// True when the samples of a guard that is known to be noisy pass by what varies in places close together, and the
+/// field says that it moves away: shorter steps would show no less of the noise.
+fn is_passed_by_noise<S: System + ?Sized, B: Buffer>(
+    look: &mut Look<'_, S, B>,
+    passage: Passage,
+) -> Result<bool, Stop> {
+    let Passage {
+        k, origin, high, ..
+    } = passage;
+    if look.guards.kept[k].blur == 0.0 || !look.guards.arming[k].is_ready() {
+        return Ok(false);
+    }
+    look.need_rate(k)?;
+    let moves_away = look.guards.own_rate(k) < 0.0;
+    Ok(moves_away && is_noise(look, k, origin.value(high.value, high.at)))
 }
 
 /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the
