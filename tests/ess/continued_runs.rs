@@ -405,3 +405,21 @@ fn parts_of_live_runs_are_sampled_by_their_own_length() {
     let windows = live.run().unwrap().statistics().windows;
     assert!(windows < 1000, "{windows}");
 }
+
+/// The step of such a part says nothing of the next: it was said to have shrunk below rounding.
+#[test]
+fn a_part_of_a_unit_in_the_last_place_leaves_the_next_its_steps() {
+    for seed in 0..40 {
+        let time = SplitMix64(seed).between(0.1, 0.9);
+        let swing = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -x[0]]));
+        let swing = swing.events([Watch::BOTH], |_, _, x, _| x[0]);
+        let mut integrator = Integrator::new(&swing).unwrap();
+        let from = [time.cos(), -time.sin()];
+        let mut live = integrator.live(&Start::at(time).x(&from)).unwrap();
+        for end in [time.next_up(), 4.0] {
+            live.advance(end, &[]).unwrap();
+        }
+        let off = (live.state()[0] - 4.0_f64.cos()).abs();
+        assert!(off < 1e-4, "{time} {off:e}");
+    }
+}

@@ -86,6 +86,8 @@ impl<B: Buffer> Steps<B> {
             None => SHORTEST * (state.tf - state.t),
             Some(_) => f64::INFINITY,
         };
+        // A part before it that ended within rounding of its start says nothing of steps.
+        self.lengths.next = greater(self.lengths.next, 16.0 * state.least_step());
     }
 
     /// Chooses a first step: fixed, given, or by an Euler step.
