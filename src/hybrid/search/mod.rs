@@ -98,6 +98,8 @@ pub(crate) struct GuardSearch<B> {
     /// Guards that were on their surface, but for rounding, in all of the last window that looked
     /// at them.
     hovers: Vec<bool>,
+    /// Guards that are passed by their noise alone in this window.
+    unheard: Vec<usize>,
 }
 
 impl<B: Buffer> GuardSearch<B> {
@@ -114,6 +116,7 @@ impl<B: Buffer> GuardSearch<B> {
             passages: Vec::with_capacity(room_for(count)),
             tops: Vec::with_capacity(room_for(count)),
             hovers: vec![false; count],
+            unheard: Vec::with_capacity(room_for(count)),
         }
     }
 
@@ -186,7 +189,15 @@ impl<B: Buffer> GuardSearch<B> {
         let mut windows = Windows::new(context, state.least_step(), step, &self.pace);
         loop {
             let window = windows.next();
-            let stop = match self.look(context, state, guards, doubts, window, &windows)? {
+            let mut found = self.look(context, state, guards, doubts, window, &windows)?;
+            while let Found::Stop(stop) = found
+                && self.is_noise_alone(context, state, guards, window, stop)
+            {
+                self.unheard.push(stop.k);
+                found = self.look(context, state, guards, doubts, window, &windows)?;
+            }
+            self.unheard.clear();
+            let stop = match found {
                 Found::Unsettled => {
                     windows.narrow(window);
                     context.counts.narrowed.add(1);
@@ -286,7 +297,7 @@ impl<B: Buffer> GuardSearch<B> {
         let mut look = Look::new(context, state, guards, &mut self.samples, window, levels);
         let mut first: Option<(f64, Passage)> = None;
         for k in 0..state.count() {
-            if look.is_far(k) {
+            if look.is_far(k) || self.unheard.contains(&k) {
                 continue;
             }
             let found = monotone(&look, k);
@@ -318,7 +329,6 @@ impl<B: Buffer> GuardSearch<B> {
                 class => class,
             };
             match class {
-                Class::Passed(passage) if is_passed_by_noise(&mut look, passage)? => {}
                 Class::Passed(passage) => {
                     let at = passage.at();
                     if first.is_none_or(|(earliest, _)| at < earliest) {
@@ -348,6 +358,26 @@ impl<B: Buffer> GuardSearch<B> {
         let can_narrow = narrowable != Narrowable::No;
         let stop = stop_of(&mut look, passage, candidates, can_narrow)?;
         Ok(stop.map_or(Found::Unsettled, Found::Stop))
+    }
+
+    /// True when the samples of a guard that is known to be noisy pass by what varies in places close together, and
+    /// the field says that it moves away: shorter steps would show no less of the noise.
+    #[inline]
+    fn is_noise_alone<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        window: Window,
+        stop: StepEnd,
+    ) -> bool {
+        if guards.kept[stop.k].blur == 0.0 || !contradicts_field(guards, stop) {
+            return false;
+        }
+        let levels = Levels::new(context.settings, self.inside);
+        let mut look = Look::new(context, state, guards, &mut self.samples, window, levels);
+        let beyond = look.own(stop.k).into_iter().fold(0.0, f64::max);
+        beyond > 0.0 && is_noise(&mut look, stop.k, beyond)
     }
 
     /// Hands event functions at the end of a step without events over to the guard table. Rates
@@ -432,23 +462,6 @@ fn is_noise<S: System + ?Sized, B: Buffer>(look: &mut Look<'_, S, B>, k: usize, 
         (least, most) = (value.min(least), value.max(most));
     }
     most - least > NOISE_PART * open
-}
-
-/// True when the samples of a guard that is known to be noisy pass by what varies in places close together, and the
-/// field says that it moves away: shorter steps would show no less of the noise.
-fn is_passed_by_noise<S: System + ?Sized, B: Buffer>(
-    look: &mut Look<'_, S, B>,
-    passage: Passage,
-) -> Result<bool, Stop> {
-    let Passage {
-        k, origin, high, ..
-    } = passage;
-    if look.guards.kept[k].blur == 0.0 || !look.guards.arming[k].is_ready() {
-        return Ok(false);
-    }
-    look.need_rate(k)?;
-    let moves_away = look.guards.own_rate(k) < 0.0;
-    Ok(moves_away && is_noise(look, k, origin.value(high.value, high.at)))
 }
 
 /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the
