@@ -110,6 +110,7 @@ impl Drive<'_> {
         let (memory, place) = (&mut progress.memory, &mut progress.place);
         let event = ContactEvent::new(t, kind);
         memory.begin(self.model, &place.state, &start, &impact, event);
+        progress.seen.note_impact(t, &impact);
         place.state = start.state;
         place.mode = start.mode;
         progress.before.rulings += usize::from(kind != ContactEventKind::Contact);
@@ -248,6 +249,7 @@ impl Drive<'_> {
         event.state_before.clone_from(&place.state);
         event.state_after.clone_from(&start.state);
         impact.tell(&mut event);
+        progress.seen.note_impact(place.t, &impact);
         let detector = &mut progress.memory.detector;
         detector.take(&start.activated, &event);
         progress.before.rulings += usize::from(kind != ContactEventKind::Contact);

@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
+use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes, Remark};
 
 /// Limit of the outcomes that are listed: of more, each part has its first.
 const MOST_OUTCOMES: usize = 1024;
@@ -101,6 +101,8 @@ struct Joined {
     modes: Vec<Contacting>,
     /// All of these parts say their modes.
     are_modes_known: bool,
+    /// Contacts of one of them share its impulses in several ways.
+    is_shared: bool,
 }
 
 impl Joined {
@@ -109,6 +111,7 @@ impl Joined {
             impulses: DVector::zeros(problem.speeds().len()),
             modes: vec![Contacting::Open; problem.contacts()],
             are_modes_known: true,
+            is_shared: false,
         }
     }
 
@@ -117,6 +120,7 @@ impl Joined {
             impulses: self.impulses.clone(),
             modes: self.modes.clone(),
             are_modes_known: self.are_modes_known,
+            is_shared: self.is_shared || outcome.remarks.contains(&Remark::SharedImpulses),
         };
         for (&row, p) in rows.iter().zip(&outcome.impulses) {
             joined.impulses[row] = *p;
@@ -137,7 +141,9 @@ impl Joined {
         } else {
             Order::Together
         };
-        Outcome::of_impulses(problem, self.impulses, order, Vec::new())
+        let remark = self.is_shared.then_some(Remark::SharedImpulses);
+        let remarks = remark.into_iter().collect();
+        Outcome::of_impulses(problem, self.impulses, order, remarks)
     }
 }
 

@@ -129,7 +129,8 @@ pub enum Doubt {
     },
     /// From here on contacts that depend on each other may share their load in several ways, and the
     /// motion depends on how: they slip in different directions or with different coefficients of friction, as
-    /// the legs of a table that turns while it slides; or what they hold would slip as soon as one of them
+    /// the legs of a table that turns while it slides; an impact has several outcomes so
+    /// ([`SharedImpulses`](crate::impact::Remark::SharedImpulses)); or what they hold would slip as soon as one of them
     /// carries nothing, as a table of which two legs are rougher than the others. The run takes the
     /// multipliers of least size ([`Redundant`](crate::mechanics::Redundant)), and bodies stay at rest where
     /// some shares hold them. It is looked for at some steps, the ends of modes, and the ends of what a run is

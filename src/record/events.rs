@@ -230,6 +230,14 @@ pub enum Remark {
     /// solver and verified; whether others are consistent too is not known.
     #[error("the contact mode that follows is one that was found: others may be consistent")]
     OneOfMany,
+    /// Contacts that depend on each other, as the feet of a table, may share their impulses in several ways, with
+    /// different speeds after it: they slip in different directions or with different coefficients, or stick with some
+    /// shares only. This outcome has the impulses of least size, or that with which all stick. A run has the doubt
+    /// [`SharedLoads`](crate::Doubt::SharedLoads) then.
+    #[error(
+        "speeds depend on how contacts share their impulses: the shares of least size were taken"
+    )]
+    SharedImpulses,
     /// Impacts accumulate here (Zeno).
     #[error("impacts accumulate, by intervals that shrink by {ratio}, to within {bound:e} s")]
     Accumulation {

@@ -1,5 +1,7 @@
 //! Tables on more than three legs: where the motion depends on how the legs share the load a run says so, once.
 
+use saltation::impact::{ImpactLaw, ImpactProblem, Moreau, Remark, Selection};
+use saltation::nalgebra::{DMatrix, DVector};
 use saltation::{ContactModel, Doubt, EventDriven, Run, Start, Status};
 
 use crate::legged::{GRAVITY, Legged};
@@ -93,6 +95,78 @@ fn a_table_that_sticks_or_not_by_its_shares_is_seen() {
     // Legs that hold the same slip all at once.
     let run = pulled(&[0.3; 4], 0.0, 0.4);
     assert!(!run.events().is_empty() && shared(&run).is_empty());
+}
+
+/// A table that falls flat: friction of the impact is that of the shares of its impulses.
+#[test]
+fn a_table_that_lands_sliding_is_told_at_its_impact() {
+    let lands = |legs: &[[f64; 2]], friction: &[f64], v: [f64; 6]| {
+        let model = ContactModel::new(table(legs, friction)).selection(Selection::First);
+        let mut driver = EventDriven::new(model).unwrap();
+        let start = Start::at(0.0).q(&[0.0, 0.0, 0.05, 0.0, 0.0, 0.0]).v(&v);
+        let run = driver.integrate(&start, 0.11).unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        let impact = &run.events()[0];
+        let told = impact.remarks.contains(&Remark::SharedImpulses);
+        let times = shared(&run);
+        assert_eq!(told, times.first() == Some(&impact.t), "{times:?}");
+        told
+    };
+    let straight = [2.0, 1.0, 0.0, 0.0, 0.0, 0.0];
+    let turning = [2.0, 1.0, 0.0, 3.0, 0.0, 0.0];
+    let (even, uneven) = ([0.3; 4], [0.1, 0.2, 0.3, 0.9]);
+    assert!(!lands(&SQUARE, &even, straight));
+    assert!(lands(&SQUARE, &even, turning));
+    assert!(lands(&SQUARE, &uneven, straight));
+    assert!(!lands(&SQUARE[..3], &uneven[..3], turning));
+    // All that is left of the slip is stopped, whatever the shares: of one leg alone, too.
+    assert!(!lands(&SQUARE, &even, [0.01, 0.02, 0.0, 0.01, 0.0, 0.0]));
+    // Six legs: one outcome is looked for.
+    let six: Vec<[f64; 2]> = (0..6)
+        .map(|k| (f64::from(k) * 1.047).sin_cos().into())
+        .collect();
+    assert!(!lands(&six, &[0.3; 6], straight));
+    assert!(lands(&six, &[0.3; 6], turning));
+    assert!(lands(&six, &[0.1, 0.3, 0.2, 0.3, 0.1, 0.2], straight));
+}
+
+/// Two tables that land at once, each a part of the impact: what one of them says is said of both.
+#[test]
+fn an_impact_of_two_tables_says_what_one_says() {
+    let says = |turns: f64| {
+        let mut delassus = DMatrix::zeros(24, 24);
+        let mut speeds = DVector::zeros(24);
+        for (part, turn) in [0.0, turns].into_iter().enumerate() {
+            // Rows of a plate of unit mass and radii of inertia on legs of unit length: x, y, z and turns about them.
+            let rows: Vec<[f64; 6]> = (SQUARE.iter())
+                .flat_map(|&[x, y]| {
+                    let normal = [0.0, 0.0, 1.0, y, -x, 0.0];
+                    [
+                        normal,
+                        [1.0, 0.0, 0.0, 0.0, -1.0, -y],
+                        [0.0, 1.0, 0.0, 1.0, 0.0, x],
+                    ]
+                })
+                .collect();
+            let place = |k: usize| match (k / 3, k % 3) {
+                (i, 0) => 4 * part + i,
+                (i, along) => 8 + 2 * (4 * part + i) + along - 1,
+            };
+            let before = [2.0, 1.0, -1.0, 0.0, 0.0, turn];
+            let dot = |a: &[f64; 6], b: &[f64; 6]| a.iter().zip(b).map(|(a, b)| a * b).sum();
+            for (a, row) in rows.iter().enumerate() {
+                speeds[place(a)] = dot(row, &before);
+                for (b, other) in rows.iter().enumerate() {
+                    delassus[(place(a), place(b))] = dot(row, other);
+                }
+            }
+        }
+        let problem = ImpactProblem::with_tangents(delassus, speeds, &[0.3; 8]).unwrap();
+        let outcome = Moreau::new().outcome(&problem).unwrap();
+        outcome.remarks.contains(&Remark::SharedImpulses)
+    };
+    assert!(!says(0.0));
+    assert!(says(3.0));
 }
 
 /// Tables on four or five legs with one coefficient slip straight when a growing pull exceeds the friction of their

@@ -1,23 +1,15 @@
-//! Contacts that depend on each other share their load in more ways than one. Whether the motion depends on how:
-//! friction `μ λ_n` along slips of different directions, or with different coefficients, adds up to another
-//! force for each way.
+//! Whether the motion depends on how contacts share their load, where they depend on each other: by the friction of
+//! those that slip ([`ContactRates::move_by_shares`]), or since contacts that stick hold as long as some shares lie
+//! within all cones, and with others may slip.
 //!
-//! ```text
-//!     Cᵀ (v̇ of B z) = 0, B z ≠ 0        B: the force of each multiplier, C: what it holds
-//! ```
-//!
-//! A multiplier of a contact that slips along `σ` has the force `Nᵀ − μ Tᵀ σ` and holds `N v̇`. Contacts that stick
-//! hold as long as some shares lie within all cones; with others they may slip.
-
-use nalgebra::DMatrix;
+//! [`ContactRates::move_by_shares`]: crate::impact::multipliers::ContactRates::move_by_shares
 
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::friction::mode_problem::Choice;
-use crate::impact::multipliers::{Hold, unit};
+use crate::impact::multipliers::{Hold, MOVED, unit};
 use crate::impact::planar::modes::UNKNOWN;
 use crate::impact::{Occasion, Selection};
-use crate::linalg::decompose::svd;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::Slip;
@@ -28,11 +20,6 @@ use crate::mechanics::{State, UnilateralConstraints};
 
 /// Coefficients that are so many times as great let contacts slip nowhere.
 const ROUGH: f64 = 1e3;
-/// Multipliers share a load that change accelerations of what they hold by less than this part.
-const SHARED: f64 = 1e-9;
-/// They move the bodies if they change accelerations by more than this part of those that one alone makes.
-const MOVED: f64 = 1e-6;
-
 /// Of so many contacts that stick every set may slide instead; of more, all.
 const MOST_LOOSENED: usize = 4;
 
@@ -201,25 +188,11 @@ impl Model<'_> {
         let closed = self.closed(mode);
         with_zeros(Frame::size(self, closed.len()), |scratch| {
             let frame = Frame::new(self, state, &closed, scratch).ok()?;
-            let [force, held] = self.multipliers_of(&frame, state, mode);
-            let gram = DMatrix::from_column_slice(frame.r, frame.r, frame.gram);
-            let by_force = &gram * &force;
-            // Multipliers change accelerations of what they hold, and move the bodies.
-            let (rates, energy) = (held.tr_mul(&by_force), force.tr_mul(&by_force));
-            if rates.iter().any(|rate| !rate.is_finite()) {
-                return None;
-            }
+            let mut holds = vec![Hold::Open; closed.len()];
+            self.holds(&frame, mode, state.v, &mut holds);
             // Of slips that come to rest directions are not known.
-            let moved = MOVED.max(self.blur(&frame, state, mode));
-            let least = moved * moved * energy.diagonal().max();
-            let svd = svd(rates, false, true)?;
-            let (directions, largest) = (svd.v_t?, svd.singular_values.max());
-            let shares = svd.singular_values.iter().zip(directions.row_iter());
-            Some(
-                shares
-                    .filter(|(value, _)| **value <= SHARED * largest)
-                    .any(|(_, z)| (z * &energy).dot(&z) > least),
-            )
+            let blur = self.blur(&frame, state, mode);
+            frame.rates(frame.slip).move_by_shares(&holds, blur)
         })
     }
 
@@ -232,44 +205,6 @@ impl Model<'_> {
             self.least_slip(j, q, v) / x.hypot(y)
         });
         each.fold(0.0, f64::max)
-    }
-
-    /// The multipliers of closed contacts as columns of rows of the frame: their forces, and what they
-    /// hold.
-    fn multipliers_of(
-        &self,
-        frame: &Frame<'_>,
-        state: State<'_>,
-        mode: &Mode,
-    ) -> [DMatrix<f64>; 2] {
-        let (m, k) = (frame.contacts.len(), frame.tangents());
-        let mut columns = Vec::new();
-        for (i, &j) in frame.contacts.iter().enumerate() {
-            let slip = self.functions().slip(mode, j);
-            let tangents = m + i * k..m + (i + 1) * k;
-            let mut force = vec![(i, 1.0)];
-            if slip != Slip::NONE {
-                // One that begins has no velocity yet that has a direction.
-                let direction = match k {
-                    1 => [f64::from(slip.sign), 0.0],
-                    _ => unit(frame.slip_velocity(i, state.v)).unwrap_or(slip.tangent()),
-                };
-                let along = tangents.zip(direction);
-                force.extend(along.map(|(row, part)| (row, -frame.slip[i] * part)));
-            } else if self.friction(j) > 0.0 {
-                columns.extend(tangents.map(|row| (row, vec![(row, 1.0)])));
-            }
-            columns.push((i, force));
-        }
-        let mut force = DMatrix::zeros(frame.r, columns.len());
-        let mut held = force.clone();
-        for (c, (row, parts)) in columns.iter().enumerate() {
-            held[(*row, c)] = 1.0;
-            for (row, part) in parts {
-                force[(*row, c)] = *part;
-            }
-        }
-        [force, held]
     }
 }
 

@@ -5,8 +5,10 @@ use super::off_surface::{ClosedContacts, Look};
 use super::pushes::Clock;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
+use crate::event_driven::impact::Event;
 use crate::event_driven::time::accumulation::Accumulation;
 use crate::hybrid::options::Settings;
+use crate::impact::Remark;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
@@ -80,17 +82,22 @@ struct Sharing {
     segments: usize,
     ends: usize,
     is_told: bool,
+    /// Since then, by an impact that was resolved between two stretches of the core; told by the next.
+    since: Option<f64>,
 }
 
 impl Seen {
     /// A policy acted: all begins anew, but for what was said once.
     pub(crate) fn forget(&mut self) {
-        let Sharing { ends, is_told, .. } = self.sharing;
+        let segments = 0;
         *self = Self {
             is_push_told: self.is_push_told,
+            sharing: Sharing {
+                segments,
+                ..self.sharing
+            },
             ..Self::default()
         };
-        (self.sharing.ends, self.sharing.is_told) = (ends, is_told);
     }
 
     /// True where the motion is found, at an end of what a run was asked for, to depend on how contacts share
@@ -103,6 +110,15 @@ impl Seen {
         }
         sharing.is_told = model.depends_on_shares(at, mode);
         sharing.is_told
+    }
+
+    /// Notes an impact whose outcome depends on how contacts share their impulses.
+    pub(crate) fn note_impact(&mut self, t: f64, event: &Event) {
+        let remarks = event.outcome().map(|of| &of.remarks);
+        let is_shared = remarks.is_some_and(|of| of.contains(&Remark::SharedImpulses));
+        if is_shared && !std::mem::replace(&mut self.sharing.is_told, true) {
+            self.sharing.since = Some(t);
+        }
     }
 
     /// An event has happened since the last segment.
@@ -145,7 +161,7 @@ impl<'a> Watcher<'a> {
         seen: Seen,
         span: f64,
     ) -> Self {
-        Self {
+        let mut watcher = Self {
             model,
             settings,
             trouble: None,
@@ -159,7 +175,14 @@ impl<'a> Watcher<'a> {
             touches: Vec::new(),
             memory: settings.limits.max_memory,
             grazing,
-        }
+        };
+        watcher.tell_shares();
+        watcher
+    }
+
+    fn tell_shares(&mut self) {
+        let since = self.seen.sharing.since.take();
+        (self.doubts).extend(since.map(|t| Doubt::SharedLoads { t }));
     }
 }
 
@@ -416,6 +439,10 @@ impl Observer for Watcher<'_> {
         };
         if set.guards.iter().any(is_of_loads) {
             self.look_at_shares_in(set.t, set.state_before, set.mode_before);
+        }
+        if let Some(event) = set.record.get::<Event>() {
+            self.seen.note_impact(set.t, event);
+            self.tell_shares();
         }
         self.seen.note_event();
         if self.low.is_none() {

@@ -18,6 +18,7 @@
 //! * `system`: the linear system of a mode; `directions`: those of slips that begin; `forced`: one that
 //!   may go only one way.
 //! * `cones`, `margin`: multipliers in the cones, and how far inside they can be.
+//! * `sharing`: whether rates depend on how contacts share their load.
 
 mod cones;
 mod contact_rates;
@@ -25,9 +26,11 @@ mod directions;
 mod forced;
 mod margin;
 mod scaled;
+mod sharing;
 mod system;
 
 pub(super) use contact_rates::Parts;
 pub(crate) use contact_rates::{ContactRates, Hold, unit};
 pub(crate) use directions::Halt;
 pub(crate) use scaled::ScaledRates;
+pub(crate) use sharing::MOVED;

@@ -5,7 +5,8 @@
 //! found; else it is solved from several starts. So the list has all modes, but of the directions in a
 //! mode of several slips only those that were found.
 //!
-//! Where contacts depend on each other, multipliers of least size stand for all.
+//! Where contacts depend on each other, multipliers of least size stand for all; where rates depend on how they share
+//! their load, the solution says so.
 //!
 //! Of more contacts than can be enumerated one solution is looked for.
 //!
@@ -24,8 +25,8 @@ mod wave;
 use nalgebra::DVector;
 
 use self::search::{MANY_STARTS, STARTS, Search};
-use super::multipliers::{ContactRates, Hold, ScaledRates, unit};
-use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
+use super::multipliers::{ContactRates, Hold, MOVED, ScaledRates, unit};
+use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes, Remark};
 use crate::Interrupt;
 use crate::linalg::dot;
 
@@ -67,6 +68,8 @@ pub(crate) struct Solution {
     /// True where the multipliers themselves lie in the cones, and not only others with which prescribed
     /// rates are the same: where some contacts slip the others may then move in another way.
     is_whole: bool,
+    /// True where other multipliers in the cones make other rates: the contacts share their load in several ways.
+    is_shared: bool,
 }
 
 impl Solution {
@@ -120,6 +123,10 @@ pub(crate) fn solutions(
     let mut found = std::mem::take(&mut search.found);
     without_parts(&mut found);
     for solution in &mut found {
+        if !(solution.is_unique || solution.is_shared || solution.sticks()) {
+            let rates = search.contacts.move_by_shares(&solution.holds, 0.0);
+            solution.is_shared = rates.unwrap_or(false);
+        }
         if !solution.is_unique {
             let contacts = &search.contacts;
             contacts.least_in_cones(&solution.holds, &mut solution.multipliers);
@@ -168,6 +175,19 @@ fn without_parts(found: &mut Vec<Solution>) {
         .iter()
         .map(|of| !found.iter().any(|whole| is_member(of, whole)))
         .collect();
+    let differs = |of: &Solution, whole: &Solution| {
+        let within = MOVED + of.off + whole.off;
+        let mut pairs = of.rates.iter().zip(&whole.rates);
+        pairs.any(|(a, b)| (a - b).abs() > within)
+    };
+    let has_others = |whole: &Solution| {
+        let mut members = found.iter().filter(|of| is_member(of, whole));
+        members.any(|of| differs(of, whole))
+    };
+    let shared: Vec<bool> = found.iter().map(has_others).collect();
+    for (of, is_shared) in found.iter_mut().zip(shared) {
+        of.is_shared = is_shared;
+    }
     let mut keeps = keeps.into_iter();
     found.retain(|_| keeps.next().unwrap_or(true));
 }
@@ -190,7 +210,13 @@ pub(crate) fn outcomes(
     let outcome = |of: &Solution| {
         let impulses = DVector::from_column_slice(&of.multipliers);
         let modes = of.holds.iter().map(contacting).collect();
-        Outcome::of_impulses(problem, impulses, Order::Modes(modes), Vec::new())
+        let remark = of.is_shared.then_some(Remark::SharedImpulses);
+        Outcome::of_impulses(
+            problem,
+            impulses,
+            Order::Modes(modes),
+            remark.into_iter().collect(),
+        )
     };
     let list: Result<Vec<_>, _> = found.iter().map(outcome).collect();
     Ok(Outcomes::of(list?, problem.contacts() <= MOST_CONTACTS, 0))

@@ -247,6 +247,7 @@ impl Search<'_> {
             off,
             is_unique,
             is_whole,
+            is_shared: false,
         };
         match known {
             None => self.found.push(solution),
