@@ -9,7 +9,8 @@ use super::time::accumulation::{Accumulation, Ahead};
 use super::watching::grazing::{Seen, Watcher, explain};
 use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, SettledStart, Zeno};
 use crate::hybrid::{Driver, run_to_end};
-use crate::mechanics::{State, UnilateralConstraints};
+use crate::linalg::scratch::with_zeros;
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::{Limits, can_go_on};
 use crate::{Doubt, Flow, InputError, Observer, Start, Statistics, Status, Stop, Summary};
 
@@ -46,6 +47,8 @@ pub(crate) struct Progress {
     pub(crate) status: Status,
     /// It was settled which contacts are closed at the start, or after the efforts changed.
     pub(crate) is_settled: bool,
+    /// The effort of the model itself where the last part ended; empty before the first.
+    effort: Vec<f64>,
 }
 
 impl Progress {
@@ -98,6 +101,7 @@ impl Drive<'_> {
             acted: 0,
             status: Status::ReachedEnd,
             is_settled: false,
+            effort: Vec::new(),
         };
         let ((start, impact), kind) = match self.begin(t, q, v) {
             Ok(begun) => begun,
@@ -200,6 +204,28 @@ impl Drive<'_> {
             }
         };
         Ok(progress.summary())
+    }
+
+    /// Keeps the effort of the model itself where a part of the run ends.
+    pub(crate) fn keep_effort(&self, progress: &mut Progress) {
+        let Place { t, state, .. } = &progress.place;
+        let (q, v) = self.model.parts(state);
+        progress.effort.resize(v.len(), 0.0);
+        (self.model.system()).effort(*t, q, v, &mut progress.effort);
+    }
+
+    /// True where the model itself pushes otherwise by now than where the last part ended.
+    pub(crate) fn pushes_otherwise(&self, progress: &Progress) -> bool {
+        let Place { t, state, .. } = &progress.place;
+        let (q, v) = self.model.parts(state);
+        with_zeros(progress.effort.len(), |effort| {
+            if effort.is_empty() {
+                return false;
+            }
+            self.model.system().effort(*t, q, v, effort);
+            let mut pairs = effort.iter().zip(&progress.effort);
+            pairs.any(|(now, before)| now.to_bits() != before.to_bits())
+        })
     }
 
     /// The accumulations up to `end` that are announced.

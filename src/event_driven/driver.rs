@@ -442,7 +442,8 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
             return Ok(self.progress.summary());
         }
         self.progress.status = Status::ReachedEnd;
-        let is_new = driver.model().bodies.fixed.applied() != effort;
+        let is_new = driver.model().bodies.fixed.applied() != effort
+            || driver.drive().pushes_otherwise(&self.progress);
         if is_new || !self.progress.is_settled {
             driver.apply(effort)?;
             driver.drive().settle(&mut self.progress, observer);
@@ -460,6 +461,7 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
         };
         let made = drive.advance(&mut self.progress, t, near, &mut observer);
         let status = observer.status(self.progress.status.clone());
+        drive.keep_effort(&mut self.progress);
         std::mem::swap(&mut drive.driver.settings.limits.interrupt, &mut self.quiet);
         self.progress.status = status;
         made.map(|_| self.progress.summary())

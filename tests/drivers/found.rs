@@ -398,3 +398,51 @@ fn a_contact_that_an_impact_opens_is_released() {
         assert_eq!(run.events_of(0).count(), 2);
     }
 }
+
+/// A ball that a push of its own lifts and lets fall, which changes between the parts of a run.
+struct Pushed<'a>(&'a Cell<f64>);
+
+impl MechanicalSystem for Pushed<'_> {
+    fn dof(&self) -> usize {
+        1
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        m[0] = 1.0;
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], f: &mut [f64]) {
+        f[0] = self.0.get() - 9.81;
+    }
+}
+
+impl UnilateralConstraints for Pushed<'_> {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[0]
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row[0] = 1.0;
+        true
+    }
+}
+
+#[test]
+fn a_model_may_push_in_another_way_in_each_part() {
+    let push = Cell::new(0.0);
+    let mut driver = EventDriven::new(ContactModel::new(Pushed(&push))).unwrap();
+    let mut live = driver.live(&Start::at(0.0).q(&[0.0]).v(&[0.0])).unwrap();
+    live.advance(1.0, &[]).unwrap();
+    assert_eq!(live.contacts().collect::<Vec<_>>(), [0]);
+    let [mut place, mut speed] = [0.0; 2];
+    for (tick, of_tick) in (1..40).zip([20.0, 5.0, 14.0, 9.0].into_iter().cycle()) {
+        push.set(of_tick);
+        live.advance(1.0 + 0.01 * f64::from(tick), &[]).unwrap();
+        place += 0.01 * speed + 0.5e-4 * (of_tick - 9.81);
+        speed += 0.01 * (of_tick - 9.81);
+        let off = (live.state()[0] - place)
+            .abs()
+            .max((live.state()[1] - speed).abs());
+        assert!(off < 1e-10, "{tick}: {off:e}");
+    }
+}

@@ -1,9 +1,12 @@
 //! Runs that end anywhere: at a crossing, a few units in the last place before or behind it, in a
 //! corner; and go on from there.
 
+use std::cell::Cell;
+
 use saltation::models::{Hopper, PlateParameters, VerticalPlate};
 use saltation::{
-    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Run, Start, Status, Watch,
+    EventFunction, Flow, Guard, InputError, Integrator, Mode, Projection, Run, Start, Status,
+    Watch, flow_fn,
 };
 
 use crate::fixtures::support::{Sketch, SplitMix64};
@@ -421,5 +424,60 @@ fn a_part_of_a_unit_in_the_last_place_leaves_the_next_its_steps() {
         }
         let off = (live.state()[0] - 4.0_f64.cos()).abs();
         assert!(off < 1e-4, "{time} {off:e}");
+    }
+}
+
+/// A controller that is not the run's holds an input from part to part: the motion is that of the input, from the
+/// first instant of a part on. The old field was kept for the first stage of it.
+#[test]
+fn a_part_begins_with_the_field_that_the_system_has_by_then() {
+    for (seed, rtol, fixed) in [
+        (1, 1e-3, None),
+        (2, 1e-6, None),
+        (3, 1e-9, None),
+        (4, 1e-6, Some(0.01)),
+    ] {
+        let (mut draw, input) = (SplitMix64(seed), Cell::new(0.0));
+        let mass = flow_fn(2, |_, x, _: &Mode, dx| {
+            dx.copy_from_slice(&[x[1], input.get()])
+        });
+        let mut integrator = Integrator::new(&mass).unwrap().rtol(rtol);
+        if let Some(step) = fixed {
+            integrator = integrator.fixed_step(step);
+        }
+        let mut live = integrator.live(&Start::at(0.0).x(&[0.0, 0.0])).unwrap();
+        let [mut place, mut speed] = [0.0; 2];
+        for tick in 1..200 {
+            let (push, dt) = (draw.between(-5.0, 5.0), 0.01);
+            input.set(push);
+            live.advance(dt * f64::from(tick), &[]).unwrap();
+            place += dt * speed + 0.5 * dt * dt * push;
+            speed += dt * push;
+        }
+        let state = live.state();
+        let off = (state[0] - place).abs().max((state[1] - speed).abs());
+        assert!(off < 1e-12, "{rtol:e}: {off:e}");
+    }
+}
+
+/// So are event functions: a threshold that is moved past the state is crossed where the part begins.
+#[test]
+fn a_threshold_that_moves_between_parts_is_crossed_there() {
+    for to in [1.999, 1.5, -100.0] {
+        let threshold = Cell::new(5.0);
+        let walk = flow_fn(1, |_, _, _: &Mode, dx| dx[0] = 1.0);
+        let walk = walk.with_events(1, |_, _, x| x[0] - threshold.get());
+        let mut integrator = Integrator::new(&walk).unwrap();
+        let start = Start::at(0.0).x(&[0.0]);
+        let mut live = integrator.live(&start).unwrap().keep();
+        live.advance(2.0, &[]).unwrap();
+        threshold.set(to);
+        live.advance(3.0, &[]).unwrap();
+        let run = live.run().unwrap();
+        let times: Vec<f64> = run.crossings().iter().map(|c| c.t).collect();
+        assert!(
+            times.len() == 1 && (times[0] - 2.0).abs() < 1e-9,
+            "{times:?}"
+        );
     }
 }

@@ -118,6 +118,13 @@ fn run_on<S: System + ?Sized, B: Buffer>(
         Entry::GoOn { is_next } => {
             run.cascade.stopping.clear();
             if is_next {
+                // Between two parts of a live run the user may have changed what the system does.
+                let before = run.search.stop_field.get_mut();
+                if run.state.renew_field(context, before)? {
+                    run.guards.forget_terms(context);
+                    run.guards.stale.fill(true);
+                    run.steps.choose(context, &mut run.state);
+                }
                 let (state, guards) = (&run.state, &run.guards);
                 (run.search).begin_part(context.system, context.settings, state, guards);
                 run.steps.begin_part(context.system, state);

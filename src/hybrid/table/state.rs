@@ -98,6 +98,19 @@ impl<B: Buffer> State<B> {
         context.field(self.t, self.x.get(), &self.mode, field)
     }
 
+    /// Evaluates the field anew, where the system may have changed; true when it is another one than it was, which
+    /// `before` then holds.
+    pub(crate) fn renew_field<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        before: &mut [f64],
+    ) -> Result<bool, Stop> {
+        before.copy_from_slice(self.field());
+        self.refresh_field(context)?;
+        let mut pairs = before.iter().zip(self.field());
+        Ok(pairs.any(|(before, now)| before.to_bits() != now.to_bits()))
+    }
+
     /// Adds the error of a step, in units of the tolerance.
     #[inline]
     pub(crate) fn add_error(&mut self, error: f64) {
