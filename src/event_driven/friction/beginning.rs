@@ -1,4 +1,4 @@
-//! The beginning of a slip in the plane.
+//! The beginning of a slip.
 //!
 //! A contact leaves its cone where the force of sticking is that of slipping: the slip begins with the
 //! speed and the acceleration zero, and only the rate of the force takes it on. Rounding, of the time at
@@ -8,6 +8,7 @@
 //! counts as one, takes it over.
 
 use crate::event_driven::Model;
+use crate::impact::multipliers::Hold;
 use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::State;
@@ -15,7 +16,8 @@ use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 use crate::{Flow, Mode};
 
-/// The speed of such a slip, by the tolerance of rates: twice that at which a slip counts as fallen.
+/// The speed of such a slip, by the tolerance of rates: twice that at which a slip counts as fallen. In space by the
+/// speed below which one has no direction, if that is more.
 const AHEAD: f64 = 2e-2;
 
 /// Accelerations below this part of their terms are rounding of where the cone was left.
@@ -30,7 +32,7 @@ impl Model<'_> {
         for &j in contacts {
             let slip = self.functions().slip(mode, j);
             let (q, v) = self.parts(state);
-            let ahead = AHEAD * self.rate_tolerance;
+            let ahead = AHEAD * self.rate_tolerance.max(self.least_slip(j, q, v));
             let speed = slip.along(self.slip_velocity(j, q, v));
             if slip != Slip::NONE && speed < 0.5 * ahead && self.stalls(t, state, j, mode) {
                 self.push_slip(t, state, j, mode, ahead - speed);
@@ -41,6 +43,9 @@ impl Model<'_> {
     /// True where the acceleration of a slip that begins is zero, but for rounding.
     fn stalls(&self, t: f64, state: &[f64], j: usize, mode: &Mode) -> bool {
         let (q, v) = self.parts(state);
+        if self.functions().tangents > 1 {
+            return self.stalls_in_space(State { t, q, v }, j, mode);
+        }
         with_zeros(2 * state.len(), |space| {
             let (row, rates) = space.split_at_mut(state.len());
             if !self.gradient_of_slip(ContactFunction::Slip(j), [q, v], mode, row) {
@@ -48,10 +53,38 @@ impl Model<'_> {
             }
             self.flow(t, state, mode, rates);
             let terms: f64 = row.iter().zip(&*rates).map(|(r, x)| (r * x).abs()).sum();
-            let rate = dot(row, rates);
             // Slower ones are not told from zero: that is the least rate of a slip as an event function.
+            let rate = dot(row, rates);
             rate < self.rate_tolerance && rate.abs() <= AT_CONE * terms
         })
+    }
+
+    /// Likewise, of a slip whose direction follows from the forces.
+    fn stalls_in_space(&self, state: State<'_>, j: usize, mode: &Mode) -> bool {
+        let (slip, closed) = (self.functions().slip(mode, j), self.closed(mode));
+        let Some(place) = closed.iter().position(|&closed| closed == j) else {
+            return false;
+        };
+        let m = closed.len();
+        slip.begins
+            && with_zeros(Frame::size(self, m), |scratch| {
+                let Ok(frame) = Frame::new(self, state, &closed, scratch) else {
+                    return false;
+                };
+                let (mut holds, mut multipliers) = (vec![Hold::Open; m], vec![0.0; frame.r]);
+                self.holds(&frame, mode, state.v, &mut holds);
+                let friction = |i: usize| match holds[i] {
+                    Hold::Stick => frame.stick[i],
+                    _ => frame.slip[i],
+                };
+                let friction: Vec<f64> = (0..m).map(friction).collect();
+                let rates = frame.rates(&friction);
+                rates.solve_mode(&mut holds, &mut multipliers);
+                let rate = slip.along(rates.along(place, |row| rates.rate(row, &multipliers)));
+                let terms = slip.along(rates.along(place, |row| frame.bends[row]));
+                // Its rate as an event function is a difference, whose rounding has either sign.
+                rate.abs() <= AT_CONE * terms.abs()
+            })
     }
 
     /// Changes the speed of a slip, with the least momentum that leaves the other contacts as they are.
@@ -61,21 +94,24 @@ impl Model<'_> {
             return;
         };
         let (q, v) = self.parts_mut(state);
-        let m = closed.len();
+        let (slip, m) = (self.functions().slip(mode, j), closed.len());
         with_zeros(Frame::size(self, m) + v.len(), |space| {
             let (change, scratch) = space.split_at_mut(v.len());
             let Ok(frame) = Frame::new(self, State { t, q, v }, &closed, scratch) else {
                 return;
             };
-            let own = m + place;
-            let sticks = |i: usize| self.functions().slip(mode, closed[i]) == Slip::NONE;
+            let k = frame.tangents();
+            let own = m + place * k + usize::from(slip.across);
+            // The other tangent of its own, and those of contacts that stick.
+            let is_held =
+                |i: usize| i == place || self.functions().slip(mode, closed[i]) == Slip::NONE;
             let held: Vec<usize> = (0..frame.r)
-                .filter(|&row| row < m || row != own && sticks(row - m))
+                .filter(|&row| row < m || row != own && is_held((row - m) / k.max(1)))
                 .collect();
             frame.push(own, 1.0, change);
             hold_rows(&frame, &held, change, 0.0, |_, _| {});
             let gained = dot(frame.row(own), change);
-            let sign = f64::from(self.functions().slip(mode, j).sign);
+            let sign = f64::from(slip.sign);
             // None is gained where the tangent depends on rows that are held.
             let whole = frame.gram[own * frame.r + own];
             if gained > INDEPENDENT * whole {
