@@ -68,6 +68,8 @@ pub(super) struct Motion {
 
 /// The tolerance unless another is set.
 const TOLERANCE: f64 = 1e-12;
+/// Rows this much shorter than that of their normal are zero, but for rounding.
+const STILL: f64 = 16.0 * f64::EPSILON;
 
 impl ImpactProblem {
     /// Without friction, from the Delassus matrix `G` (`n × n`, symmetric, positive semidefinite)
@@ -155,16 +157,29 @@ impl ImpactProblem {
 
     /// A problem with `G` and speeds of a motion.
     ///
-    /// A contact whose tangent rows are zeros has no friction. These rows get the motion of its
-    /// normal, coupled with nothing, and a coefficient of zero: no impulse acts along them.
+    /// Along a tangent whose row is zero nothing moves, as along the axis of a hinge: it gets the motion of the
+    /// normal, coupled with nothing, and no impulse acts along it. A contact of which all are so has no friction.
     fn check_motion(&mut self, momentum: f64) -> Result<(), ImpactFailure> {
         let (contacts, delassus) = (self.friction.len(), &mut self.delassus);
+        let speeds = &mut self.speeds;
         let tangents = (delassus.nrows() / contacts.max(1)).saturating_sub(1);
         for (i, friction) in self.friction.iter_mut().enumerate() {
             let rows = contacts + i * tangents..contacts + (i + 1) * tangents;
             if !rows.is_empty() && rows.clone().all(|k| delassus[(k, k)] == 0.0) {
                 *friction = 0.0;
-                rows.for_each(|k| delassus[(k, k)] = delassus[(i, i)]);
+            }
+            let own = delassus[(i, i)];
+            for k in rows {
+                let is_zero = delassus[(k, k)] <= STILL * STILL * own;
+                let is_still = speeds[k].abs() <= STILL * speeds.amax();
+                if is_zero && (*friction == 0.0 || is_still) {
+                    delassus.row_mut(k).fill(0.0);
+                    delassus.column_mut(k).fill(0.0);
+                    delassus[(k, k)] = own;
+                    if is_still {
+                        speeds[k] = 0.0;
+                    }
+                }
             }
         }
         self.check(Source::Motion)?;

@@ -430,3 +430,74 @@ fn a_particle_skids_through_an_accumulation_in_its_direction() {
         close(run.events().last().unwrap().t, of("t_stop"), 1e-8, "stop");
     }
 }
+
+/// A rod on a hinge, whose end falls onto a rough floor: along the axis of the hinge nothing moves.
+struct Hinged {
+    /// Turn of the tangents (rad).
+    turn: f64,
+    restitution: f64,
+    rods: usize,
+}
+
+impl MechanicalSystem for Hinged {
+    fn dof(&self) -> usize {
+        self.rods
+    }
+    fn mass(&self, _q: &[f64], m: &mut [f64]) {
+        m.fill(0.0);
+        m.iter_mut()
+            .step_by(self.rods + 1)
+            .for_each(|m| *m = 1.0 / 3.0);
+    }
+    fn effort(&self, _t: f64, q: &[f64], _v: &[f64], f: &mut [f64]) {
+        for (f, q) in f.iter_mut().zip(q) {
+            *f = -0.5 * 9.81 * q.sin();
+        }
+    }
+}
+
+impl UnilateralConstraints for Hinged {
+    fn contacts(&self) -> usize {
+        self.rods
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        0.75 - q[j].cos()
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.3
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        self.restitution
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        let (sin, cos) = self.turn.sin_cos();
+        (rows[j], rows[self.rods + j]) = (q[j].cos() * cos, q[j].cos() * sin);
+    }
+}
+
+/// Tangents may be turned at will; those along which nothing moves, but for rounding, were refused.
+#[test]
+fn mechanisms_in_a_plane_may_have_two_tangents() {
+    let quarter = std::f64::consts::FRAC_PI_2;
+    for rods in [1, 2] {
+        for restitution in [0.0, 0.2] {
+            for turn in [0.0, 1e-17, 1e-3, 0.5, quarter, 2.0 * quarter] {
+                let model = ContactModel::new(Hinged {
+                    turn,
+                    restitution,
+                    rods,
+                });
+                let mut driver = EventDriven::new(model).unwrap().zeno(Zeno::Absorb);
+                let (q, v) = (vec![1.3; rods], vec![0.0; rods]);
+                let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), 2.0).unwrap();
+                let run = run.completed().unwrap();
+                let off = (run.state()[0] - 0.75_f64.acos()).abs();
+                assert!(off < 1e-9, "{rods} {restitution} {turn}: {off:e}");
+            }
+        }
+    }
+}
