@@ -31,8 +31,13 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
             // So short a window shows nothing.
             return Ok(Class::Clear(None));
         }
-        if way > 0.0 && own[0] <= ON_SURFACE * zero {
-            return goes_across(look, k, own, zero);
+        // One that a shorter try of the step has seen leave may have a rate of zero, of either sign: what it does
+        // behind its return is read off the samples.
+        if way > 0.0
+            && own[0] <= ON_SURFACE * zero
+            && let Class::Passed(passage) = goes_across(look, k, own, zero)?
+        {
+            return Ok(Class::Passed(passage));
         }
         if way < 0.0 {
             let origin = Origin::Start(own[0]);
