@@ -23,6 +23,9 @@ const AHEAD: f64 = 2e-2;
 /// Accelerations below this part of their terms are rounding of where the cone was left.
 const AT_CONE: f64 = 1e-8;
 
+/// Differences of a slip that begins are rounded by this part of the terms of its acceleration.
+const ROUNDED: f64 = 1e-10;
+
 /// Part of a row that other rows leave free.
 const INDEPENDENT: f64 = 1e-6;
 
@@ -82,8 +85,10 @@ impl Model<'_> {
                 rates.solve_mode(&mut holds, &mut multipliers);
                 let rate = slip.along(rates.along(place, |row| rates.rate(row, &multipliers)));
                 let terms = slip.along(rates.along(place, |row| frame.bends[row]));
-                // Its rate as an event function is a difference, whose rounding has either sign.
-                rate.abs() <= AT_CONE * terms.abs()
+                // Its rate as an event function is a difference, whose rounding has either sign; it counts where it is
+                // more than the least rate.
+                let rounding = rate.abs().max(ROUNDED * terms.abs());
+                rate.abs() <= AT_CONE * terms.abs() && rounding >= self.rate_tolerance
             })
     }
 
