@@ -15,7 +15,7 @@ pub enum Status {
         /// Guards that ended it.
         guards: Vec<Guard>,
     },
-    /// The observer asked for the end.
+    /// The observer, or a policy of the driver, asked for the end.
     Ended,
     /// It cannot go on, or must not: the reason.
     Refused(Stop),
@@ -49,7 +49,7 @@ impl fmt::Display for Status {
                     .iter()
                     .try_for_each(|guard| write!(f, " guard {guard}"))
             }
-            Self::Ended => f.write_str("ended by its observer"),
+            Self::Ended => f.write_str("ended as it was asked to: by its observer or a policy"),
             Self::Refused(reason) => write!(f, "refused: {reason}"),
         }
     }
