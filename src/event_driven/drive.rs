@@ -47,7 +47,7 @@ pub(crate) struct Progress {
     pub(crate) status: Status,
     /// It was settled which contacts are closed at the start, or after the efforts changed.
     pub(crate) is_settled: bool,
-    /// The effort of the model itself where the last part ended; empty before the first.
+    /// The effort of the model itself where it was settled which contacts are closed, or the last part ended.
     effort: Vec<f64>,
 }
 
@@ -114,10 +114,11 @@ impl Drive<'_> {
         let (memory, place) = (&mut progress.memory, &mut progress.place);
         let event = ContactEvent::new(t, kind);
         memory.begin(self.model, &place.state, &start, &impact, event);
-        progress.seen.note_impact(t, &impact);
+        progress.seen.note_impact(t, impact.remarks());
         place.state = start.state;
         place.mode = start.mode;
         progress.before.rulings += usize::from(kind != ContactEventKind::Contact);
+        self.keep_effort(&mut progress);
         Ok(progress)
     }
 
@@ -185,6 +186,7 @@ impl Drive<'_> {
                 Ok(Ruling::Event(event)) => {
                     progress.before.rulings += 1;
                     recorder.between(&from, &progress.place, &event);
+                    progress.seen.note_impact(event.t, &event.remarks);
                 }
                 Ok(Ruling::Nothing) => continue,
                 Ok(Ruling::End) => {
@@ -206,7 +208,7 @@ impl Drive<'_> {
         Ok(progress.summary())
     }
 
-    /// Keeps the effort of the model itself where a part of the run ends.
+    /// Keeps the effort of the model itself at the place of a run.
     pub(crate) fn keep_effort(&self, progress: &mut Progress) {
         let Place { t, state, .. } = &progress.place;
         let (q, v) = self.model.parts(state);
@@ -214,7 +216,7 @@ impl Drive<'_> {
         (self.model.system()).effort(*t, q, v, &mut progress.effort);
     }
 
-    /// True where the model itself pushes otherwise by now than where the last part ended.
+    /// True where the model itself pushes otherwise by now than when its effort was kept.
     pub(crate) fn pushes_otherwise(&self, progress: &Progress) -> bool {
         let Place { t, state, .. } = &progress.place;
         let (q, v) = self.model.parts(state);
@@ -256,6 +258,8 @@ impl Drive<'_> {
                 return;
             }
         };
+        self.keep_effort(progress);
+        let place = &mut progress.place;
         progress.is_settled = true;
         progress.status = Status::ReachedEnd;
         if start.mode == place.mode && start.activated.is_empty() {
@@ -275,7 +279,7 @@ impl Drive<'_> {
         event.state_before.clone_from(&place.state);
         event.state_after.clone_from(&start.state);
         impact.tell(&mut event);
-        progress.seen.note_impact(place.t, &impact);
+        progress.seen.note_impact(place.t, impact.remarks());
         let detector = &mut progress.memory.detector;
         detector.take(&start.activated, &event);
         progress.before.rulings += usize::from(kind != ContactEventKind::Contact);

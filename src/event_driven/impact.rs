@@ -265,6 +265,11 @@ impl Event {
         self.outcome().map_or(&[], |of| of.impulses.as_slice())
     }
 
+    /// What is remarked on the outcome that is taken.
+    pub(crate) fn remarks(&self) -> &[Remark] {
+        self.outcome().map_or(&[], |of| &of.remarks)
+    }
+
     /// The number of outcomes of the law.
     pub(crate) fn count(&self) -> usize {
         self.chosen.map_or(0, |_| self.outcomes.list.len())
@@ -296,11 +301,8 @@ impl Event {
         }
         self.tell_pushes(entry);
         entry.outcomes = self.count();
-        let outcome = self.outcome();
-        if let Some(outcome) = outcome {
-            entry.remarks.extend_from_slice(&outcome.remarks);
-        }
-        match (&mut entry.order, outcome.map(|of| &of.order)) {
+        entry.remarks.extend_from_slice(self.remarks());
+        match (&mut entry.order, self.outcome().map(|of| &of.order)) {
             // In their memory.
             (Some(Order::Word(to)), Some(Order::Word(from))) => to.clone_from(from),
             (Some(Order::Stages(to)), Some(Order::Stages(from))) => to.clone_from(from),

@@ -162,6 +162,7 @@ impl ImpactProblem {
     fn check_motion(&mut self, momentum: f64) -> Result<(), ImpactFailure> {
         let (contacts, delassus) = (self.friction.len(), &mut self.delassus);
         let speeds = &mut self.speeds;
+        let still = STILL * speeds.amax();
         let tangents = (delassus.nrows() / contacts.max(1)).saturating_sub(1);
         for (i, friction) in self.friction.iter_mut().enumerate() {
             let rows = contacts + i * tangents..contacts + (i + 1) * tangents;
@@ -171,7 +172,7 @@ impl ImpactProblem {
             let own = delassus[(i, i)];
             for k in rows {
                 let is_zero = delassus[(k, k)] <= STILL * STILL * own;
-                let is_still = speeds[k].abs() <= STILL * speeds.amax();
+                let is_still = speeds[k].abs() <= still;
                 if is_zero && (*friction == 0.0 || is_still) {
                     delassus.row_mut(k).fill(0.0);
                     delassus.column_mut(k).fill(0.0);

@@ -66,7 +66,7 @@ pub(crate) struct CloseGuards {
     is_member: Vec<bool>,
     /// Changes of each event function along the error of the run and the motion meanwhile, by
     /// differences, and the values beside the point of which they are made (`u_k`); infinite where
-    /// rows cost less.
+    /// rows cost less, until one is not found.
     reach: Vec<f64>,
     beside: Vec<f64>,
     /// Components of the state that event functions depended on at the last group, as far as was
@@ -138,7 +138,8 @@ impl CloseGuards {
                     if !std::mem::replace(&mut knows_reach, true) {
                         self.reach_all(context, point, error, most_shifted, 1.0)?;
                     }
-                    if self.h[k].abs() > CURVED * self.reach[k] {
+                    // Its reach is the sum of both sides.
+                    if self.h[k].abs() > self.reach[k] {
                         continue;
                     }
                     return Err(unknown);
@@ -210,14 +211,17 @@ impl CloseGuards {
             let mut pairs = beside.iter().zip(&*h);
             Ok(pairs.any(|(a, b)| a.to_bits() != b.to_bits()))
         };
-        let beside = |i: usize| {
-            let here = point.x[i];
-            here + (error[i] + SMALLEST * here.abs()) / parts
-        };
+        let way = |i: usize| (error[i] + SMALLEST * point.x[i].abs()) / parts;
+        let beside = |i: usize| point.x[i] + way(i);
         probe.copy_from_slice(&point.x);
         for (i, matters) in matters.iter_mut().enumerate().filter(|(_, m)| **m) {
             probe[i] = beside(i);
             *matters = add(t, probe, parts)?;
+            // Whole errors may lead far to one side only.
+            if parts <= 1.0 {
+                probe[i] = point.x[i] - way(i);
+                *matters |= add(t, probe, parts)?;
+            }
             probe[i] = point.x[i];
         }
         // Components that changed nothing so far are tried together, and one by one if they do now.
@@ -446,7 +450,9 @@ mod tests {
                 let (t, x, mode) = (point.t, &point.x[..], &mode);
                 system.events(t, x, mode, &mut close.h);
                 system.flow(t, x, mode, &mut close.field);
-                close.reach_all(context, &point, &error, shifted).unwrap();
+                close
+                    .reach_all(context, &point, &error, shifted, PARTS)
+                    .unwrap();
                 let mut row = [0.0; N];
                 for k in 0..COUNT {
                     let at = Point { t, x, mode };

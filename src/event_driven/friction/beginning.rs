@@ -84,11 +84,14 @@ impl Model<'_> {
                 let rates = frame.rates(&friction);
                 rates.solve_mode(&mut holds, &mut multipliers);
                 let rate = slip.along(rates.along(place, |row| rates.rate(row, &multipliers)));
-                let terms = slip.along(rates.along(place, |row| frame.bends[row]));
+                let own = m + place * frame.tangents() + usize::from(slip.across);
+                let gram = &frame.gram[own * frame.r..(own + 1) * frame.r];
+                let pushes = gram.iter().zip(&multipliers).map(|(g, p)| (g * p).abs());
+                let terms = frame.bends[own].abs() + pushes.sum::<f64>();
                 // Its rate as an event function is a difference, whose rounding has either sign; it counts where it is
                 // more than the least rate.
-                let rounding = rate.abs().max(ROUNDED * terms.abs());
-                rate.abs() <= AT_CONE * terms.abs() && rounding >= self.rate_tolerance
+                let rounding = rate.abs().max(ROUNDED * terms);
+                rate.abs() <= AT_CONE * terms && rounding >= self.rate_tolerance
             })
     }
 

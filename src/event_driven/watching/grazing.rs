@@ -112,10 +112,9 @@ impl Seen {
         sharing.is_told
     }
 
-    /// Notes an impact whose outcome depends on how contacts share their impulses.
-    pub(crate) fn note_impact(&mut self, t: f64, event: &Event) {
-        let remarks = event.outcome().map(|of| &of.remarks);
-        let is_shared = remarks.is_some_and(|of| of.contains(&Remark::SharedImpulses));
+    /// Notes an impact whose outcome depends on how contacts share their impulses, by its remarks.
+    pub(crate) fn note_impact(&mut self, t: f64, remarks: &[Remark]) {
+        let is_shared = remarks.contains(&Remark::SharedImpulses);
         if is_shared && !std::mem::replace(&mut self.sharing.is_told, true) {
             self.sharing.since = Some(t);
         }
@@ -441,7 +440,7 @@ impl Observer for Watcher<'_> {
             self.look_at_shares_in(set.t, set.state_before, set.mode_before);
         }
         if let Some(event) = set.record.get::<Event>() {
-            self.seen.note_impact(set.t, event);
+            self.seen.note_impact(set.t, event.remarks());
             self.tell_shares();
         }
         self.seen.note_event();

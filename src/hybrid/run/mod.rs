@@ -121,7 +121,7 @@ fn run_on<S: System + ?Sized, B: Buffer>(
                 // Between two parts of a live run the user may have changed what the system does.
                 let before = run.search.stop_field.get_mut();
                 if run.state.renew_field(context, before)? {
-                    run.guards.forget_terms(context);
+                    run.guards.forget_system();
                     run.guards.stale.fill(true);
                     run.steps.choose(context, &mut run.state);
                 }

@@ -189,14 +189,17 @@ impl<B: Buffer> GuardSearch<B> {
         let mut windows = Windows::new(context, state.least_step(), step, &self.pace);
         loop {
             let window = windows.next();
+            self.unheard.clear();
             let mut found = self.look(context, state, guards, doubts, window, &windows)?;
+            // Each guard is left out once at most.
             while let Found::Stop(stop) = found
+                && !self.unheard.contains(&stop.k)
                 && self.is_noise_alone(context, state, guards, window, stop)
             {
+                context.settings.limits.interrupt.check()?;
                 self.unheard.push(stop.k);
                 found = self.look(context, state, guards, doubts, window, &windows)?;
             }
-            self.unheard.clear();
             let stop = match found {
                 Found::Unsettled => {
                     windows.narrow(window);
@@ -360,8 +363,9 @@ impl<B: Buffer> GuardSearch<B> {
         Ok(stop.map_or(Found::Unsettled, Found::Stop))
     }
 
-    /// True when the samples of a guard that is known to be noisy pass by what varies in places close together, and
-    /// the field says that it moves away: shorter steps would show no less of the noise.
+    /// True when a guard that is known to be noisy passes by what varies in places close together, is within that of
+    /// its surface where the window ends, and the field says that it moves away: shorter steps would show no
+    /// less of the noise.
     #[inline]
     fn is_noise_alone<S: System + ?Sized>(
         &mut self,
@@ -371,13 +375,17 @@ impl<B: Buffer> GuardSearch<B> {
         window: Window,
         stop: StepEnd,
     ) -> bool {
-        if guards.kept[stop.k].blur == 0.0 || !contradicts_field(guards, stop) {
+        let k = stop.k;
+        if guards.kept[k].blur == 0.0 || !contradicts_field(guards, stop) {
             return false;
         }
         let levels = Levels::new(context.settings, self.inside);
         let mut look = Look::new(context, state, guards, &mut self.samples, window, levels);
-        let beyond = look.own(stop.k).into_iter().fold(0.0, f64::max);
-        beyond > 0.0 && is_noise(&mut look, stop.k, beyond)
+        // Samples of the window may be those at its stop by now.
+        let [_, beside @ .., end] = FRACTIONS.map(|s| look.own_h_at(k, s));
+        let beyond = beside.into_iter().fold(end.max(0.0), f64::max);
+        let noise = noise_of(&mut look, k);
+        noise > NOISE_PART * beyond && end <= noise
     }
 
     /// Hands event functions at the end of a step without events over to the guard table. Rates
@@ -445,23 +453,29 @@ fn contradicts_field<B: Buffer>(guards: &GuardTable<B>, stop: StepEnd) -> bool {
     stop.rate.is_some_and(away)
 }
 
-/// True when a guard, in places so close together that nothing smooth moves, varies by no small
-/// part of what its samples leave open.
+/// True when a guard varies by noise alone by no small part of what its samples leave open.
 #[cold]
 fn is_noise<S: System + ?Sized, B: Buffer>(look: &mut Look<'_, S, B>, k: usize, open: f64) -> bool {
+    noise_of(look, k) > NOISE_PART * open
+}
+
+/// By how much a guard varies in places so close together that nothing smooth moves; infinite where they would be too
+/// far apart to tell.
+#[cold]
+fn noise_of<S: System + ?Sized, B: Buffer>(look: &mut Look<'_, S, B>, k: usize) -> f64 {
     // Times that are rounded to the same tell nothing; nor does a window that is no longer than
     // they are apart.
     let rounding = 8.0 * f64::EPSILON * look.state.t.abs() / look.window.seconds();
     let apart = NOISE_APART.max(rounding);
     if apart > NOISE_TOO_WIDE {
-        return true;
+        return f64::INFINITY;
     }
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for i in 0..NOISE_SAMPLES {
         let value = look.own_h_at(k, FRACTIONS[1] + f64::from(i) * apart);
         (least, most) = (value.min(least), value.max(most));
     }
-    most - least > NOISE_PART * open
+    most - least
 }
 
 /// Takes the samples of a guard as they are: what they leave open is noise, or too narrow for the

@@ -31,13 +31,14 @@ pub(super) fn classify_on_surface<S: System + ?Sized, B: Buffer>(
             // So short a window shows nothing.
             return Ok(Class::Clear(None));
         }
-        // One that a shorter try of the step has seen leave may have a rate of zero, of either sign: what it does
-        // behind its return is read off the samples.
-        if way > 0.0
-            && own[0] <= ON_SURFACE * zero
-            && let Class::Passed(passage) = goes_across(look, k, own, zero)?
-        {
-            return Ok(Class::Passed(passage));
+        if way > 0.0 && own[0] <= ON_SURFACE * zero {
+            let class = goes_across(look, k, own, zero)?;
+            // One that a longer try of the step has seen leave may have a rate of zero, rounded to either sign: its
+            // return is read off the samples.
+            let leaves = own[1] < -zero || own[2] < -zero;
+            if matches!(class, Class::Passed(_)) || !leaves {
+                return Ok(class);
+            }
         }
         if way < 0.0 {
             let origin = Origin::Start(own[0]);

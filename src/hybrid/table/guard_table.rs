@@ -427,9 +427,14 @@ impl<B: Buffer> GuardTable<B> {
     #[inline]
     pub(crate) fn forget_terms<S: System + ?Sized>(&mut self, context: &Context<'_, S>) {
         if !context.system.ignores_mode() {
-            self.spreads.forget();
-            self.outside.fill(false);
+            self.forget_system();
         }
+    }
+
+    /// Forgets how event functions depend on the state: the system may be another one by now.
+    pub(crate) fn forget_system(&mut self) {
+        self.spreads.forget();
+        self.outside.fill(false);
     }
 
     /// Evaluates all event functions at the present state and mode.
