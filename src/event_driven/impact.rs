@@ -265,7 +265,7 @@ impl Event {
         self.outcome().map_or(&[], |of| of.impulses.as_slice())
     }
 
-    /// What is remarked on the outcome that is taken.
+    /// Remarks on the outcome that is taken.
     pub(crate) fn remarks(&self) -> &[Remark] {
         self.outcome().map_or(&[], |of| &of.remarks)
     }

@@ -53,9 +53,9 @@ pub(crate) trait Advance {
 /// Drivers with adaptive steps end a step at the chosen time. Those in steps of one length
 /// make whole steps only, as many as end by then, up to rounding: [`t`](Self::t) says how far they
 /// came. A step is made with one effort, that of the call in which it ends: calls closer than a step
-/// are to repeat their effort until one is made. What a system does may change between two calls too, as with an input
-/// in a [`Cell`](std::cell::Cell): a part begins with the field that the system has by then. Limits of steps and events hold for each call;
-/// statistics are those since the start, doubts those of the part.
+/// are to repeat their effort until one is made. What a system does may change between two calls too, as with an
+/// input in a [`Cell`](std::cell::Cell): a part begins with the field that the system has by then. Limits of steps
+/// and events hold for each call; statistics are those since the start, doubts those of the part.
 ///
 /// ```
 /// use saltation::models::SlidingBlock;

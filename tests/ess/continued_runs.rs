@@ -439,7 +439,7 @@ fn a_part_begins_with_the_field_that_the_system_has_by_then() {
     ] {
         let (mut draw, input) = (SplitMix64(seed), Cell::new(0.0));
         let mass = flow_fn(2, |_, x, _: &Mode, dx| {
-            dx.copy_from_slice(&[x[1], input.get()])
+            dx.copy_from_slice(&[x[1], input.get()]);
         });
         let mut integrator = Integrator::new(&mass).unwrap().rtol(rtol);
         if let Some(step) = fixed {

@@ -97,7 +97,7 @@ fn slips_begin_whatever_the_tolerance_of_rates() {
             _ => random.between(-20.0, 20.0),
         });
         let end = |tolerance: f64| {
-            let model = ContactModel::new(top.clone()).rate_tolerance(tolerance);
+            let model = ContactModel::new(top).rate_tolerance(tolerance);
             let driver = EventDriven::new(model).unwrap();
             let start = Start::at(0.0).q(&q).v(&v);
             let run = driver.rtol(1e-9).atol(1e-12).integrate(&start, 0.6);
@@ -137,7 +137,7 @@ fn the_derivative_of_a_top_that_lands_and_rolls_is_that_of_its_runs() {
         if ![3, 11].contains(&case) {
             continue;
         }
-        let driver = EventDriven::new(ContactModel::new(top.clone())).unwrap();
+        let driver = EventDriven::new(ContactModel::new(top)).unwrap();
         let mut driver = driver.rtol(1e-10).atol(1e-13);
         let derivative = driver.derivative(&Start::at(0.0).q(&q).v(&v), 0.3).unwrap();
         assert_eq!(*derivative.verdict(), Verdict::Classical, "{case}");

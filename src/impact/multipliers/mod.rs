@@ -15,10 +15,9 @@
 //! least norm are taken, and `cones` says whether some in the cones of friction balance the loads.
 //!
 //! * `contact_rates`: contacts, and how each is held; `scaled`: in units for all this.
-//! * `system`: the linear system of a mode; `directions`: those of slips that begin; `forced`: one that
-//!   may go only one way.
+//! * `system`: the linear system of a mode, and whether rates depend on how contacts share their load;
+//!   `directions`: those of slips that begin; `forced`: one that may go only one way.
 //! * `cones`, `margin`: multipliers in the cones, and how far inside they can be.
-//! * `sharing`: whether rates depend on how contacts share their load.
 
 mod cones;
 mod contact_rates;
@@ -26,11 +25,10 @@ mod directions;
 mod forced;
 mod margin;
 mod scaled;
-mod sharing;
 mod system;
 
 pub(super) use contact_rates::Parts;
 pub(crate) use contact_rates::{ContactRates, Hold, unit};
 pub(crate) use directions::Halt;
 pub(crate) use scaled::ScaledRates;
-pub(crate) use sharing::MOVED;
+pub(crate) use system::MOVED;
