@@ -86,7 +86,7 @@ fn a_lubricated_top_turns_upside_down() {
 fn slips_begin_whatever_the_tolerance_of_rates() {
     let mut random = SplitMix64(5);
     let mut begun = 0;
-    for case in 0..if cfg!(debug_assertions) { 12 } else { 200 } {
+    for case in 0..if cfg!(debug_assertions) { 9 } else { 200 } {
         let top = EccentricTop {
             friction: random.between(0.05, 0.3),
             ..EccentricTop::default()
@@ -134,7 +134,7 @@ fn the_derivative_of_a_top_that_lands_and_rolls_is_that_of_its_runs() {
             0..3 => random.between(-0.05, 0.05),
             _ => random.between(-10.0, 10.0),
         });
-        if ![3, 11].contains(&case) {
+        if case != 11 {
             continue;
         }
         let driver = EventDriven::new(ContactModel::new(top)).unwrap();

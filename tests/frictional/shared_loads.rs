@@ -121,7 +121,10 @@ fn a_table_that_lands_sliding_is_told_at_its_impact() {
     assert!(!lands(&SQUARE[..3], &uneven[..3], turning));
     // All that is left of the slip is stopped, whatever the shares: of one leg alone, too.
     assert!(!lands(&SQUARE, &even, [0.01, 0.02, 0.0, 0.01, 0.0, 0.0]));
-    // Six legs: one outcome is looked for.
+    // Six legs, where one outcome is looked for, take seconds without optimisation.
+    if cfg!(debug_assertions) {
+        return;
+    }
     let six: Vec<[f64; 2]> = (0..6)
         .map(|k| (f64::from(k) * 1.047).sin_cos().into())
         .collect();
