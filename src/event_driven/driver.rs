@@ -189,8 +189,9 @@ where
     /// [`status`](Run::status): [`Status::reason`](crate::Status::reason) gives the [`Breakdown`]
     /// where the motion of the bodies could not go on.
     pub fn integrate(&mut self, start: &Start<'_>, tf: f64) -> Result<Run, InputError> {
+        let (state, near) = self.prepare(start, tf)?;
         let mut path = self.integrator.settings().path(tf - start.t);
-        let summary = self.observe(start, tf, &mut path)?;
+        let summary = self.run(state, tf, near, &mut path)?;
         Ok(Run::new(path, summary, Some(self.model().layout())))
     }
 
@@ -204,6 +205,13 @@ where
         tf: f64,
         observer: &mut dyn Observer,
     ) -> Result<Summary, InputError> {
+        let (state, near) = self.prepare(start, tf)?;
+        self.run(state, tf, near, observer)
+    }
+
+    /// Refuses what makes no sense, and tells the model the tolerances of the run, which what is kept of it reads
+    /// too; gives how close to an accumulation it counts as reached (s).
+    fn prepare<'s>(&mut self, start: &Start<'s>, tf: f64) -> Result<(State<'s>, f64), InputError> {
         let start = State::of(start)?;
         validate::finite("t0", &[start.t])?;
         validate::finite("tf", &[tf])?;
@@ -212,6 +220,16 @@ where
         }
         let near = self.check_options(start.t, tf)?;
         self.apply(&[])?;
+        Ok((start, near))
+    }
+
+    fn run(
+        &mut self,
+        start: State<'_>,
+        tf: f64,
+        near: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, InputError> {
         let mut drive = self.drive();
         let mut progress = drive.start(start)?;
         if !progress.is_settled {
