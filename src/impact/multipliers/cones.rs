@@ -3,11 +3,15 @@
 //!
 //! In the plane a cone has two edges. In space it is round: edges are added where the distance falls
 //! most along them, and in the directions of the multipliers found, until it falls no more.
+//!
+//! Where no multipliers in the cones do, the way from the nearest of them to the loads says so: along it loads point, and no
+//! multiplier does (Farkas' lemma).
 
+use super::contact_rates::{NORMAL, TANGENTS};
 use super::{ContactRates, Hold, Parts, unit};
 use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
-use crate::linalg::scratch::with_zeros;
+use crate::linalg::scratch::{with_list, with_zeros};
 
 /// Weight of the size of multipliers beside the equations they fulfil: its square is the error.
 const SMALL: f64 = 1e-5;
@@ -22,6 +26,12 @@ const STALLED: u32 = 3;
 const SAME: f64 = 1e-6;
 /// Distances below this part of the loads are none.
 const NONE: f64 = 1e-13;
+/// Loads are beyond all multipliers where they are so far from them, as a part of themselves, and where along the way
+/// there no multiplier points by more than this part of what it moves: one that holds them has a hundred thousand times
+/// their size.
+const BEYOND: f64 = 1e-4;
+const ALONG: f64 = 1e-9;
+
 impl ContactRates<'_> {
     /// Replaces multipliers that are not unique by those of least size in the cones, where they are
     /// outside and the motion depends on them, since slipping contacts carry friction along.
@@ -72,13 +82,36 @@ impl ContactRates<'_> {
         search.run(self, holds);
         multipliers.fill(0.0);
         for (ray, weight) in search.nearest.coefficients() {
-            let Some((i, parts)) = ray.checked_sub(1).and_then(|ray| search.edges.get(ray)) else {
+            let Some((i, parts)) = search.edge(ray) else {
                 continue;
             };
             for (k, part) in self.taken(*i, parts) {
                 multipliers[k] += part * weight;
             }
         }
+    }
+
+    /// True where no multipliers in the cones make the rates of a mode, and none that press where contacts are open. Slips that
+    /// begin may have any friction here that those of their cones have, whatever directions are given.
+    pub(crate) fn are_beyond_cones(&self, holds: &[Hold]) -> bool {
+        let cone = |hold: &Hold| match hold {
+            Hold::Onset { .. } => Hold::Stick,
+            hold => *hold,
+        };
+        with_list(2 * holds.len(), |space: &mut [Hold]| {
+            let (cones, settled) = space.split_at_mut(holds.len());
+            for (i, hold) in holds.iter().enumerate() {
+                (cones[i], settled[i]) = (cone(hold), hold.settled());
+            }
+            let mut search = ConeSearch::new(self, settled, 0.0);
+            search.edges = self.edges(cones);
+            for i in (0..holds.len()).filter(|&i| holds[i] == Hold::Open) {
+                search.let_part(self, i);
+            }
+            let size = dot(&search.point, &search.point).sqrt();
+            let distance = search.run(self, cones);
+            distance > BEYOND * size && search.is_separating(self, cones, distance)
+        })
     }
 
     /// The edges of the cones of closed contacts.
@@ -107,6 +140,8 @@ struct ConeSearch {
     roots: Vec<f64>,
     /// The loads, in units of rows.
     point: Vec<f64>,
+    /// The places of those that may be positive.
+    parting: Vec<usize>,
     edges: Vec<(usize, Parts)>,
     /// Weight of the multipliers themselves.
     weight: f64,
@@ -116,23 +151,14 @@ struct ConeSearch {
 impl ConeSearch {
     fn new(contacts: &ContactRates<'_>, holds: &[Hold], weight: f64) -> Self {
         let rows: Vec<(usize, Parts)> = contacts.prescribed(holds).collect();
-        let root = |(i, parts): &(usize, Parts)| {
-            let taken = contacts.taken(*i, parts);
-            let own: f64 = taken.map(|(k, part)| part * part * contacts.own(k)).sum();
-            if own > 0.0 { own.sqrt() } else { 1.0 }
-        };
-        let roots: Vec<f64> = rows.iter().map(root).collect();
-        let load = |((i, parts), root): (&(usize, Parts), &f64)| {
-            let taken = contacts.taken(*i, parts);
-            let load: f64 = taken.map(|(k, part)| -part * contacts.free[k]).sum();
-            load / root
-        };
-        let mut point: Vec<f64> = rows.iter().zip(&roots).map(load).collect();
+        let roots: Vec<f64> = rows.iter().map(|row| contacts.unit(row)).collect();
+        let mut point: Vec<f64> = rows.iter().map(|row| contacts.load(row)).collect();
         if weight > 0.0 {
             point.resize(rows.len() + contacts.rows(), 0.0);
         }
         Self {
             edges: contacts.edges(holds),
+            parting: Vec::new(),
             nearest: Nearest::default(),
             rows,
             roots,
@@ -141,19 +167,63 @@ impl ConeSearch {
         }
     }
 
+    /// Lets a contact part: its rate may be positive.
+    fn let_part(&mut self, contacts: &ContactRates<'_>, i: usize) {
+        let row = (i, NORMAL);
+        self.parting.push(self.rows.len());
+        self.point.push(contacts.load(&row));
+        self.roots.push(contacts.unit(&row));
+        self.rows.push(row);
+    }
+
+    /// The edge that belongs to a ray of the search: before them are the apex and what parts.
+    fn edge(&self, ray: usize) -> Option<&(usize, Parts)> {
+        let place = ray.checked_sub(1 + self.parting.len())?;
+        self.edges.get(place)
+    }
+
+    /// True when along the way from the nearest point to the loads no cone goes on: not even between its edges.
+    fn is_separating(&self, contacts: &ContactRates<'_>, cones: &[Hold], distance: f64) -> bool {
+        let along = |i: usize, parts: Parts| {
+            let ray = self.ray(contacts, &(i, parts));
+            let size = dot(&ray[1..], &ray[1..]).sqrt();
+            (-dot(&ray[1..], self.nearest.gap()) / distance, size)
+        };
+        cones.iter().enumerate().all(|(i, cone)| {
+            let mu = contacts.friction[i];
+            let (most, size) = match cone.pushes(mu) {
+                None => return true,
+                Some(parts) if *cone != Hold::Stick => along(i, parts),
+                Some(normal) => {
+                    let (of_normal, size) = along(i, normal);
+                    let [(x, _), (y, _)] = TANGENTS.map(|tangent| along(i, tangent));
+                    (of_normal + mu * x.hypot(y), size)
+                }
+            };
+            most <= ALONG * size
+        })
+    }
+
     /// The distance. Round cones get edges, in the directions of the multipliers found and where it
     /// falls most, until it falls no more.
     fn run(&mut self, contacts: &ContactRates<'_>, holds: &[Hold]) -> f64 {
         let size = dot(&self.point, &self.point).sqrt();
         let mut apex = vec![0.0; 1 + self.point.len()];
         apex[0] = 1.0;
+        let parts = |&place: &usize| {
+            let mut ray = vec![0.0; 1 + self.point.len()];
+            ray[1 + place] = -1.0;
+            ray
+        };
+        let parting: Vec<Vec<f64>> = self.parting.iter().map(parts).collect();
         let (mut least, mut stalled, mut known) = (f64::INFINITY, 0, 0);
         for _ in 0..ROUNDS {
             let new = self.edges[known..].iter();
             let rays: Vec<Vec<f64>> = new.map(|edge| self.ray(contacts, edge)).collect();
             let (rays, enough) = (rays.iter().map(Vec::as_slice), NONE * size);
             let found = if known == 0 {
-                let all = std::iter::once(apex.as_slice()).chain(rays);
+                let first = std::iter::once(&apex).chain(&parting);
+                let all = first.map(Vec::as_slice).chain(rays);
                 self.nearest.distance(all, &self.point, enough)
             } else {
                 self.nearest.distance_with(rays, &self.point, enough)
@@ -180,8 +250,7 @@ impl ConeSearch {
             }
             let mut found = [0.0; 2];
             for (ray, weight) in self.nearest.coefficients() {
-                let edge = ray.checked_sub(1).and_then(|ray| self.edges.get(ray));
-                if let Some((_, parts)) = edge.filter(|(j, _)| *j == i) {
+                if let Some((_, parts)) = self.edge(ray).filter(|(j, _)| *j == i) {
                     found = [found[0] + weight * parts[1], found[1] + weight * parts[2]];
                 }
             }
@@ -189,7 +258,7 @@ impl ConeSearch {
                 let ray = self.ray(contacts, &(i, parts));
                 -dot(&ray[1..], self.nearest.gap())
             };
-            let steepest = unit([fall([0.0, 1.0, 0.0]), fall([0.0, 0.0, 1.0])]);
+            let steepest = unit(TANGENTS.map(fall));
             let mu = contacts.friction[i];
             for [x, y] in unit(found).into_iter().chain(steepest) {
                 let mut own = self.edges.iter().filter(|(j, _)| *j == i);

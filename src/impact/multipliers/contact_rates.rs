@@ -19,7 +19,10 @@ pub(crate) enum Hold {
 
 /// A combination of the rows of a contact: parts along its normal and its tangents.
 pub(in crate::impact) type Parts = [f64; 3];
-const NORMAL: Parts = [1.0, 0.0, 0.0];
+/// The combination that is the normal alone.
+pub(super) const NORMAL: Parts = [1.0, 0.0, 0.0];
+/// The combinations of rows that are the tangents alone.
+pub(super) const TANGENTS: [Parts; 2] = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 /// A quarter turn of a direction in space.
 fn across([x, y]: [f64; 2]) -> Parts {

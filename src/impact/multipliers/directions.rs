@@ -1,12 +1,18 @@
 //! The directions in which slips in space begin: Newton's method for the multipliers of a mode; and a
 //! slip that comes to rest straight.
 
+use std::f64::consts::TAU;
+
 use super::{ContactRates, Hold, unit};
 use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
 
 /// Starts of the directions of slips that begin, beside those in which cones are left.
 const STARTS: u32 = 8;
+/// Where nothing is found from these: so many, in which each contact is turned by its own multiples of
+/// the golden section.
+pub(crate) const MANY_STARTS: u32 = 48;
+const APART: f64 = 0.618_033_988_749_894_9;
 /// Steps of Newton's method for the directions of slips that begin.
 const STEPS: usize = 40;
 /// Directions that turn by less have settled: friction is off by the square of it.
@@ -26,6 +32,11 @@ pub(crate) struct Halt {
     pub(crate) direction: [f64; 2],
 }
 
+/// By which part of a turn contact `i` is turned in one of many starts.
+pub(crate) fn own_turn(start: u32, i: usize) -> f64 {
+    f64::from(start) * (APART * (i + 1) as f64).fract()
+}
+
 impl ContactRates<'_> {
     /// Writes the multipliers of a mode, slips that begin among them in whatever direction that is; as
     /// [`solve`](Self::solve).
@@ -39,16 +50,22 @@ impl ContactRates<'_> {
         with_list(holds.len(), |near: &mut [Hold]| {
             near.copy_from_slice(holds);
             let mut begun = self.begin_beyond_cones(holds, multipliers);
-            for start in 0..STARTS {
+            for start in 0..STARTS + MANY_STARTS {
                 if begun.is_some() {
                     break;
                 }
-                // From the tangents that the slips are near to, and turned to either side of them.
+                // From the tangents that the slips are near to, and turned to either side of them; at last each by its own.
                 let half = f64::from(start.div_ceil(2)) / f64::from(STARTS);
-                let turn = std::f64::consts::TAU * if start % 2 == 0 { half } else { -half };
+                let turn = if start % 2 == 0 { half } else { -half };
                 holds.copy_from_slice(near);
-                for hold in &mut *holds {
-                    hold.turn(turn);
+                for (i, hold) in holds.iter_mut().enumerate() {
+                    hold.turn(
+                        TAU * if start < STARTS {
+                            turn
+                        } else {
+                            own_turn(start, i)
+                        },
+                    );
                 }
                 begun = self.begin(holds, multipliers);
             }
@@ -146,12 +163,13 @@ impl ContactRates<'_> {
             if begun.is_unique || begun.is_settled && all_push(holds, multipliers) {
                 return begun.is_settled.then_some(begun.is_unique);
             }
+            let own = self.loads_in_cones(near);
             with_list(holds.len(), |other: &mut [Hold]| {
                 with_zeros(2 * self.rows(), |scratch| {
                     let (shares, found) = scratch.split_at_mut(self.rows());
                     for least in LEAST_SHARES {
                         other.copy_from_slice(near);
-                        self.shares(other, least, shares);
+                        self.shares(&own, least, shares);
                         let begun = self.begin_sharing(other, Some(shares), found);
                         if begun.is_settled && all_push(other, found) {
                             holds.copy_from_slice(other);
@@ -165,30 +183,41 @@ impl ContactRates<'_> {
         })
     }
 
-    /// Writes multipliers with which all closed contacts push, by no less than a part of the mean load
-    /// where they can, and which are near to those of the loads: with slips in the directions given.
+    /// How contacts bear the loads, with multipliers of least size in the cones of slips in the directions given.
     #[cold]
-    fn shares(&self, holds: &[Hold], least: f64, multipliers: &mut [f64]) {
-        let r = self.rows();
+    fn loads_in_cones(&self, holds: &[Hold]) -> LoadsInCones {
         let settled: Vec<Hold> = holds.iter().copied().map(Hold::settled).collect();
-        self.least_in_cones(&settled, multipliers);
-        let mean = multipliers[..self.contacts].iter().sum::<f64>() / self.contacts as f64;
-        let mut given = vec![0.0; r];
+        let mut least = vec![0.0; self.rows()];
+        self.least_in_cones(&settled, &mut least);
+        let mean = least[..self.contacts].iter().sum::<f64>() / self.contacts as f64;
+        let mut even = vec![0.0; self.rows()];
         for (i, hold) in settled.iter().enumerate() {
-            for (k, part) in hold
-                .pushes(self.friction[i])
-                .iter()
-                .flat_map(|parts| self.taken(i, parts))
-            {
-                given[k] += least * mean * part;
+            let parts = hold.pushes(self.friction[i]).unwrap_or_default();
+            for (k, part) in self.taken(i, &parts) {
+                even[k] += mean * part;
             }
         }
-        let free: Vec<f64> = (0..r).map(|row| self.rate(row, &given)).collect();
+        LoadsInCones {
+            settled,
+            least,
+            even,
+        }
+    }
+
+    /// Writes multipliers with which all closed contacts push, by no less than a part of the mean load
+    /// where they can, and which are near to those of the loads.
+    fn shares(&self, own: &LoadsInCones, part: f64, multipliers: &mut [f64]) {
+        if part == 0.0 {
+            multipliers.copy_from_slice(&own.least);
+            return;
+        }
+        let given: Vec<f64> = own.even.iter().map(|even| part * even).collect();
+        let free: Vec<f64> = (0..self.rows()).map(|row| self.rate(row, &given)).collect();
         let rest = ContactRates {
             free: &free,
             ..*self
         };
-        rest.least_in_cones(&settled, multipliers);
+        rest.least_in_cones(&own.settled, multipliers);
         for (p, given) in multipliers.iter_mut().zip(&given) {
             *p += given;
         }
@@ -249,6 +278,15 @@ fn all_push(holds: &[Hold], multipliers: &[f64]) -> bool {
     let begins = |hold: &Hold| matches!(hold, Hold::Onset { .. });
     let mut each = holds.iter().zip(multipliers);
     each.all(|(hold, push)| !begins(hold) || *push >= 0.0)
+}
+
+/// The loads of contacts that slip in given directions, in their cones.
+struct LoadsInCones {
+    settled: Vec<Hold>,
+    /// The multipliers of least size.
+    least: Vec<f64>,
+    /// Those with which all bear the mean of these.
+    even: Vec<f64>,
 }
 
 /// How Newton's method for the directions of slips that begin has ended.

@@ -120,14 +120,14 @@ impl ContactRates<'_> {
     }
 
     /// The unit of a row or a multiplier: that of the row it is nearest to.
-    fn unit(&self, (i, parts): &(usize, Parts)) -> f64 {
+    pub(super) fn unit(&self, (i, parts): &(usize, Parts)) -> f64 {
         let along = parts.iter().position(|part| *part != 0.0);
         let root = self.own(self.row(*i, along.unwrap_or(0))).sqrt();
         if root > 0.0 { root } else { 1.0 }
     }
 
     /// The load of a row, in its unit.
-    fn load(&self, row: &(usize, Parts)) -> f64 {
+    pub(super) fn load(&self, row: &(usize, Parts)) -> f64 {
         let each = self
             .taken(row.0, &row.1)
             .map(|(k, part)| -part * self.free[k]);

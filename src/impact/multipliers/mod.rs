@@ -29,6 +29,6 @@ mod system;
 
 pub(super) use contact_rates::Parts;
 pub(crate) use contact_rates::{ContactRates, Hold, unit};
-pub(crate) use directions::Halt;
+pub(crate) use directions::{Halt, MANY_STARTS, own_turn};
 pub(crate) use scaled::ScaledRates;
 pub(crate) use system::MOVED;

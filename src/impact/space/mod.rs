@@ -24,8 +24,8 @@ mod wave;
 
 use nalgebra::DVector;
 
-use self::search::{MANY_STARTS, STARTS, Search};
-use super::multipliers::{ContactRates, Hold, MOVED, ScaledRates, unit};
+use self::search::{STARTS, Search};
+use super::multipliers::{ContactRates, Hold, MANY_STARTS, MOVED, ScaledRates, unit};
 use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes, Remark};
 use crate::Interrupt;
 use crate::linalg::dot;
@@ -111,6 +111,7 @@ pub(crate) fn solutions(
             search.starts = MANY_STARTS;
             search.descend(&mut Vec::with_capacity(m), interrupt)?;
         }
+        search.visit_neighbours(interrupt)?;
     } else {
         search.visit_first();
         for narrower in NARROWER {

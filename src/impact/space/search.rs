@@ -6,7 +6,7 @@ use super::wave::Wave;
 use super::{Given, MERGED, Solution, is_less, sticks};
 use crate::Interrupt;
 use crate::impact::ImpactFailure;
-use crate::impact::multipliers::{ContactRates, Hold, unit};
+use crate::impact::multipliers::{ContactRates, Hold, MANY_STARTS, own_turn, unit};
 use crate::linalg::dot;
 
 /// Signs are checked to this.
@@ -16,12 +16,10 @@ const IN_CONES: f64 = 1e-9;
 /// Directions in which slips are started: that in which the cone is left, and those turned by parts of
 /// a turn from the one in which contacts would slip without friction.
 pub(super) const STARTS: u32 = 8;
-/// Where nothing is found from these: so many, in which each contact is turned by its own multiples of
-/// the golden section.
-pub(super) const MANY_STARTS: u32 = 48;
-const APART: f64 = 0.618_033_988_749_894_9;
 /// Of up to so many contacts, all directions of a slip that alone begins are found.
 const SCANNED: usize = 3;
+/// Neighbours are looked for of so many solutions at most.
+const MOST_NEIGHBOURS: usize = 32;
 
 /// A search for solutions of scaled contacts.
 pub(super) struct Search<'a> {
@@ -106,8 +104,13 @@ impl Search<'_> {
 
     /// Looks for the solutions of a mode.
     fn visit(&mut self, mode: &[Hold]) {
+        let begins = mode.iter().any(|hold| matches!(hold, Hold::Onset { .. }));
+        // Nearly half of all modes are so, which takes less to see than one start.
+        if begins && self.contacts.are_beyond_cones(mode) {
+            return;
+        }
         let mut multipliers = std::mem::take(&mut self.multipliers);
-        if mode.iter().any(|hold| matches!(hold, Hold::Onset { .. })) {
+        if begins {
             self.visit_onsets(mode, &mut multipliers);
         } else {
             let is_unique = self.contacts.solve(mode, &mut multipliers);
@@ -135,7 +138,7 @@ impl Search<'_> {
                 let own = if self.starts < MANY_STARTS {
                     part
                 } else {
-                    f64::from(start) * (APART * (i + 1) as f64).fract()
+                    own_turn(start, i)
                 };
                 hold.turn(std::f64::consts::TAU * own);
             }
@@ -157,24 +160,11 @@ impl Search<'_> {
     /// and `b + λ (h − μ H e)`, whatever the others do that do not slip: the rate across it over the push is a
     /// wave of degree two in the angle of `e`, which five of its values give. Its zeros are the directions.
     fn scan(&mut self, i: usize, holds: &mut [Hold], multipliers: &mut [f64]) {
-        let contacts = self.contacts;
-        let mut values = [0.0; 5];
-        for (k, value) in values.iter_mut().enumerate() {
-            let (sin, cos) = Wave::angle(k).sin_cos();
-            holds[i] = Hold::Slip([cos, sin]);
-            let is_unique = contacts.solve(holds, multipliers);
-            let [x, y] = contacts.along(i, |row| contacts.rate(row, multipliers));
-            *value = (cos * y - sin * x) / multipliers[i];
-            if !is_unique || !value.is_finite() {
-                return;
-            }
-        }
-        let wave = Wave::through(values);
-        for angle in wave.zeros() {
+        for angle in self.possible_angles(i, holds, multipliers) {
             let (sin, cos) = angle.sin_cos();
             let direction = [cos, sin];
             holds[i] = Hold::Slip(direction);
-            let is_unique = contacts.solve(holds, multipliers);
+            let is_unique = self.contacts.solve(holds, multipliers);
             holds[i] = Hold::Onset {
                 direction,
                 pace: 0.0,
@@ -183,11 +173,75 @@ impl Search<'_> {
         }
     }
 
+    /// The angles of the directions in which contact `i` may slip, where the others are held as they are.
+    fn possible_angles(
+        &self,
+        i: usize,
+        holds: &mut [Hold],
+        multipliers: &mut [f64],
+    ) -> impl Iterator<Item = f64> + use<> {
+        let contacts = self.contacts;
+        let mut values = [0.0; 5];
+        let mut is_wave = true;
+        for (k, value) in values.iter_mut().enumerate() {
+            let (sin, cos) = Wave::angle(k).sin_cos();
+            holds[i] = Hold::Slip([cos, sin]);
+            let is_unique = contacts.solve(holds, multipliers);
+            let [x, y] = contacts.along(i, |row| contacts.rate(row, multipliers));
+            *value = (cos * y - sin * x) / multipliers[i];
+            is_wave &= is_unique && value.is_finite();
+        }
+        is_wave
+            .then(|| Wave::through(values).zeros())
+            .into_iter()
+            .flatten()
+    }
+
+    /// Looks for solutions beside those that are found: with one contact that slips in another direction, or slips where it
+    /// sticks or is open, while the others slip as they do. Many a start leads to none of them, as their directions turn with
+    /// each other.
+    pub(super) fn visit_neighbours(
+        &mut self,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<(), ImpactFailure> {
+        let contacts = self.contacts;
+        let mut multipliers = vec![0.0; contacts.rows()];
+        let mut at = 0;
+        while at < self.found.len().min(MOST_NEIGHBOURS) {
+            interrupt.map_or(Ok(()), Interrupt::check)?;
+            let holds = self.found[at].holds.clone();
+            at += 1;
+            for i in 0..contacts.contacts {
+                let given = self.given.get(i).copied().unwrap_or_default();
+                if contacts.friction[i] == 0.0 || given.direction.is_some() {
+                    continue;
+                }
+                let mut settled: Vec<Hold> = holds.iter().map(|hold| hold.settled()).collect();
+                for angle in self.possible_angles(i, &mut settled, &mut multipliers) {
+                    let (sin, cos) = angle.sin_cos();
+                    let mut begun = holds.clone();
+                    begun[i] = Hold::Onset {
+                        direction: [cos, sin],
+                        pace: 0.0,
+                    };
+                    if let Some(is_unique) = contacts.begin(&mut begun, &mut multipliers) {
+                        self.take(&begun, &mut multipliers, is_unique);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Takes multipliers of a mode if they are a solution that is not there already, or not with a
     /// better mode.
     pub(super) fn take(&mut self, holds: &[Hold], multipliers: &mut [f64], is_unique: bool) {
         let contacts = &self.contacts;
         if !is_unique {
+            let settled: Vec<Hold> = holds.iter().copied().map(Hold::settled).collect();
+            if contacts.are_beyond_cones(&settled) {
+                return;
+            }
             contacts.bring_into_cones(holds, multipliers);
         }
         let rows = 0..contacts.rows();

@@ -221,3 +221,56 @@ fn slips_that_begin_are_found_again_in_the_motion() {
     }
     assert!(tried > 15 && lost.is_empty(), "{tried} {lost:?}");
 }
+
+/// The mode with this number: each contact is open, sticks or slips in a random direction.
+fn mode_of(code: usize, contacts: usize, seed: u64) -> Vec<Hold> {
+    let direction = |i: usize| {
+        let turn = fraction(word(seed, 5000 + 8 * code as u64 + i as u64));
+        let (sin, cos) = (std::f64::consts::TAU * turn).sin_cos();
+        [cos, sin]
+    };
+    let kinds = std::iter::successors(Some(code), |rest| Some(rest / 3));
+    let kinds = kinds.map(|rest| rest % 3).take(contacts).enumerate();
+    kinds
+        .map(|(i, kind)| match kind {
+            0 => Hold::Open,
+            1 => Hold::Stick,
+            _ => Hold::Slip(direction(i)),
+        })
+        .collect()
+}
+
+/// By the margin of the cones, which is another method; and none of the solutions is left out.
+#[test]
+fn loads_that_are_beyond_the_cones_are_not_held() {
+    let (mut beyond, mut modes) = (0, 0);
+    let seeds = if cfg!(debug_assertions) { 12 } else { 120 };
+    for seed in 0..seeds {
+        let drawn = Drawn::on_legs(seed, 4);
+        let (contacts, m) = (drawn.rates(), drawn.contacts);
+        let scaled = ScaledRates::of(&contacts).unwrap();
+        let rates = scaled.rates();
+        let mut multipliers = vec![0.0; 3 * m];
+        for code in 1..3usize.pow(m as u32) {
+            let holds = mode_of(code, m, seed);
+            modes += 1;
+            if !rates.are_beyond_cones(&holds) {
+                continue;
+            }
+            beyond += 1;
+            rates.solve(&holds, &mut multipliers);
+            let presses =
+                (0..m).any(|i| holds[i] == Hold::Open && rates.rate(i, &multipliers) < -1e-6);
+            let margin = rates.margin_in_cones(&holds, &multipliers);
+            assert!(presses || margin < -1e-6, "{seed} {holds:?} {margin:e}");
+        }
+        if m > 3 || seed > 40 {
+            continue;
+        }
+        let given = vec![Given::default(); m];
+        for of in by_many_starts(&drawn, &given, seed) {
+            assert!(!rates.are_beyond_cones(&of.holds), "{seed} {:?}", of.holds);
+        }
+    }
+    assert!(4 * beyond > modes, "{beyond} of {modes}");
+}
