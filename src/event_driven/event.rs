@@ -253,7 +253,7 @@ impl Model<'_> {
             event.approach.resize(event.touching.len(), 0.0);
             let (at, rates) = (&mut event.at, &mut event.approach);
             self.approach_into(at, x, &event.touching, rates);
-            if self.lets_end(t, crossed, x, mode) {
+            if self.lets_end(t, crossed, x, mode) || self.lets_go_on(crossed, x, mode) {
                 return Ok(());
             }
         }

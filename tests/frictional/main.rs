@@ -37,6 +37,7 @@ mod fixtures;
 mod floors_that_jump;
 mod groove;
 mod impact_inclusion;
+mod ladders;
 mod laws_of_friction;
 mod lcp_steps;
 #[path = "../common/legged.rs"]

@@ -186,6 +186,28 @@ impl Model<'_> {
         stops
     }
 
+    /// Gives slips in space that began, and are now fast enough for it, the direction that they have: true where nothing else
+    /// happens. The motion goes on as it is; were the modes decided anew, a slip beside them that is still so slow that it
+    /// counts as zero would be stopped, and with it those that it moves with.
+    pub(crate) fn lets_go_on(&self, crossed: &Crossed<'_>, x: &[f64], mode: &mut Mode) -> bool {
+        let functions = self.functions();
+        let all = || (0..functions.count()).filter(|&k| crossed.contains(k));
+        let begun = |k: usize| match functions.function(k, mode) {
+            ContactFunction::Onset(j) => functions.slip(mode, j).begins.then_some(j),
+            _ => None,
+        };
+        if self.row_tangents() < 2 || all().any(|k| begun(k).is_none()) {
+            return false;
+        }
+        let (q, v) = self.parts(x);
+        let begun: Vec<usize> = all().filter_map(begun).collect();
+        for &j in &begun {
+            let slip = Slip::near(self.slip_velocity(j, q, v));
+            self.set_contacting(mode, j, Some(slip));
+        }
+        !begun.is_empty()
+    }
+
     /// The mode that follows for what is known of the contacts.
     fn next_of_known(
         &self,

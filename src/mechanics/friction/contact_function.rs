@@ -183,14 +183,18 @@ impl ContactFunctions {
                 [false, true] if self.slides() && !event.activated.contains(&j) => {
                     event.activated.push(j);
                 }
-                [true, true] => match [before, after].map(|mode| self.slip(mode, j).sign) {
-                    [from, to] if from == to => {}
-                    [_, 0] => event.stuck.push(j),
-                    // In space a slip that turns goes on.
-                    [0, _] => event.slipped.push(j),
-                    _ if self.tangents == 1 => event.slipped.push(j),
-                    _ => {}
-                },
+                [true, true] => {
+                    let [from, to] = [before, after].map(|mode| self.slip(mode, j));
+                    // In space a slip that turns goes on; one that turns round begins anew.
+                    let begins = to.begins && !from.begins;
+                    match [from.sign, to.sign] {
+                        [from, 0] if from != 0 => event.stuck.push(j),
+                        [0, to] if to != 0 => event.slipped.push(j),
+                        [from, to] if self.tangents == 1 && from != to => event.slipped.push(j),
+                        _ if begins => event.slipped.push(j),
+                        _ => {}
+                    }
+                }
                 _ => {}
             }
         }
