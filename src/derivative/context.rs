@@ -4,8 +4,13 @@
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::options::Settings;
+use crate::linalg::dot;
+use crate::ode::extrapolated::{self, SLOW};
 use crate::ode::resolved_difference;
 use crate::{Guard, Interrupt, NoDerivative, Quantity, Rearm};
+
+/// A rate that is known to this part of itself only is not known.
+const KNOWN: f64 = 1e-3;
 
 /// The system and the settings of a run, or of a question outside of runs.
 #[derive(Clone, Copy)]
@@ -82,17 +87,64 @@ impl Context<'_> {
         row: &mut [f64],
         scratch: &mut [f64],
     ) -> Result<f64, NoDerivative> {
-        let system = self.system;
+        if let Some(moving) = self.system.gradient(k, t, x, mode, row) {
+            return Ok(moving);
+        }
+        self.row_by_differences(k, Point { t, x, mode }, row, scratch)
+    }
+
+    /// Likewise the row of a guard that is crossed along `field`, which its rate is to divide: where this is small beside its
+    /// terms, by differences that are extrapolated.
+    ///
+    /// # Errors
+    /// [`NoDerivative::DifferencesDisagree`], also where they do not tell the rate.
+    pub(crate) fn crossed_row(
+        &self,
+        k: usize,
+        point: Point<'_>,
+        field: &[f64],
+        row: &mut [f64],
+        scratch: &mut [f64],
+    ) -> Result<f64, NoDerivative> {
+        let (system, Point { t, x, mode }) = (self.system, point);
         if let Some(moving) = system.gradient(k, t, x, mode, row) {
             return Ok(moving);
         }
+        let moving = self.row_by_differences(k, point, row, scratch)?;
+        let each = row.iter().zip(field);
+        let terms = each.fold(moving.abs(), |sum, (a, f)| sum + (a * f).abs());
+        if (moving + dot(row, field)).abs() >= SLOW * terms {
+            return Ok(moving);
+        }
+        let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
+        let [moving, error] = extrapolated::refined_gradient(h, t, x, row, scratch, moving);
+        let each = scratch.iter().zip(field);
+        let error = each.fold(error, |sum, (error, f)| sum + (error * f).abs());
+        if error > KNOWN * (moving + dot(row, field)).abs() {
+            return Err(self.unknown_row(k, point));
+        }
+        Ok(moving)
+    }
+
+    fn row_by_differences(
+        &self,
+        k: usize,
+        point: Point<'_>,
+        row: &mut [f64],
+        scratch: &mut [f64],
+    ) -> Result<f64, NoDerivative> {
+        let (system, Point { t, x, mode }) = (self.system, point);
         let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
         let moving =
             resolved_difference::resolved_gradient(h, t, x, |i| self.size(i), row, scratch);
-        moving.ok_or_else(|| NoDerivative::DifferencesDisagree {
+        moving.ok_or_else(|| self.unknown_row(k, point))
+    }
+
+    fn unknown_row(&self, k: usize, Point { t, x, .. }: Point<'_>) -> NoDerivative {
+        NoDerivative::DifferencesDisagree {
             quantity: Quantity::Gradient { event: k },
             t,
             state: x.to_vec(),
-        })
+        }
     }
 }

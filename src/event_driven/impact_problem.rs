@@ -106,6 +106,25 @@ const TAKEN: f64 = 1e-10;
 /// A difference step changes speeds of approach by at most this part.
 const SLOW: f64 = 0.1;
 
+/// Rounding of what impacts change over a step, as a part of the state, above which rows by differences are followed by their
+/// own derivative; and above which they are not known where they cannot be.
+const SEEN: f64 = 1e-6;
+const KNOWN: f64 = 1e-3;
+
+/// The rows of the contacts of an event along a displacement, to first order.
+struct RowsBeside {
+    here: Vec<f64>,
+    along: Vec<f64>,
+}
+
+impl RowsBeside {
+    /// Those a step away.
+    fn at(&self, step: f64) -> Vec<f64> {
+        let pairs = self.here.iter().zip(&self.along);
+        pairs.map(|(here, along)| here + step * along).collect()
+    }
+}
+
 /// The contacts of an event at nearby states.
 struct NearbyEvent {
     occasion: Occasion,
@@ -319,9 +338,13 @@ impl Model<'_> {
     ) -> Option<()> {
         let moved = |s: f64| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect() };
         let longest = self.step_beside(x, nearby, dx, moved)?;
+        let Some(rows) = self.rows_beside(nearby, longest, [x, dx], moved) else {
+            out.fill(f64::NAN);
+            return Some(());
+        };
         let across = |step: f64, out: &mut [f64]| {
             let ends = [step, -step].map(moved);
-            let goes = self.across(x, nearby, ends, step, out);
+            let goes = self.across(x, nearby, ends, step, rows.as_ref(), out);
             out.iter_mut().zip(dx).for_each(|(out, dx)| *out += dx);
             goes
         };
@@ -374,22 +397,24 @@ impl Model<'_> {
         nearby: &NearbyEvent,
         mut ends: [Vec<f64>; 2],
         step: f64,
+        rows: Option<&RowsBeside>,
         out: &mut [f64],
     ) -> Option<bool> {
         let before = ends.clone();
         let [ahead, behind] = &mut ends;
+        let rows_at = |step: f64| rows.map(|rows| rows.at(step));
         let modes = [
-            self.strike_beside(ahead, nearby).ok()?,
-            self.strike_beside(behind, nearby).ok()?,
+            self.strike_beside(ahead, nearby, rows_at(step)).ok()?,
+            self.strike_beside(behind, nearby, rows_at(-step)).ok()?,
         ];
         // Between other modes the impact bends, at this state or close by; modes of dependent
         // contacts may be others and do the same.
-        if modes[0] != modes[1] && self.bends_between(x, nearby, &ends)? {
+        if modes[0] != modes[1] && self.bends_between(x, nearby, rows_at(0.0), &ends)? {
             return Some(false);
         }
         // Only the change, so that nothing else is rounded: an impact leaves coordinates as they are.
-        for (end, before) in ends.iter_mut().zip(&before) {
-            self.stop_in_mode(nearby.occasion.t, end, &nearby.mode_after);
+        for ((end, before), step) in ends.iter_mut().zip(&before).zip([step, -step]) {
+            self.stop_beside(end, nearby, rows_at(step));
             end.iter_mut().zip(before).for_each(|(end, x)| *end -= x);
         }
         for (out, (ahead, behind)) in out.iter_mut().zip(ends[0].iter().zip(&ends[1])) {
@@ -398,10 +423,29 @@ impl Model<'_> {
         Some(true)
     }
 
+    /// Brings velocities behind the impact to the rates of its mode, as of contacts with these rows where they are known
+    /// otherwise.
+    fn stop_beside(&self, x: &mut [f64], nearby: &NearbyEvent, rows: Option<Vec<f64>>) {
+        let Some(rows) = rows else {
+            return self.stop_in_mode(nearby.occasion.t, x, &nearby.mode_after);
+        };
+        let closed: Vec<usize> = self.layout().closed(&nearby.mode_after).collect();
+        if !closed.is_empty() {
+            let mut at = ContactsAt::with_rows(self.parts(x).0, &nearby.touching, rows);
+            motion::to_rates_of_zero(self, x, &closed, Some(&mut at));
+        }
+    }
+
     /// True where the impact at a state is not half way between those on both sides of it.
-    fn bends_between(&self, x: &[f64], nearby: &NearbyEvent, ends: &[Vec<f64>; 2]) -> Option<bool> {
+    fn bends_between(
+        &self,
+        x: &[f64],
+        nearby: &NearbyEvent,
+        rows: Option<Vec<f64>>,
+        ends: &[Vec<f64>; 2],
+    ) -> Option<bool> {
         let mut middle = x.to_vec();
-        self.strike_beside(&mut middle, nearby).ok()?;
+        self.strike_beside(&mut middle, nearby, rows).ok()?;
         let [mut bends, mut changes]: [f64; 2] = [0.0; 2];
         for ((ahead, behind), middle) in ends[0].iter().zip(&ends[1]).zip(&middle) {
             bends = bends.max(((ahead - middle) - (middle - behind)).abs());
@@ -451,16 +495,60 @@ impl Model<'_> {
         (step > 0.0).then_some(step)
     }
 
-    /// The impact of the event at a state close by; gives the modes of its contacts.
+    /// The rows of the contacts on both sides, where they are differences and the `longest` step is so short that their
+    /// rounding would be seen in what they change: by differences over a step that suits them. They are not known where other
+    /// contacts are closed, or are held by friction.
+    fn rows_beside(
+        &self,
+        nearby: &NearbyEvent,
+        longest: f64,
+        [x, dx]: [&[f64]; 2],
+        moved: impl Fn(f64) -> Vec<f64>,
+    ) -> Option<Option<RowsBeside>> {
+        let largest = |of: &[f64]| of.iter().fold(0.0f64, |most, x| x.abs().max(most));
+        // How far the state moves, as a part of itself.
+        let reach = longest * largest(dx) / largest(x).max(1.0);
+        let is_seen = |part: f64| reach > 0.0 && nearby.coarse.rounding(1.0, reach) > part;
+        if nearby.coarse == Coarse::WRITTEN || !is_seen(SEEN) {
+            return Some(None);
+        }
+        let mut closed = self.layout().closed(&nearby.mode_after);
+        let is_alone = closed.all(|j| nearby.touching.contains(&j))
+            && self.layout().closed(&nearby.mode_before).next().is_none()
+            && !self.has_friction_in(&nearby.mode_after);
+        if !is_alone {
+            return (!is_seen(KNOWN)).then_some(None);
+        }
+        let rows = |state: &[f64]| self.bodies.rows_of(self.parts(state).0, &nearby.touching);
+        let step = nearby.coarse.factor * step_along(0.0, x, 0.0, dx);
+        let [near, far] = [step, 2.0 * step].map(|step| {
+            let [ahead, behind] = [step, -step].map(|step| rows(&moved(step)));
+            let pairs = ahead.into_iter().zip(behind);
+            pairs.map(move |(ahead, behind)| (ahead - behind) / (2.0 * step))
+        });
+        Some(Some(RowsBeside {
+            here: rows(x),
+            along: near
+                .zip(far)
+                .map(|(near, far)| extrapolated(near, far))
+                .collect(),
+        }))
+    }
+
+    /// The impact of the event at a state close by, with these rows of its contacts where they are known otherwise; gives the
+    /// modes of its contacts.
     fn strike_beside(
         &self,
         x: &mut [f64],
         nearby: &NearbyEvent,
+        rows: Option<Vec<f64>>,
     ) -> Result<Option<Order>, Breakdown> {
         motion::correct(self, x, &nearby.mode_before);
         let mut order = None;
         if nearby.new.iter().any(|&new| new) {
-            let at = ContactsAt::default();
+            let (q, _) = self.parts(x);
+            let at = rows.map(|rows| ContactsAt::with_rows(q, &nearby.touching, rows));
+            let at = at.unwrap_or_default();
             let mut event = Event::of(&nearby.touching, nearby.new.clone(), at);
             self.apply_impact(nearby.occasion, x, &mut event)?;
             let modes = event.outcome().map(|outcome| outcome.order.clone());

@@ -473,7 +473,7 @@ fn shift(system: &Measured<dyn Mechanism + '_>, frame: &Frame<'_>, p: &[f64], q:
     system.project_configuration(q);
 }
 
-fn to_rates_of_zero(
+pub(super) fn to_rates_of_zero(
     model: &Model<'_>,
     x: &mut [f64],
     contacts: &[usize],

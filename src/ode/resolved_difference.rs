@@ -76,7 +76,7 @@ pub(crate) fn resolved_gradient(
 
 /// The derivative of `g` by one coordinate, or by time where there is none, with a `part` of the
 /// step. `point` is `x`, and is left so.
-fn along_axis(
+pub(super) fn along_axis(
     g: &mut impl FnMut(f64, &[f64]) -> f64,
     t: f64,
     x: &[f64],

@@ -2,6 +2,7 @@
 //! contact.
 #![allow(missing_docs, reason = "tests")]
 
+mod accumulations_by_differences;
 mod admissible;
 mod ball;
 mod box_in_a_corner;

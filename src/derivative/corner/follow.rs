@@ -241,7 +241,8 @@ impl Lone {
         }
         context.interrupt.check()?;
         system.flow(t, x, &point.mode, &mut self.gain);
-        let moving = context.row(k, point.before(), &mut self.row, &mut self.behind)?;
+        let (before, gain) = (point.before(), &self.gain);
+        let moving = context.crossed_row(k, before, gain, &mut self.row, &mut self.behind)?;
         self.rate = moving + dot(&self.row, &self.gain);
         let least = point.min_rates.get(k);
         if !least.is_some_and(|least| guard.sign() * self.rate >= *least) {

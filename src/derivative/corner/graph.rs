@@ -404,7 +404,7 @@ impl CornerGraph {
         let (x, field) = self.states[2 * dim * node..2 * dim * (node + 1)].split_at(dim);
         let (k, t, mode) = (guard.event, self.t, &header.mode);
         let point = Point { t, x, mode };
-        let fill = |row: &mut [f64]| context.row(k, point, row, scratch);
+        let fill = |row: &mut [f64]| context.crossed_row(k, point, field, row, scratch);
         if !self.members.add(guard, field, fill)? {
             return Err(self.not_finite(node, k));
         }

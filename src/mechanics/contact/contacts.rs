@@ -310,6 +310,18 @@ impl Contacts {
         Ok(())
     }
 
+    /// Replaces the normal row of contact `i` of these, in the velocities that its blocks have.
+    pub(crate) fn set_normal(&mut self, i: usize, row: &[f64]) {
+        let end = self.ends.get(i).copied().unwrap_or(0);
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        for place in self.places.get(start..end).unwrap_or_default() {
+            let entries = self.values[place.first..].iter_mut();
+            for (entry, part) in entries.zip(row.iter().skip(place.start).take(place.width)) {
+                *entry = *part;
+            }
+        }
+    }
+
     /// Number of contacts.
     pub fn len(&self) -> usize {
         self.parameters.len()

@@ -28,6 +28,8 @@ pub(crate) struct ContactsAt {
     rows: Vec<f64>,
     /// True for rows that the user wrote; the others are differences.
     written: Vec<bool>,
+    /// The rows were given: they hold for the law of friction too.
+    are_given: bool,
     /// `M⁻¹ Da_jᵀ` of the first of them.
     lift: Vec<f64>,
 }
@@ -41,7 +43,20 @@ impl ContactsAt {
         self.contacts.clear();
         self.rows.clear();
         self.written.clear();
+        self.are_given = false;
         self.lift.clear();
+    }
+
+    /// The rows of `contacts` at a configuration, known otherwise than by the system.
+    pub(crate) fn with_rows(q: &[f64], contacts: &[usize], rows: Vec<f64>) -> Self {
+        Self {
+            q: q.to_vec(),
+            contacts: contacts.to_vec(),
+            written: vec![false; contacts.len()],
+            rows,
+            are_given: true,
+            ..Self::default()
+        }
     }
 
     /// Takes this stamp. Bits are compared: zeros of either sign are two numbers to a system.
@@ -139,6 +154,13 @@ where
         })
     }
 
+    /// `Da_j` of `contacts`, one after the other.
+    pub(crate) fn rows_of(&self, q: &[f64], contacts: &[usize]) -> Vec<f64> {
+        let mut at = ContactsAt::default();
+        self.rows_at(&mut at, q, contacts);
+        at.rows
+    }
+
     /// Writes `Da_j v` of `contacts`.
     pub(crate) fn rates_at(
         &self,
@@ -191,7 +213,14 @@ where
     ) -> Result<(), InputError> {
         let (system, d) = (&self.system, self.fixed.d);
         if wanted.friction {
-            return system.fill(q, ContactSet::Listed(list), wanted, contacts);
+            system.fill(q, ContactSet::Listed(list), wanted, contacts)?;
+            at.stamp(q);
+            if at.are_given {
+                for (i, &j) in list.iter().enumerate() {
+                    contacts.set_normal(i, at.row(d, j));
+                }
+            }
+            return Ok(());
         }
         self.rows_at(at, q, list);
         contacts.reset(d, 0)?;
