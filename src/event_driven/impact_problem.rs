@@ -288,8 +288,9 @@ impl Model<'_> {
         let mut event = Event::default();
         self.resolve_event(t, crossed, &mut after, &mut mode_after, &mut event)
             .ok()?;
-        // An impact without collision is no part of the impact that is repeated beside this state.
-        if !event.aside.pushes.is_empty() {
+        // An impact without collision is no part of the impact that is repeated beside this state. What holds low rebounds is:
+        // contacts come to rest in the mode behind it there as here.
+        if event.aside.pushes.iter().any(|push| push.without_collision) {
             return None;
         }
         let stays = |i: &usize| {

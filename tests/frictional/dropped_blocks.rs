@@ -236,3 +236,44 @@ fn bad_input_is_refused_by_name() {
         assert!(matches!(refused, Err(InputError::WrongLength { .. })));
     }
 }
+
+/// Blocks that rock to rest: the last rebound is lower than gaps resolve, and is held by an impulse that pulls.
+#[test]
+fn what_rocks_to_rest_has_the_derivative_of_its_runs() {
+    let (mut rocked, mut tried) = (0, 0);
+    for width in [0.2, 0.4] {
+        for height in [0.2, 0.6] {
+            for tilt in [0.1] {
+                let block = RockingBlock {
+                    width,
+                    height,
+                    friction: 0.9,
+                    ..RockingBlock::default()
+                };
+                let (sine, cosine) = f64::sin_cos(tilt);
+                let lowest = 0.5 * (width * sine + height * cosine);
+                let (q, v) = ([0.0, lowest + 0.02, tilt], [0.3, 0.0, 0.0]);
+                let driver = || {
+                    let driver = EventDriven::new(ContactModel::new(block)).unwrap();
+                    driver.rtol(1e-9).atol(1e-11).zeno(Zeno::Absorb)
+                };
+                let at = |by: f64| {
+                    let q = [q[0], q[1], q[2] + by];
+                    let start = Start::at(0.0).q(&q).v(&v);
+                    driver().integrate(&start, 1.0).unwrap()
+                };
+                let start = Start::at(0.0).q(&q).v(&v);
+                let found = driver().derivative(&start, 1.0).unwrap();
+                let found = found.apply(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+                let found = found.unwrap_or_else(|why| panic!("{width} {height} {tilt}: {why}"));
+                let run = at(0.0);
+                rocked += usize::from(run.events().len() >= 5);
+                tried += 1;
+                let [ahead, behind] = [1e-6, -1e-6].map(|by| at(by).state().clone());
+                let off = (found - (ahead - behind) / 2e-6).amax();
+                assert!(off < 1e-4, "{width} {height} {tilt}: {off:e}");
+            }
+        }
+    }
+    assert!(2 * rocked >= tried, "{rocked} of {tried}");
+}
