@@ -93,8 +93,8 @@ impl Context<'_> {
         self.row_by_differences(k, Point { t, x, mode }, row, scratch)
     }
 
-    /// Likewise the row of a guard that is crossed along `field`, which its rate is to divide: where this is small beside its
-    /// terms, by differences that are extrapolated.
+    /// Likewise the row of a guard that is crossed along `field`, which its rate is to divide: where this is small
+    /// beside its terms, by differences that are extrapolated.
     ///
     /// # Errors
     /// [`NoDerivative::DifferencesDisagree`], also where they do not tell the rate.
@@ -121,7 +121,7 @@ impl Context<'_> {
         let each = scratch.iter().zip(field);
         let error = each.fold(error, |sum, (error, f)| sum + (error * f).abs());
         if error > KNOWN * (moving + dot(row, field)).abs() {
-            return Err(self.unknown_row(k, point));
+            return Err(unknown_row(k, point));
         }
         Ok(moving)
     }
@@ -137,14 +137,14 @@ impl Context<'_> {
         let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
         let moving =
             resolved_difference::resolved_gradient(h, t, x, |i| self.size(i), row, scratch);
-        moving.ok_or_else(|| self.unknown_row(k, point))
+        moving.ok_or_else(|| unknown_row(k, point))
     }
+}
 
-    fn unknown_row(&self, k: usize, Point { t, x, .. }: Point<'_>) -> NoDerivative {
-        NoDerivative::DifferencesDisagree {
-            quantity: Quantity::Gradient { event: k },
-            t,
-            state: x.to_vec(),
-        }
+fn unknown_row(k: usize, Point { t, x, .. }: Point<'_>) -> NoDerivative {
+    NoDerivative::DifferencesDisagree {
+        quantity: Quantity::Gradient { event: k },
+        t,
+        state: x.to_vec(),
     }
 }

@@ -46,13 +46,13 @@ pub enum Verdict {
         /// The error of that time (s), estimated from the errors of the steps before.
         error: f64,
     },
-    /// Outcomes differ by order at a corner: the final state jumps there. Directions with the
-    /// outcome of the run have a derivative. The others have a limit and a map of their own after
-    /// the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)). The run itself, which
-    /// meets all guards at once, may have an outcome that no direction has;
-    /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them where they are
-    /// met at exactly one instant. Of other corners this verdict says nothing: whether the error of the run hides the
-    /// order of guards, [`Derivative::possible_corner`](super::Derivative::possible_corner) tells.
+    /// Outcomes differ by order at a corner: the final state jumps there, or neighbours leave the corner by maps that
+    /// disagree where two of their pieces meet. Directions with the outcome of the run have a derivative. The others
+    /// have a limit and a map of their own after the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)).
+    /// The run itself, which meets all guards at once, may have an outcome that no direction has;
+    /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them where they are met at
+    /// exactly one instant. Of other corners this verdict says nothing: whether the error of the run hides the order
+    /// of guards, [`Derivative::possible_corner`](super::Derivative::possible_corner) tells.
     Discontinuous {
         /// Time of the corner (s).
         t: f64,

@@ -349,6 +349,12 @@ where
     /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
     /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
     ///
+    /// An impact divides the error of the row of its gap by its speed of approach. Where impacts accumulate, write
+    /// [`gap_row`](crate::mechanics::UnilateralConstraints::gap_row). Rows that are differences are extrapolated there;
+    /// with friction, or beside other closed contacts, that is not enough, and
+    /// [`DifferencesDisagree`](crate::NoDerivative::DifferencesDisagree) says so. With friction all columns together
+    /// take about as long as two runs for each.
+    ///
     /// ```
     /// use saltation::models::SoftTrot;
     /// use saltation::{ContactModel, EventDriven, Start, Verdict};

@@ -63,8 +63,8 @@ impl Model<'_> {
         })
     }
 
-    /// True where a gap with this derivative by the coordinates changes so slowly beside what moves it that the error of
-    /// differences is seen in its rate.
+    /// True where a gap with this derivative by the coordinates changes so slowly beside what moves it that the error
+    /// of differences is seen in its rate.
     fn is_slow(&self, [q, v]: [&[f64]; 2], by_coordinate: &[f64]) -> bool {
         with_zeros(q.len(), |moving| {
             rate(self.system(), q, v, moving);

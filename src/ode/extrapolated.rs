@@ -3,8 +3,8 @@
 
 use super::resolved_difference::along_axis;
 
-/// A rate below this part of its terms: the error of the usual differences, some 1e-10 of these, is one of more than 1e-7 of
-/// what is divided by the rate.
+/// A rate below this part of its terms: the error of the usual differences, some 1e-10 of these, is one of more than
+/// 1e-7 of what is divided by the rate.
 pub(crate) const SLOW: f64 = 1e-3;
 /// The longest step, in parts of that of a central difference: a fortieth of a coordinate.
 const LONGEST: f64 = 4096.0;
@@ -43,8 +43,8 @@ pub(crate) fn refined_gradient(
     refine(None, moving)
 }
 
-/// The limit of differences over shorter and shorter steps, given by their parts of the usual one, and how far it may be
-/// off: of all extrapolations that which differs least from those it is made of.
+/// The limit of differences over shorter and shorter steps, given by their parts of the usual one, and how far it may
+/// be off: of all extrapolations that which differs least from those it is made of.
 fn extrapolated(mut along: impl FnMut(f64) -> f64) -> [f64; 2] {
     let (mut best, mut part) = ([f64::NAN, f64::INFINITY], LONGEST);
     let mut before: Vec<f64> = Vec::with_capacity(LEVELS + 1);

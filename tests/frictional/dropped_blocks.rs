@@ -243,7 +243,7 @@ fn what_rocks_to_rest_has_the_derivative_of_its_runs() {
     let (mut rocked, mut tried) = (0, 0);
     for width in [0.2, 0.4] {
         for height in [0.2, 0.6] {
-            for tilt in [0.1] {
+            for tilt in [0.1, 0.2] {
                 let block = RockingBlock {
                     width,
                     height,

@@ -1,4 +1,5 @@
-//! Ladders between floor and wall: both ends slip with each other, at speeds of their own, and turn round at one instant.
+//! Ladders between floor and wall: both ends slip with each other, at speeds of their own, and turn round at one
+//! instant.
 
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
@@ -6,8 +7,8 @@ use saltation::{ContactModel, EventDriven, Run, Start, Status};
 use crate::legged::GRAVITY;
 use crate::random_bits::SplitMix64;
 
-/// A rod of 1 kg and 2 m with its centre at `(x, z)` and an angle from the vertical; one tangent, or two, of which nothing moves
-/// along the other.
+/// A rod of 1 kg and 2 m with its centre at `(x, z)` and an angle from the vertical; one tangent, or two, of which
+/// nothing moves along the other.
 #[derive(Clone, Copy, Debug)]
 struct Ladder {
     friction: [f64; 2],

@@ -1,5 +1,5 @@
-//! Derivatives through impacts that accumulate, where the row of a gap is a difference: speeds of approach fall to 1e-8, and the
-//! error of a row is divided by them.
+//! Derivatives through impacts that accumulate, where the row of a gap is a difference: speeds of approach fall to
+//! 1e-8, and the error of a row is divided by them.
 
 use saltation::derivative::{Derivative, Verdict};
 use saltation::event_driven::Zeno;
@@ -87,7 +87,8 @@ fn rows_by_differences_give_the_derivative_of_those_that_are_written() {
             let [written, found] = [&written, &found].map(|of| of.matrix().expect("a matrix"));
             let off = (written - found).amax();
             assert!(off < 1e-5, "{restitution} {rtol:e}: {off:e}");
-            // Contacts that slip in the end are held by rows that are not known so well: no matrix is better than a wrong one.
+            // Contacts that slip in the end are held by rows that are not known so well: no matrix is better than a
+            // wrong one.
             let [written, found] = [true, false].map(|rows| of(rows, 0.1));
             let written = written.matrix().expect("a matrix");
             assert!(

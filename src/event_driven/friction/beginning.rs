@@ -85,8 +85,9 @@ impl Model<'_> {
                 let gram = &frame.gram[own * frame.r..(own + 1) * frame.r];
                 let pushes = gram.iter().zip(&multipliers).map(|(g, p)| (g * p).abs());
                 let terms = frame.bends[own].abs() + pushes.sum::<f64>();
-                // Its rate as an event function is a difference, whose rounding has either sign; it counts where it may be
-                // more than the least rate. Coordinates that are large beside the lengths of the bodies round it too.
+                // Its rate as an event function is a difference, whose rounding has either sign; it counts where it
+                // may be more than the least rate. Coordinates that are large beside the lengths of the bodies round
+                // it too.
                 let rounding = AT_CONE * terms;
                 rate.abs() <= rounding && rounding >= self.rate_tolerance
             })

@@ -186,9 +186,9 @@ impl Model<'_> {
         stops
     }
 
-    /// Gives slips in space that began, and are now fast enough for it, the direction that they have: true where nothing else
-    /// happens. The motion goes on as it is; were the modes decided anew, a slip beside them that is still so slow that it
-    /// counts as zero would be stopped, and with it those that it moves with.
+    /// Gives slips in space that began, and are now fast enough for it, the direction that they have: true where
+    /// nothing else happens. The motion goes on as it is; were the modes decided anew, a slip beside them that is
+    /// still so slow that it counts as zero would be stopped, and with it those that it moves with.
     pub(crate) fn lets_go_on(&self, crossed: &Crossed<'_>, x: &[f64], mode: &mut Mode) -> bool {
         let functions = self.functions();
         let all = || (0..functions.count()).filter(|&k| crossed.contains(k));

@@ -4,8 +4,8 @@
 //! In the plane a cone has two edges. In space it is round: edges are added where the distance falls
 //! most along them, and in the directions of the multipliers found, until it falls no more.
 //!
-//! Where no multipliers in the cones do, the way from the nearest of them to the loads says so: along it loads point, and no
-//! multiplier does (Farkas' lemma).
+//! Where no multipliers in the cones do, the way from the nearest of them to the loads says so: along it loads point,
+//! and no multiplier does (Farkas' lemma).
 
 use super::contact_rates::{NORMAL, TANGENTS};
 use super::{ContactRates, Hold, Parts, unit};
@@ -91,8 +91,8 @@ impl ContactRates<'_> {
         }
     }
 
-    /// True where no multipliers in the cones make the rates of a mode, and none that press where contacts are open. Slips that
-    /// begin may have any friction here that those of their cones have, whatever directions are given.
+    /// True where no multipliers in the cones make the rates of a mode, and none that press where contacts are open.
+    /// Slips that begin may have any friction here that those of their cones have, whatever directions are given.
     pub(crate) fn are_beyond_cones(&self, holds: &[Hold]) -> bool {
         let cone = |hold: &Hold| match hold {
             Hold::Onset { .. } => Hold::Stick,

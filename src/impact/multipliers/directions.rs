@@ -54,7 +54,8 @@ impl ContactRates<'_> {
                 if begun.is_some() {
                     break;
                 }
-                // From the tangents that the slips are near to, and turned to either side of them; at last each by its own.
+                // From the tangents that the slips are near to, and turned to either side of them; at last each by its
+                // own.
                 let half = f64::from(start.div_ceil(2)) / f64::from(STARTS);
                 let turn = if start % 2 == 0 { half } else { -half };
                 holds.copy_from_slice(near);
@@ -285,7 +286,7 @@ struct LoadsInCones {
     settled: Vec<Hold>,
     /// The multipliers of least size.
     least: Vec<f64>,
-    /// Those with which all bear the mean of these.
+    /// Multipliers with which all bear the mean of these.
     even: Vec<f64>,
 }
 

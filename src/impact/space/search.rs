@@ -197,9 +197,9 @@ impl Search<'_> {
             .flatten()
     }
 
-    /// Looks for solutions beside those that are found: with one contact that slips in another direction, or slips where it
-    /// sticks or is open, while the others slip as they do. Many a start leads to none of them, as their directions turn with
-    /// each other.
+    /// Looks for solutions beside those that are found: with one contact that slips in another direction, or slips
+    /// where it sticks or is open, while the others slip as they do. Many a start leads to none of them, as their
+    /// directions turn with each other.
     pub(super) fn visit_neighbours(
         &mut self,
         interrupt: Option<&Interrupt>,

@@ -251,7 +251,7 @@ fn loads_that_are_beyond_the_cones_are_not_held() {
         let scaled = ScaledRates::of(&contacts).unwrap();
         let rates = scaled.rates();
         let mut multipliers = vec![0.0; 3 * m];
-        for code in 1..3usize.pow(m as u32) {
+        for code in 1..(0..m).fold(1, |modes, _| 3 * modes) {
             let holds = mode_of(code, m, seed);
             modes += 1;
             if !rates.are_beyond_cones(&holds) {

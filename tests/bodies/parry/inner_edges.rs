@@ -192,7 +192,7 @@ fn a_capsule_on_bumps_is_as_deep_as_the_balls_on_its_core() {
         Shape::sphere(0.06).unwrap(),
     );
     let mut met = 0;
-    let poses = if cfg!(debug_assertions) { 60 } else { 150 };
+    let poses = if cfg!(debug_assertions) { 30 } else { 150 };
     for _ in 0..poses {
         let mut number = |by: f64| draw.between(-by, by);
         let (x, y, up) = (number(0.8), number(0.8), number(0.1));

@@ -306,7 +306,7 @@ fn gaps_normals_and_points_are_those_of_brute_force() {
         Some(1e-8),
         Some(0.0),
     ];
-    let pairs = if cfg!(debug_assertions) { 8 } else { 60 };
+    let pairs = if cfg!(debug_assertions) { 4 } else { 60 };
     for cores in PAIRS {
         for rounded in [false, true] {
             let mut tally = Tally::default();
