@@ -94,7 +94,7 @@ impl Context<'_> {
     }
 
     /// Likewise the row of a guard that is crossed along `field`, which its rate is to divide: where this is small
-    /// beside its terms, by differences that are extrapolated.
+    /// beside its terms, and the row is not exact, by differences that are extrapolated.
     ///
     /// # Errors
     /// [`NoDerivative::DifferencesDisagree`], also where they do not tell the rate.
@@ -107,23 +107,35 @@ impl Context<'_> {
         scratch: &mut [f64],
     ) -> Result<f64, NoDerivative> {
         let (system, Point { t, x, mode }) = (self.system, point);
-        if let Some(moving) = system.gradient(k, t, x, mode, row) {
-            return Ok(moving);
-        }
-        let moving = self.row_by_differences(k, point, row, scratch)?;
-        let each = row.iter().zip(field);
-        let terms = each.fold(moving.abs(), |sum, (a, f)| sum + (a * f).abs());
-        if (moving + dot(row, field)).abs() >= SLOW * terms {
+        let moving = self.row(k, point, row, scratch)?;
+        let terms = row.iter().zip(field).map(|(a, f)| (a * f).abs());
+        let terms = moving.abs() + terms.sum::<f64>();
+        if (moving + dot(row, field)).abs() >= SLOW * terms || self.writes_row(k, point, scratch) {
             return Ok(moving);
         }
         let h = |t: f64, x: &[f64]| system.event(k, t, x, mode);
         let [moving, error] = extrapolated::refined_gradient(h, t, x, row, scratch, moving);
-        let each = scratch.iter().zip(field);
-        let error = each.fold(error, |sum, (error, f)| sum + (error * f).abs());
-        if error > KNOWN * (moving + dot(row, field)).abs() {
+        let errors = scratch
+            .iter()
+            .zip(field)
+            .map(|(error, f)| (error * f).abs());
+        let (error, rate) = (
+            error + errors.sum::<f64>(),
+            (moving + dot(row, field)).abs(),
+        );
+        // Whether a slower one is crossed at all is asked elsewhere.
+        let is_live = rate > system.min_rate(k).unwrap_or(f64::EPSILON * terms);
+        if is_live && error > KNOWN * rate {
             return Err(unknown_row(k, point));
         }
         Ok(moving)
+    }
+
+    /// True where the row of a guard is exact.
+    fn writes_row(&self, k: usize, Point { t, x, mode }: Point<'_>, scratch: &mut [f64]) -> bool {
+        let system = self.system;
+        system.gradient(k, t, x, mode, scratch).is_some()
+            && !system.writes_row_differences(k, x, mode)
     }
 
     fn row_by_differences(

@@ -328,6 +328,11 @@ where
         Some(moving)
     }
 
+    fn writes_row_differences(&self, k: usize, x: &[f64], mode: &Mode) -> bool {
+        let (_, state) = self.model(x);
+        self.nominal.writes_row_differences(k, state, mode) || !self.parameters.is_empty()
+    }
+
     fn writes_reset_differences(&self) -> bool {
         self.nominal.writes_reset_differences() || !self.parameters.is_empty()
     }

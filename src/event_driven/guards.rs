@@ -6,12 +6,10 @@ use std::ops::RangeInclusive;
 use super::impact::Event;
 use crate::event_driven::Model;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::configuration::rate;
 use crate::mechanics::contact::gaps::{gap_row, gradient, work_size};
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::acceleration::Purpose;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::ode::extrapolated::SLOW;
 use crate::{Crossed, Crossing, Displacement, EventFunction, Mode, Stop, Watch};
 
 impl Model<'_> {
@@ -50,30 +48,16 @@ impl Model<'_> {
         [0.0, 1.0].into_iter().find_map(lightest_at).unwrap_or(1.0)
     }
 
-    /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences. True where it was written.
-    pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) -> bool {
+    /// The derivative of a gap by the coordinates: its row where `q̇ = v`, else differences.
+    pub(crate) fn gap_by_coordinate(&self, j: usize, q: &[f64], out: &mut [f64]) {
         let system = self.system();
         with_zeros(work_size(q.len(), out.len()), |work| {
             if self.bodies.fixed.identity {
-                gap_row(system, j, q, out, work)
+                gap_row(system, j, q, out, work);
             } else {
                 gradient(|q| system.gap(j, q), q, out, &mut work[..q.len()]);
-                false
             }
-        })
-    }
-
-    /// True where a gap with this derivative by the coordinates changes so slowly beside what moves it that the error
-    /// of differences is seen in its rate.
-    fn is_slow(&self, [q, v]: [&[f64]; 2], by_coordinate: &[f64]) -> bool {
-        with_zeros(q.len(), |moving| {
-            rate(self.system(), q, v, moving);
-            let each = by_coordinate.iter().zip(&*moving).map(|(a, q)| a * q);
-            let (sum, terms) = each.fold((0.0, 0.0), |(sum, terms), term| {
-                (sum + term, terms + f64::abs(term))
-            });
-            f64::abs(sum) < SLOW * terms
-        })
+        });
     }
 }
 
@@ -149,12 +133,23 @@ impl EventFunction for Model<'_> {
         if self.is_closed(mode, j) {
             return None;
         }
-        let (q, v) = self.parts(x);
+        let (q, _) = self.parts(x);
         let (by_coordinate, by_velocity) = dh.split_at_mut(q.len());
         by_velocity.fill(0.0);
-        let is_written = self.gap_by_coordinate(k, q, by_coordinate);
-        // Where the rate divides their error, the derivative takes differences of its own, which are known better.
-        (is_written || !self.is_slow([q, v], by_coordinate)).then_some(0.0)
+        self.gap_by_coordinate(k, q, by_coordinate);
+        Some(0.0)
+    }
+
+    fn writes_row_differences(&self, k: usize, x: &[f64], mode: &Mode) -> bool {
+        let ContactFunction::Gap(j) = self.functions().function(k, mode) else {
+            return false;
+        };
+        if self.is_closed(mode, j) {
+            return false;
+        }
+        let (q, v) = self.parts(x);
+        let is_written = || with_zeros(v.len(), |row| self.system().gap_row(j, q, row));
+        !(self.bodies.fixed.identity && is_written())
     }
 
     fn watch(&self, _k: usize) -> Watch {

@@ -466,18 +466,27 @@ impl Model<'_> {
             };
         }
         let rows = |state: &[f64]| self.bodies.rows_of(self.parts(state).0, &nearby.touching);
-        let step = nearby.coarse.factor * step_along(0.0, x, 0.0, dx);
-        let [near, far] = [step, 2.0 * step].map(|step| {
+        let here = rows(x);
+        let over = |step: f64| -> Vec<f64> {
             let [ahead, behind] = [step, -step].map(|step| rows(&moved(step)));
-            let pairs = ahead.into_iter().zip(behind);
-            pairs.map(move |(ahead, behind)| (ahead - behind) / (2.0 * step))
+            let pairs = ahead.iter().zip(&behind);
+            pairs.map(|(a, b)| (a - b) / (2.0 * step)).collect()
+        };
+        let usual = nearby.coarse.factor * step_along(0.0, x, 0.0, dx);
+        let (mut found, mut bent) = ((Vec::new(), Vec::new()), f64::INFINITY);
+        shorten_until_straight(usual, |step| {
+            found = (over(step), over(2.0 * step));
+            let rounding = nearby.coarse.rounding(largest(&here), step);
+            bent = off_of_largest(&found.0, &found.1, rounding, |_| 1.0);
+            bent
         });
+        if bent.is_nan() || bent > KNOWN {
+            return Rows::Unknown;
+        }
+        let pairs = found.0.iter().zip(&found.1);
         Rows::Linear(RowsBeside {
-            here: rows(x),
-            along: near
-                .zip(far)
-                .map(|(near, far)| extrapolated(near, far))
-                .collect(),
+            along: pairs.map(|(near, far)| extrapolated(*near, *far)).collect(),
+            here,
         })
     }
 

@@ -114,10 +114,10 @@ pub struct Outcomes {
     /// ([`AnitescuPotra`](super::AnitescuPotra) in space, samples). [`Selection::Single`](super::Selection::Single)
     /// refuses such a set, even of one; [`Selection::First`](super::Selection::First) takes the first.
     ///
-    /// In space it is true of up to five contacts, all modes of which were tried; but the directions of several slips
-    /// that begin in one mode are those that Newton's method finds, which with large coefficients of friction misses a
-    /// few: of random problems, 1 in 300 with coefficients up to 2 has another outcome. Where an outcome has the
-    /// remark [`SharedImpulses`](super::Remark::SharedImpulses) it stands for all its shares.
+    /// In space true says that all modes of up to five contacts were tried, not that no outcome is missed: the
+    /// directions of several slips that begin in one mode are those that Newton's method finds. Of random problems
+    /// with coefficients up to 2, 1 in 300 has an outcome that is not found. Where an outcome has the remark
+    /// [`SharedImpulses`](super::Remark::SharedImpulses) it stands for all its shares.
     pub is_complete: bool,
     /// Work of a search: the distinct momenta it came through, start and ends included
     /// ([`AllOutcomes`](super::AllOutcomes)), or its reflections

@@ -205,6 +205,13 @@ pub trait EventFunction {
         false
     }
 
+    /// True when the row that [`gradient`](Self::gradient) writes for event function `k` at a state is a difference: a
+    /// derivative sharpens it where a slow rate divides its error. The provided method returns `false`: it is exact but
+    /// for the rounding of its own arithmetic.
+    fn writes_row_differences(&self, _k: usize, _x: &[f64], _mode: &Mode) -> bool {
+        false
+    }
+
     /// Action of a crossing beside flipping side bits: none for an event-selected system, a reset
     /// otherwise.
     ///

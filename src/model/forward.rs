@@ -63,6 +63,7 @@ macro_rules! event_methods {
     }};
     (@derivatives $($to:tt)+) => { $crate::model::forward::hand_on! { $($to)+;
         gradient(k: usize, t: f64, x: &[f64], mode: &$crate::Mode, dh: &mut [f64]) -> Option<f64>;
+        writes_row_differences(k: usize, x: &[f64], mode: &$crate::Mode) -> bool;
         writes_reset_differences() -> bool;
         reset_times(t: f64, crossed: &$crate::Crossed<'_>, x: &[f64], mode: &$crate::Mode, along: $crate::Displacement<'_>, out: &mut [f64]) -> bool;
         reset_times_each(t: f64, crossed: &$crate::Crossed<'_>, x: &[f64], mode: &$crate::Mode, along: $crate::Displacement<'_>, out: &mut [f64]) -> bool;

@@ -1,21 +1,23 @@
 //! Gradients by differences that are extrapolated to a step of zero (Richardson; Ridders, "Accurate computation of
 //! F'(x) and F'(x)F''(x)", 1982): of long steps, so that their rounding is small.
 
+use super::difference::{coordinate_step, time_step};
 use super::resolved_difference::along_axis;
 
 /// A rate below this part of its terms: the error of the usual differences, some 1e-10 of these, is one of more than
 /// 1e-7 of what is divided by the rate.
 pub(crate) const SLOW: f64 = 1e-3;
-/// The longest step, in parts of that of a central difference: a fortieth of a coordinate.
+/// The longest step, in parts of that of a central difference: a fortieth of a coordinate, or of one.
 const LONGEST: f64 = 4096.0;
-/// Halvings of it: the last step is that of a central difference.
-const LEVELS: usize = 12;
+/// Halvings of it, as what is measured may bend on a length far below one: the last step is a hundredth of that of a
+/// central difference.
+const LEVELS: usize = 19;
 /// Of a smooth function the difference over the usual step is off by less than this part of the gradient; where the
 /// extrapolated one is farther from it, it has seen something else.
 const ALIKE: f64 = 1e-6;
 
 /// Replaces the gradient of `g` at `(t, x)` by one that is known better, where there is one, and writes how far each
-/// entry may be off; gives the derivative in time and its error. 26 evaluations an entry.
+/// entry may be off; gives the derivative in time and its error. 40 evaluations an entry.
 pub(crate) fn refined_gradient(
     mut g: impl FnMut(f64, &[f64]) -> f64,
     t: f64,
@@ -26,15 +28,19 @@ pub(crate) fn refined_gradient(
 ) -> [f64; 2] {
     let size = row.iter().fold(moving.abs(), |most, a| most.max(a.abs()));
     let mut point = x.to_vec();
+    let terms = row.iter().zip(x).map(|(entry, x)| (entry * x).abs());
+    let terms = terms.sum::<f64>() + (moving * t).abs() + g(t, x).abs();
     let mut refine = |axis: Option<usize>, usual: f64| {
         let along = |part: f64| along_axis(&mut g, t, x, axis, part, &mut point);
-        let [value, error] = extrapolated(along);
+        let step = axis.map_or(time_step(t), |i: usize| coordinate_step(x[i]));
+        let [value, error] = extrapolated(along, f64::EPSILON * terms / step);
         let away = (value - usual).abs();
         if away <= ALIKE * size && error < away {
             [value, error]
         } else {
-            // As well as the usual one is known.
-            [usual, if away.is_finite() { away } else { ALIKE * size }]
+            // The usual one is known no better than this one is.
+            let off = if away.is_nan() { size } else { away.max(error) };
+            [usual, off]
         }
     };
     for (i, (entry, error)) in row.iter_mut().zip(errors).enumerate() {
@@ -44,8 +50,9 @@ pub(crate) fn refined_gradient(
 }
 
 /// The limit of differences over shorter and shorter steps, given by their parts of the usual one, and how far it may
-/// be off: of all extrapolations that which differs least from those it is made of.
-fn extrapolated(mut along: impl FnMut(f64) -> f64) -> [f64; 2] {
+/// be off: of all extrapolations that which differs least from those it is made of. `rounding` is that over the usual
+/// step.
+fn extrapolated(mut along: impl FnMut(f64) -> f64, rounding: f64) -> [f64; 2] {
     let (mut best, mut part) = ([f64::NAN, f64::INFINITY], LONGEST);
     let mut before: Vec<f64> = Vec::with_capacity(LEVELS + 1);
     for _ in 0..=LEVELS {
@@ -58,6 +65,8 @@ fn extrapolated(mut along: impl FnMut(f64) -> f64) -> [f64; 2] {
             let fine = here[j];
             let value = fine + (fine - coarse) / (power - 1.0);
             let error = (value - fine).abs().max((value - coarse).abs());
+            // Values over the shortest steps agree by chance.
+            let error = error.max(rounding / part);
             if error < best[1] {
                 best = [value, error];
             }

@@ -177,6 +177,10 @@ impl EventFunction for Own {
         asked("writes_reset_differences");
         true
     }
+    fn writes_row_differences(&self, k: usize, _x: &[f64], _mode: &Mode) -> bool {
+        asked("writes_row_differences");
+        k == 1
+    }
     fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
         let (_, crossed, x, mode) = crossing.parts();
         asked("on_crossing");
@@ -293,6 +297,8 @@ fn ask_with(system: impl Flow + EventFunction, more: &[f64], differences: bool) 
     ask_what_is_said(&system, &mode, &mut called);
     called("writes_reset_differences");
     assert_eq!(system.writes_reset_differences(), differences);
+    called("writes_row_differences");
+    assert_eq!(system.writes_row_differences(1, &x, &mode), differences);
     called("on_crossing");
     let (mut state, mut after) = (x.clone(), mode.clone());
     let done = system.on_crossing(&mut Crossing::new(
@@ -487,6 +493,7 @@ mod dual {
             "reset_times",
             "reset_times_each",
             "writes_reset_differences",
+            "writes_row_differences",
         ];
         let lost: Vec<_> = all_methods()
             .into_iter()

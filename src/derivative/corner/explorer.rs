@@ -387,7 +387,7 @@ impl Explorer {
         if system.event(k, t, &self.x, &self.mode).abs() > context.zero(k, t, rate) {
             return Ok(());
         }
-        let moving = context.row(k, point, row, scratch)?;
+        let moving = context.crossed_row(k, point, field, row, scratch)?;
         let rate = moving + dot(row, field);
         let mut pairs = deltas.chunks_exact(dim).zip(tau);
         if !pairs.any(|(delta, tau)| Moved::of(row, rate, delta, *tau).is_moved()) {
@@ -423,7 +423,8 @@ impl Explorer {
             let side = self.mode.contains(guard.event);
             self.mode.set(guard.event, !guard.side_after());
             let (x, mode) = (&self.x[..], &self.mode);
-            let moving = context.row(guard.event, Point { t, x, mode }, row, scratch)?;
+            let point = Point { t, x, mode };
+            let moving = context.crossed_row(guard.event, point, field, row, scratch)?;
             self.mode.set(guard.event, side);
             let rate = moving + dot(row, field);
             for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {

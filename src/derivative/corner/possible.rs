@@ -311,7 +311,8 @@ impl CloseGuards {
     ) -> Result<f64, NoDerivative> {
         // A row is two evaluations a state variable and more, each perhaps of all guards.
         context.interrupt.check()?;
-        let moving = context.row(k, point.before(), &mut self.shift, &mut self.row)?;
+        let (before, field) = (point.before(), &self.field);
+        let moving = context.crossed_row(k, before, field, &mut self.shift, &mut self.row)?;
         let rate = moving + dot(&self.shift, &self.field);
         for entry in &mut self.shift {
             *entry = -*entry / rate;

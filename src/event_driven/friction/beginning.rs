@@ -23,6 +23,10 @@ const AHEAD: f64 = 2e-2;
 /// Accelerations below this part of their terms are rounding of where the cone was left.
 const AT_CONE: f64 = 1e-8;
 
+/// Differences of a slip that begins are rounded by this part of the terms of its acceleration, where coordinates are
+/// no larger than one.
+const ROUNDED: f64 = 1e-10;
+
 /// Part of a row that other rows leave free.
 const INDEPENDENT: f64 = 1e-6;
 
@@ -85,11 +89,11 @@ impl Model<'_> {
                 let gram = &frame.gram[own * frame.r..(own + 1) * frame.r];
                 let pushes = gram.iter().zip(&multipliers).map(|(g, p)| (g * p).abs());
                 let terms = frame.bends[own].abs() + pushes.sum::<f64>();
-                // Its rate as an event function is a difference, whose rounding has either sign; it counts where it
-                // may be more than the least rate. Coordinates that are large beside the lengths of the bodies round
-                // it too.
-                let rounding = AT_CONE * terms;
-                rate.abs() <= rounding && rounding >= self.rate_tolerance
+                // Its rate as an event function is a difference, whose rounding has either sign; it counts where it is
+                // more than the least rate. Coordinates that are larger round it more.
+                let reach = state.q.iter().fold(1.0f64, |most, q| most.max(q.abs()));
+                let rounding = rate.abs().max(ROUNDED * reach * terms);
+                rate.abs() <= AT_CONE * terms && rounding >= self.rate_tolerance
             })
     }
 

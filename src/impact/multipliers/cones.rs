@@ -31,6 +31,8 @@ const NONE: f64 = 1e-13;
 /// their size.
 const BEYOND: f64 = 1e-4;
 const ALONG: f64 = 1e-9;
+/// Loads below this part of the largest are rounding of it.
+const ROUNDED: f64 = 1e-8;
 
 impl ContactRates<'_> {
     /// Replaces multipliers that are not unique by those of least size in the cones, where they are
@@ -109,8 +111,13 @@ impl ContactRates<'_> {
                 search.let_part(self, i);
             }
             let size = dot(&search.point, &search.point).sqrt();
+            // Where these loads are rounding of others they say nothing.
+            let all = (0..self.rows()).map(|row| self.free[row] / self.own(row).sqrt());
+            let all = all.fold(0.0, |most: f64, load| most.max(load.abs()));
             let distance = search.run(self, cones);
-            distance > BEYOND * size && search.is_separating(self, cones, distance)
+            distance > BEYOND * size
+                && distance > ROUNDED * all
+                && search.is_separating(self, cones, distance)
         })
     }
 
@@ -189,19 +196,23 @@ impl ConeSearch {
             let size = dot(&ray[1..], &ray[1..]).sqrt();
             (-dot(&ray[1..], self.nearest.gap()) / distance, size)
         };
-        cones.iter().enumerate().all(|(i, cone)| {
-            let mu = contacts.friction[i];
-            let (most, size) = match cone.pushes(mu) {
-                None => return true,
-                Some(parts) if *cone != Hold::Stick => along(i, parts),
-                Some(normal) => {
-                    let (of_normal, size) = along(i, normal);
-                    let [(x, _), (y, _)] = TANGENTS.map(|tangent| along(i, tangent));
-                    (of_normal + mu * x.hypot(y), size)
-                }
-            };
-            most <= ALONG * size
-        })
+        // A contact that parts moves the rays' way backwards: its ray is −1 at its place.
+        let gap = self.nearest.gap();
+        let mut parting = self.parting.iter();
+        parting.all(|&place| gap[place] <= ALONG * distance)
+            && cones.iter().enumerate().all(|(i, cone)| {
+                let mu = contacts.friction[i];
+                let (most, size) = match cone.pushes(mu) {
+                    None => return true,
+                    Some(parts) if *cone != Hold::Stick => along(i, parts),
+                    Some(normal) => {
+                        let (of_normal, size) = along(i, normal);
+                        let [(x, _), (y, _)] = TANGENTS.map(|tangent| along(i, tangent));
+                        (of_normal + mu * x.hypot(y), size)
+                    }
+                };
+                most <= ALONG * size
+            })
     }
 
     /// The distance. Round cones get edges, in the directions of the multipliers found and where it
