@@ -80,14 +80,13 @@
 //! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
 //! 1609.04056), with its errors mended.
 
-// Inside. The hybrid system that the core integrates: `motion` (closed contacts, and the way back to
-// them), `guards`. Events: `event` (what happens at one, and at the start), `impact`, `settling` (which
-// contacts are closed after it), `impact_problem` (the impact of a state or an event on its own),
-// `impact_derivative`. The driver: `driver`, `drive` (its loop), `recovery` (between two parts of the
-// core), `recorder` (the log of contacts), `breakdown`; `erased` (the model without its type, so that
-// the rest is compiled once). Rooms of their own: `decoupling` (whether a model is decoupled where
-// contacts close at once), `friction` (the mode that follows with friction), `time` (accumulations and
-// their bounds; time as a state, Halm & Posa, section 4), `watching` (motions that no run goes on from).
+// Inside. The hybrid system that the core integrates: `motion` (closed contacts, and the way back to them), `guards`.
+// Events: `event` (what happens at one, and at the start), `impact`, `settling` (which contacts are closed after it),
+// `impact_derivative`. The driver: `driver`, `drive` (its loop), `recovery` (between two parts of the core),
+// `recorder` (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is compiled
+// once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close at once), `friction` (the
+// mode that follows with friction), `time` (accumulations and their bounds; time as a state, Halm & Posa, section 4),
+// `watching` (motions that no run goes on from).
 
 mod breakdown;
 mod decoupling;
@@ -99,7 +98,6 @@ mod friction;
 mod guards;
 mod impact;
 mod impact_derivative;
-mod impact_problem;
 mod motion;
 mod recorder;
 mod recovery;
