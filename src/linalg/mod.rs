@@ -24,7 +24,16 @@ pub(crate) mod symmetric;
 /// `a · b`.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    // As `Iterator::sum`. By an index, since the tests are not optimised: a tenth of their time went into adapters
+    // here.
+    let (mut sum, mut i) = (-0.0, 0);
+    while i < n {
+        sum += a[i] * b[i];
+        i += 1;
+    }
+    sum
 }
 
 /// Takes the parts along orthonormal vectors out of `v` by the modified Gram–Schmidt method, twice,
