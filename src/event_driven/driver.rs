@@ -352,8 +352,8 @@ where
     /// An impact divides the error of the row of its gap by its speed of approach. Where impacts accumulate, write
     /// [`gap_row`](crate::mechanics::UnilateralConstraints::gap_row). Rows that are differences are extrapolated there;
     /// with friction, or beside other closed contacts, that is not enough, and
-    /// [`DifferencesDisagree`](crate::NoDerivative::DifferencesDisagree) says so. With friction all columns together
-    /// take about as long as two runs for each.
+    /// [`DifferencesDisagree`](crate::NoDerivative::DifferencesDisagree) says so. With friction each column takes
+    /// longer than a run.
     ///
     /// ```
     /// use saltation::models::SoftTrot;

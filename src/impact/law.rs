@@ -115,8 +115,8 @@ pub struct Outcomes {
     /// refuses such a set, even of one; [`Selection::First`](super::Selection::First) takes the first.
     ///
     /// In space true says that all modes of up to five contacts were tried, not that no outcome is missed: the
-    /// directions of several slips that begin in one mode are those that Newton's method finds. Of random problems
-    /// with coefficients up to 2, 1 in 300 has an outcome that is not found. Where an outcome has the remark
+    /// directions of several slips that begin in one mode are those that Newton's method finds, which misses a few,
+    /// mostly with coefficients of friction above one. Where an outcome has the remark
     /// [`SharedImpulses`](super::Remark::SharedImpulses) it stands for all its shares.
     pub is_complete: bool,
     /// Work of a search: the distinct momenta it came through, start and ends included

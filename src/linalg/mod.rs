@@ -26,7 +26,7 @@ pub(crate) mod symmetric;
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
-    // As `Iterator::sum`. By an index, since the tests are not optimised: a tenth of their time went into adapters
+    // As `Iterator::sum`. By an index, since the tests are not optimised: much of their time went into adapters
     // here.
     let (mut sum, mut i) = (-0.0, 0);
     while i < n {

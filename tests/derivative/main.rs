@@ -33,6 +33,7 @@ mod reused_workspace;
 mod several_corners;
 #[path = "../common/sketch.rs"]
 mod sketch;
+mod slow_guards;
 mod stale_guards;
 mod thin_cones;
 mod verdicts;

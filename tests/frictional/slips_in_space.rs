@@ -3,11 +3,12 @@
 
 use crate::arclength::rests;
 use crate::legged::{GRAVITY, Legged};
+use crate::random_bits::SplitMix64;
 use crate::stick_slip::value;
 use saltation::event_driven::Zeno;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::Particle;
-use saltation::{ContactModel, EventDriven, Run, Start};
+use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
 fn run<S: MechanicalSystem + UnilateralConstraints>(
     system: S,
@@ -513,4 +514,46 @@ fn the_first_run_of_a_driver_keeps_what_the_second_does() {
         .v(&[2.0, 1.0, 0.0, 3.0, 0.0, 0.0]);
     let [first, second] = [(); 2].map(|()| driver.integrate(&start, 1.0).unwrap());
     assert_eq!(format!("{first:?}"), format!("{second:?}"));
+}
+
+/// Tables on three legs that are let go from rest under a pull: one leg sticks while the others begin to slip, in
+/// directions that are far from the tangents. Where the motion did not find them, the flow was no number.
+#[test]
+fn tables_begin_to_slip_from_rest() {
+    for seed in [180, 559] {
+        let mut draw = SplitMix64(seed);
+        let mut between = |low, high| draw.between(low, high);
+        let (size, mass) = (between(0.1, 0.4), between(0.2, 5.0));
+        let legs = (0..3).map(|j| {
+            let angle = 2.094 * (f64::from(j) + between(-0.2, 0.2));
+            [size * angle.cos(), size * angle.sin()]
+        });
+        let legs: Vec<[f64; 2]> = legs.collect();
+        let friction: Vec<f64> = (0..3)
+            .map(|_| 0.05 * 24.0f64.powf(between(0.0, 1.0)))
+            .collect();
+        let inertia = mass * size * size * between(0.3, 1.0);
+        let angle = between(0.0, 6.3);
+        let pull = mass * GRAVITY * between(0.0, 0.5);
+        let table = Legged {
+            mass: [mass, mass, mass, inertia, inertia, inertia],
+            legs,
+            friction,
+            pull: [
+                [pull * angle.cos(), pull * angle.sin(), 0.0],
+                [0.0; 3],
+                [0.0; 3],
+            ],
+            restitution: 0.0,
+            height: size * between(0.2, 1.5),
+            frequency: 1.0,
+        };
+        let mut driver = EventDriven::new(ContactModel::new(table))
+            .unwrap()
+            .rtol(1e-8);
+        let run = driver
+            .integrate(&Start::at(0.0).q(&[0.0; 6]).v(&[0.0; 6]), 0.05)
+            .unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd, "{seed}");
+    }
 }

@@ -191,21 +191,23 @@ impl Model<'_> {
     /// still so slow that it counts as zero would be stopped, and with it those that it moves with.
     pub(crate) fn lets_go_on(&self, crossed: &Crossed<'_>, x: &[f64], mode: &mut Mode) -> bool {
         let functions = self.functions();
-        let all = || (0..functions.count()).filter(|&k| crossed.contains(k));
-        let begun = |k: usize| match functions.function(k, mode) {
-            ContactFunction::Onset(j) => functions.slip(mode, j).begins.then_some(j),
-            _ => None,
+        let begun = |mode: &Mode, j: usize| {
+            let onset = functions.index(ContactFunction::Onset(j));
+            functions.slip(mode, j).begins && crossed.contains(onset)
         };
-        if self.row_tangents() < 2 || all().any(|k| begun(k).is_none()) {
+        let crossings = (0..functions.count()).filter(|&k| crossed.contains(k));
+        let of_slips = (0..functions.contacts).filter(|&j| begun(mode, j)).count();
+        if self.row_tangents() < 2 || of_slips == 0 || crossings.count() != of_slips {
             return false;
         }
         let (q, v) = self.parts(x);
-        let begun: Vec<usize> = all().filter_map(begun).collect();
-        for &j in &begun {
-            let slip = Slip::near(self.slip_velocity(j, q, v));
-            self.set_contacting(mode, j, Some(slip));
+        for j in 0..functions.contacts {
+            if begun(mode, j) {
+                let slip = Slip::near(self.slip_velocity(j, q, v));
+                self.set_contacting(mode, j, Some(slip));
+            }
         }
-        !begun.is_empty()
+        true
     }
 
     /// The mode that follows for what is known of the contacts.

@@ -105,7 +105,7 @@ impl Search<'_> {
     /// Looks for the solutions of a mode.
     fn visit(&mut self, mode: &[Hold]) {
         let begins = mode.iter().any(|hold| matches!(hold, Hold::Onset { .. }));
-        // Nearly half of all modes are so, which takes less to see than one start.
+        // More than a quarter of all modes are so, which takes less to see than one start.
         if begins && self.contacts.are_beyond_cones(mode) {
             return;
         }
