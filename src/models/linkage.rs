@@ -11,12 +11,17 @@ const ARMS: usize = 3;
 pub(super) type Angle = u8;
 
 fn turns(angle: Angle, i: usize) -> bool {
-    u32::try_from(i).is_ok_and(|i| angle.checked_shr(i).is_some_and(|bits| bits & 1 == 1))
+    i < 8 && angle & (1 << i) != 0
 }
 
 fn sum(angle: Angle, values: &[f64]) -> f64 {
-    let chosen = values.iter().enumerate().filter(|(i, _)| turns(angle, *i));
-    chosen.map(|(_, value)| value).sum()
+    let mut sum = 0.0;
+    for (i, value) in values.iter().enumerate() {
+        if turns(angle, i) {
+            sum += value;
+        }
+    }
+    sum
 }
 
 fn dot([a, b]: [f64; 2], [c, d]: [f64; 2]) -> f64 {
@@ -60,9 +65,14 @@ impl Point {
         Self(arms)
     }
 
+    /// The arms that have a length.
+    fn arms(&self) -> impl Iterator<Item = &Arm> {
+        self.0.iter().filter(|arm| arm.along != [0.0; 2])
+    }
+
     pub(super) fn position(&self, q: &[f64]) -> [f64; 2] {
         let base = super::slices::load::<2>(q);
-        self.0.iter().fold(base, |[x, y], arm| {
+        self.arms().fold(base, |[x, y], arm| {
             let [along, across] = arm.turned(q);
             [x + along, y + across]
         })
@@ -73,7 +83,7 @@ impl Point {
         for (entry, component) in row.iter_mut().zip(direction) {
             *entry += component;
         }
-        for arm in &self.0 {
+        for arm in self.arms() {
             let [x, y] = arm.turned(q);
             let lever = dot(direction, [-y, x]);
             add(arm.angle, lever, row);
@@ -82,7 +92,7 @@ impl Point {
 
     fn velocity(&self, q: &[f64], v: &[f64]) -> [f64; 2] {
         let base = super::slices::load::<2>(v);
-        self.0.iter().fold(base, |[vx, vy], arm| {
+        self.arms().fold(base, |[vx, vy], arm| {
             let ([x, y], rate) = (arm.turned(q), sum(arm.angle, v));
             [vx - y * rate, vy + x * rate]
         })
@@ -90,7 +100,7 @@ impl Point {
 
     /// The acceleration without that of the coordinates.
     fn curvature(&self, q: &[f64], v: &[f64]) -> [f64; 2] {
-        self.0.iter().fold([0.0; 2], |[ax, ay], arm| {
+        self.arms().fold([0.0; 2], |[ax, ay], arm| {
             let ([x, y], rate) = (arm.turned(q), sum(arm.angle, v));
             [ax - x * rate * rate, ay - y * rate * rate]
         })
@@ -99,9 +109,10 @@ impl Point {
 
 /// Adds a value to the entries of the coordinates of an angle.
 fn add(angle: Angle, value: f64, row: &mut [f64]) {
-    let entries = row.iter_mut().enumerate();
-    for (_, entry) in entries.filter(|(i, _)| turns(angle, *i)) {
-        *entry += value;
+    for (i, entry) in row.iter_mut().enumerate() {
+        if turns(angle, i) {
+            *entry += value;
+        }
     }
 }
 

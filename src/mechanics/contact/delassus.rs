@@ -102,9 +102,10 @@ fn rows_times(rows: &[f64], x: &[f64], out: &mut [f64]) {
         let [a, b, c, e] = [0, 1, 2, 3].map(|i| &four[i * d..][..x.len()]);
         let mut sums = [-0.0; 4];
         for (i, x) in x.iter().enumerate() {
-            for (sum, row) in sums.iter_mut().zip([a, b, c, e]) {
-                *sum += row[i] * x;
-            }
+            sums[0] += a[i] * x;
+            sums[1] += b[i] * x;
+            sums[2] += c[i] * x;
+            sums[3] += e[i] * x;
         }
         out.copy_from_slice(&sums);
     }
