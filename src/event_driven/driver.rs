@@ -40,8 +40,10 @@ const LOOSEST_IN_SPACE: f64 = 1e-6;
 ///
 /// Contacts close in one impact where their gaps are zero together, to within rounding; with friction to
 /// within [`gap_tolerance`](ContactModel::gap_tolerance), since there the impacts of one contact after
-/// the other are another outcome. Contacts that are farther apart, but not by more than the error of the run,
-/// are struck in the order that the run finds, and [`Doubt::Order`](crate::Doubt::Order) says so.
+/// the other are another outcome. One that parts takes part in the impact of another where that stops it; where
+/// that turns it round, its own impact follows. Contacts that are farther apart, but not by more than the
+/// error of the run, are struck in the order that the run finds, and [`Doubt::Order`](crate::Doubt::Order)
+/// says so.
 ///
 /// ```
 /// use saltation::models::SoftTrot;

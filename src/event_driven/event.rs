@@ -236,12 +236,22 @@ impl Model<'_> {
         event: &mut Event,
     ) -> Result<(), Breakdown> {
         self.take_part(t, crossed, x, mode, event);
-        with_list(self.system().contacts(), |space| {
-            let closed = gather_closed(mode, space);
-            motion::land(self, x, closed, &event.touching, &mut event.at);
-        });
+        let parting = self.parting_open(x, mode, event);
+        if parting.is_empty() {
+            self.land_and_strike(t, crossed, x, mode, event)?;
+        } else {
+            let before = x.to_vec();
+            event.leave_out(&parting);
+            self.land_and_strike(t, crossed, x, mode, event)?;
+            let mut rates = vec![0.0; parting.len()];
+            self.approach_into(&mut event.at, x, &parting, &mut rates);
+            if rates.iter().any(|rate| rate.abs() <= self.rate_tolerance) {
+                x.copy_from_slice(&before);
+                self.take_part(t, crossed, x, mode, event);
+                self.land_and_strike(t, crossed, x, mode, event)?;
+            }
+        }
         if event.is_impact() {
-            self.apply_impact(occasion(t, crossed), x, event)?;
             // A contact with a positive impulse is not released.
             let mut released = std::mem::take(&mut event.released);
             let place = |j: &usize| event.touching.iter().position(|k| k == j);
@@ -269,6 +279,46 @@ impl Model<'_> {
             return self.release_loads(t, x, mode, event);
         }
         self.release(t, x, &mut event.settling(), mode)
+    }
+
+    /// The open contacts that part while others strike. They have struck a moment ago, most of them, and are left
+    /// out: an impact that turns them round makes an event of their own of them. Only one that stops them
+    /// is theirs too.
+    fn parting_open(&self, x: &[f64], mode: &Mode, event: &mut Event) -> Vec<usize> {
+        let Event {
+            touching, new, at, ..
+        } = event;
+        if !(self.slides() && new.contains(&true)) {
+            return Vec::new();
+        }
+        let parts = |&(&j, &new): &(&usize, &bool)| {
+            let mut rate = [0.0];
+            !new && !self.is_closed(mode, j) && {
+                self.approach_into(at, x, &[j], &mut rate);
+                rate[0] > self.rate_tolerance
+            }
+        };
+        let parting = touching.iter().zip(&*new).filter(parts);
+        parting.map(|(&j, _)| j).collect()
+    }
+
+    /// Brings the contacts that take part onto their surfaces, and strikes those that close.
+    fn land_and_strike(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &Mode,
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
+        with_list(self.system().contacts(), |space| {
+            let closed = gather_closed(mode, space);
+            motion::land(self, x, closed, &event.touching, &mut event.at);
+        });
+        if event.is_impact() {
+            self.apply_impact(occasion(t, crossed), x, event)?;
+        }
+        Ok(())
     }
 
     /// [`release`](Self::release) where loads of contacts that depend on each other have come to the border of

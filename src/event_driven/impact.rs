@@ -352,6 +352,17 @@ impl Event {
         self.new.iter().any(|&new| new)
     }
 
+    /// These contacts touch without taking part.
+    pub(super) fn leave_out(&mut self, contacts: &[usize]) {
+        for i in (0..self.touching.len()).rev() {
+            if contacts.contains(&self.touching[i]) {
+                self.touching.remove(i);
+                self.new.remove(i);
+                self.known.remove(i);
+            }
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.touching.clear();
         self.new.clear();

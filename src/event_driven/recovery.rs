@@ -15,7 +15,7 @@ use crate::linalg::dot;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{
     EventFunction, Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status,
@@ -120,12 +120,33 @@ impl Model<'_> {
             absorbed.remarks.push(found.remark());
             let stays = |&j: &usize| self.is_closed(&place.mode, j);
             let rests = found.is_near || found.contacts.iter().all(stays);
-            event = rests.then_some(absorbed);
+            let pulls = self.pulls_back(found, &absorbed)?;
+            event = (rests && !pulls).then_some(absorbed);
         }
         if event.is_none() {
             *place = from;
         }
         Ok((event, cost))
+    }
+
+    /// True where the impulse of an accumulation pulls one of its contacts back that parts. It stands for the sum of
+    /// those to come, of which none pulls: such a contact is not at its last impacts. Of contacts that depend on
+    /// each other no share is known, and none is said to pull.
+    fn pulls_back(&self, found: &Accumulation, event: &ContactEvent) -> Result<bool, Breakdown> {
+        let is_pulled = |i: usize| {
+            event.impulses[i] < 0.0
+                && event.approach[i] > self.rate_tolerance
+                && found.contacts.contains(&event.contacts[i])
+        };
+        if !(0..event.contacts.len()).any(is_pulled) {
+            return Ok(false);
+        }
+        let (q, _) = self.parts(&event.state_after);
+        let (at, contacts) = (&mut ContactsAt::default(), &event.contacts);
+        self.in_frame(at, q, contacts, |frame| {
+            let mut shares = vec![0.0; contacts.len()];
+            frame.solve_gram(&mut shares, Redundant::LeastSquares) == Ok(true)
+        })
     }
 
     /// Closes contacts together with those already closed, by a plastic impact that may pull.
@@ -460,8 +481,9 @@ pub enum Zeno {
     /// Move to the accumulation time with these contacts left out, close them there by a plastic
     /// impact, and go on. Derivatives beyond it are not guaranteed. The event has a
     /// [`Remark::Accumulation`](crate::impact::Remark::Accumulation) with the bound of the error of that
-    /// time. Rebounds may get too low to be resolved before impacts accumulate so fast: contacts that
-    /// are held then have an event of their own.
+    /// time. Contacts that a body is thrown to and fro between come to rest together. Rebounds may get too
+    /// low to be resolved before impacts accumulate so fast: contacts that are held then have an event of
+    /// their own.
     ///
     /// An accumulation at one instant is absorbed too: impacts within the resolution of time that
     /// one impact of all touching contacts does not end, and an impact without an end by its law,

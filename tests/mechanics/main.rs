@@ -44,6 +44,7 @@ mod short_runs;
 mod side_by_side;
 mod stacks;
 mod table_on_four_legs;
+mod thrown_to_and_fro;
 mod throws;
 mod trees;
 mod trot;

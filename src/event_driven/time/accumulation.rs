@@ -21,10 +21,8 @@
 
 use crate::record::{ContactEvent, Remark};
 
-/// Impacts of a contact that a limit is taken of: four intervals, three ratios.
+/// Impacts of a contact that are kept, and that a limit is taken of: four intervals, three ratios.
 const VALUES: usize = 5;
-/// Impacts of a contact that are kept.
-const KEPT: usize = 7;
 /// Ratios of an accumulation that is near may vary by this part.
 const STEADY: f64 = 0.05;
 /// Ratios that settle more slowly than this are not extrapolated.
@@ -99,7 +97,7 @@ impl Detector {
     /// For a run that begins at `start`.
     pub(crate) fn new(contacts: usize, coordinates: usize, start: f64) -> Self {
         Self {
-            impacts: vec![Vec::with_capacity(KEPT + 1); contacts],
+            impacts: vec![Vec::with_capacity(VALUES + 1); contacts],
             coordinates,
             start,
             ahead: Ahead::default(),
@@ -142,7 +140,7 @@ impl Detector {
             Some(last) if last.t >= impact.t => last.noise = last.noise.max(impact.noise),
             _ => impacts.push(impact),
         }
-        if impacts.len() > KEPT {
+        if impacts.len() > VALUES {
             impacts.remove(0);
         }
         let Ahead {
@@ -161,15 +159,7 @@ impl Detector {
         if limit.t > end || !(is_near || is_known) {
             return None;
         }
-        let contacts = if is_near {
-            let close = |other: Limit| (other.t - limit.t).abs() < TOGETHER * near;
-            let is_close = |&j: &usize| {
-                j == contact || (self.is_steady(j) && self.limit(j).is_some_and(close))
-            };
-            (0..self.impacts.len()).filter(is_close).collect()
-        } else {
-            self.together(contact, &limit)?
-        };
+        let contacts = self.together(contact, &limit, if is_near { near } else { tolerance })?;
         Some(Accumulation {
             t: limit.t,
             contacts,
@@ -179,18 +169,18 @@ impl Detector {
         })
     }
 
-    /// The contacts that accumulate at a limit that is known, to within what is known of theirs. None
+    /// The contacts that accumulate at a limit, to within what is known of theirs and `within` (s). None
     /// where some contact has been struck repeatedly meanwhile, but not yet so often that it has a
-    /// limit.
-    fn together(&self, contact: usize, limit: &Limit) -> Option<Vec<usize>> {
+    /// limit: a body thrown to and fro between two others comes to rest on both or on neither.
+    fn together(&self, contact: usize, limit: &Limit, within: f64) -> Option<Vec<usize>> {
         let since = self.impacts[contact].iter().nth_back(VALUES - 1)?.t;
         let mut contacts = Vec::new();
         for (j, impacts) in self.impacts.iter().enumerate() {
             let struck = impacts.iter().filter(|impact| impact.t >= since).count();
             match self.limit(j) {
                 Some(other) => {
-                    let known = TOGETHER * self.ahead.tolerance;
-                    let apart = limit.bound + limit.noise + other.bound + other.noise + known;
+                    let bounds = limit.bound + limit.noise + other.bound + other.noise;
+                    let apart = bounds + TOGETHER * within;
                     if j == contact || (struck > 1 && (other.t - limit.t).abs() <= apart) {
                         contacts.push(j);
                     }

@@ -1,0 +1,193 @@
+//! A light ball between the floor and a heavy ball that falls on it: thrown to and fro, it strikes both ever faster,
+//! by intervals that shrink much faster than the speeds do, and in the end both lie still.
+
+use saltation::event_driven::Zeno;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven, Run, Start, Status};
+
+use crate::random::SplitMix64;
+
+const GRAVITY: f64 = 9.81;
+
+/// Heights of the two balls, and their places along the floor, where they do not move.
+#[derive(Clone, Copy, Debug)]
+struct Balls {
+    masses: [f64; 2],
+    restitution: [f64; 2],
+    friction: f64,
+}
+
+impl MechanicalSystem for Balls {
+    fn dof(&self) -> usize {
+        4
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        for i in 0..4 {
+            mass[5 * i] = self.masses[i % 2];
+        }
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let [light, heavy] = self.masses.map(|mass| -mass * GRAVITY);
+        effort.copy_from_slice(&[light, heavy, 0.0, 0.0]);
+    }
+    fn time_scale(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+}
+
+impl UnilateralConstraints for Balls {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        if j == 0 { q[0] } else { q[1] - q[0] }
+    }
+    fn gap_row(&self, j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        let lower = if j == 0 { [1.0, 0.0] } else { [-1.0, 1.0] };
+        row.copy_from_slice(&[lower[0], lower[1], 0.0, 0.0]);
+        true
+    }
+    fn constant_row(&self, _j: usize) -> bool {
+        true
+    }
+    fn restitution(&self, j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        self.restitution[j]
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        self.friction
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
+        let along = if j == 0 { [1.0, 0.0] } else { [-1.0, 1.0] };
+        rows.copy_from_slice(&[0.0, 0.0, along[0], along[1]]);
+    }
+}
+
+/// The gaps and their rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Gaps {
+    gaps: [f64; 2],
+    rates: [f64; 2],
+}
+
+/// Flight after flight, each in closed form, until nothing moves any more.
+fn exact(balls: Balls, from: Gaps, end: f64) -> Option<Gaps> {
+    let ([mut a, mut b], [mut u, mut w]) = (from.gaps, from.rates);
+    let [light, heavy] = balls.masses;
+    let mut left = end;
+    for _ in 0..100_000 {
+        let root = (u * u + 2.0 * GRAVITY * a).sqrt();
+        let lands = if u <= 0.0 && a > 0.0 {
+            2.0 * a / (root - u)
+        } else {
+            (u + root) / GRAVITY
+        };
+        let meet = if w < 0.0 { -b / w } else { f64::INFINITY };
+        let flight = lands.min(meet).min(left);
+        a += u * flight - 0.5 * GRAVITY * flight * flight;
+        u -= GRAVITY * flight;
+        b += w * flight;
+        left -= flight;
+        if left <= 0.0 {
+            return Some(Gaps {
+                gaps: [a, b],
+                rates: [u, w],
+            });
+        }
+        if lands <= meet {
+            // The heavy ball keeps its speed.
+            (a, w) = (0.0, w + u * (1.0 + balls.restitution[0]));
+            u *= -balls.restitution[0];
+        } else {
+            let impulse = -(1.0 + balls.restitution[1]) * w / (1.0 / light + 1.0 / heavy);
+            (b, u) = (0.0, u - impulse / light);
+            w *= -balls.restitution[1];
+        }
+        if [u, w, a, b].iter().all(|x| x.abs() < 1e-11) {
+            return Some(Gaps {
+                gaps: [0.0; 2],
+                rates: [0.0; 2],
+            });
+        }
+    }
+    None
+}
+
+fn run(balls: Balls, from: Gaps, end: f64) -> Run {
+    let ([a, b], [u, w]) = (from.gaps, from.rates);
+    let mut driver = EventDriven::new(ContactModel::new(balls)).unwrap();
+    driver = driver.rtol(1e-10).atol(1e-12).zeno(Zeno::Absorb);
+    let (q, v) = ([a, a + b, 0.0, 0.0], [u, u + w, 0.0, 0.0]);
+    let start = Start::at(0.0).q(&q).v(&v);
+    driver.integrate(&start, end).unwrap()
+}
+
+fn drawn(friction: f64, seed: u64) -> (Balls, Gaps, f64) {
+    let mut draw = SplitMix64(seed);
+    let mut between = |least, most| draw.between(least, most);
+    let balls = Balls {
+        masses: [between(0.05, 1.0), between(0.5, 5.0)],
+        restitution: [between(0.1, 0.9), between(0.1, 0.9)],
+        friction,
+    };
+    let (a, top) = (between(0.05, 0.3), between(0.35, 0.6));
+    let (u, v) = (between(-1.0, 0.5), between(-3.0, 0.0));
+    let from = Gaps {
+        gaps: [a, top - a],
+        rates: [u, v - u],
+    };
+    (balls, from, between(0.3, 0.6))
+}
+
+/// How far what ends a run is off, and what a nanometre at its start makes of its end, in metres a metre.
+fn off(friction: f64, seed: u64) -> Option<(Run, f64, f64)> {
+    let (balls, from, end) = drawn(friction, seed);
+    let mut beside = from;
+    beside.gaps[0] += 1e-9;
+    let (right, near) = (exact(balls, from, end)?, exact(balls, beside, end)?);
+    let apart = |a: Gaps, b: Gaps| {
+        let numbers = |of: Gaps| [of.gaps, of.rates].concat();
+        let pairs = numbers(a).into_iter().zip(numbers(b));
+        pairs.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()))
+    };
+    let run = run(balls, from, end);
+    let x = run.state();
+    let found = Gaps {
+        gaps: [x[0], x[1] - x[0]],
+        rates: [x[4], x[5] - x[4]],
+    };
+    let off = apart(found, right);
+    Some((run, off, apart(near, right) / 1e-9))
+}
+
+/// Without friction and with it, which nothing slides against. Runs whose end a nanometre at the start decides are
+/// left out.
+#[test]
+fn what_is_thrown_to_and_fro_comes_to_rest_on_both() {
+    let cases = if cfg!(debug_assertions) { 150 } else { 3000 };
+    for friction in [0.0, 0.3] {
+        let (mut compared, mut absorbed) = (0, 0);
+        for seed in 0..cases {
+            let Some((run, off, spread)) = off(friction, seed) else {
+                continue;
+            };
+            if spread > 1e5 {
+                continue;
+            }
+            assert_eq!(*run.status(), Status::ReachedEnd, "{friction} {seed}");
+            assert!(off < 1e-6 + 1e-8 * spread, "{friction} {seed}: {off:e}");
+            compared += 1;
+            absorbed += u64::from(!run.is_guaranteed());
+        }
+        assert!(
+            compared > cases / 2 && absorbed > cases / 2,
+            "{compared} {absorbed}"
+        );
+    }
+}
