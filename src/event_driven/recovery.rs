@@ -225,8 +225,8 @@ impl Model<'_> {
     }
 
     /// The impact of [`stop_by_pulling`](Self::stop_by_pulling) with friction, which stands for all those
-    /// up to the accumulation: slips lose what the sum of the normal impulses to come takes. Contacts that are
-    /// closed in `mode` go on as they do. Gives the impulses of the contacts that touch, normal ones first.
+    /// up to the accumulation: slips lose what the sum of the normal impulses to come takes. Gives the impulses of
+    /// the contacts that touch, normal ones first.
     fn stop_with_friction(
         &self,
         t: f64,
@@ -261,8 +261,9 @@ impl Model<'_> {
         Ok(impulses)
     }
 
-    /// Stops contacts by impulses in their cones: all go on slipping, but those of which friction would turn the
-    /// slip round; of these those slip again that stick only by more than their cones hold.
+    /// Stops contacts by impulses in their cones: all that slip go on slipping, but those of which friction would turn
+    /// the slip round, or that it would press down; of these those slip again that stick only by more than their
+    /// cones hold, unless only a pull would stop them then. What sticks in `mode` sticks.
     fn stop_in_cones(
         &self,
         t: f64,
@@ -272,15 +273,17 @@ impl Model<'_> {
         mode: &Mode,
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
-        // How often each contact was told to stick, and then not to: each is asked once.
+        // How often each contact was told to stick, then not to, and then to stick all the same.
         let mut turns = vec![0u8; held.len()];
         loop {
             v.copy_from_slice(&before);
             let stopped = self.stop_in_modes(t, q, v, held, |frame, v, i| {
                 let [x, y] = frame.slip_velocity(i, v);
-                if self.is_closed(mode, held[i]) {
+                if matches!(turns[i], 1 | 3) {
+                    Slip::NONE
+                } else if self.is_closed(mode, held[i]) {
                     self.functions().slip(mode, held[i])
-                } else if turns[i] == 1 || x.hypot(y) <= self.rate_tolerance {
+                } else if x.hypot(y) <= self.rate_tolerance {
                     Slip::NONE
                 } else {
                     Slip::near([x, y])
@@ -288,12 +291,15 @@ impl Model<'_> {
             })?;
             let mut changes = false;
             for (i, turns) in turns.iter_mut().enumerate() {
-                let is_free =
-                    !self.is_closed(mode, held[i]) && stopped.slip(i) > self.rate_tolerance;
+                let sticks = self.is_closed(mode, held[i])
+                    && self.functions().slip(mode, held[i]) == Slip::NONE;
+                let is_free = !sticks && stopped.slip(i) > self.rate_tolerance;
+                let is_pulled = stopped.is_pulled(i, self.rate_tolerance);
                 let turned = is_free
                     && match *turns {
-                        0 => stopped.is_reversed(i),
+                        0 => is_pulled || stopped.is_reversed(i),
                         1 => stopped.is_beyond_cone(i),
+                        2 => is_pulled,
                         _ => false,
                     };
                 *turns += u8::from(turned);

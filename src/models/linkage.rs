@@ -67,7 +67,9 @@ impl Point {
 
     /// The arms that have a length.
     fn arms(&self) -> impl Iterator<Item = &Arm> {
-        self.0.iter().filter(|arm| arm.along != [0.0; 2])
+        self.0
+            .iter()
+            .filter(|arm| arm.along.iter().any(|x| *x != 0.0))
     }
 
     pub(super) fn position(&self, q: &[f64]) -> [f64; 2] {

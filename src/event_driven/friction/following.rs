@@ -63,6 +63,11 @@ impl Stopped {
         dot(self.along(&self.before, i), self.along(&self.after, i)) < 0.0
     }
 
+    /// True where a contact that does not part is pulled: friction presses down what it is to stop (Painlevé).
+    pub(crate) fn is_pulled(&self, i: usize, least: f64) -> bool {
+        self.impulses[i] < 0.0 && self.before[i] < least
+    }
+
     /// True where the impulse of a contact lies beyond its cone: by more than rounding.
     pub(crate) fn is_beyond_cone(&self, i: usize) -> bool {
         let most = self.friction[i] * self.impulses[i].max(0.0);
