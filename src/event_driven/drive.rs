@@ -528,12 +528,7 @@ enum Reason {
 impl Reason {
     fn error(&self, t: f64) -> Breakdown {
         match self {
-            Self::Zeno(found) => Breakdown::Zeno {
-                accumulation: found.t,
-                contacts: found.contacts.clone(),
-                ratio: found.ratio,
-                t,
-            },
+            Self::Zeno(found) => found.breakdown(t),
             Self::Error(error) => error.clone(),
         }
     }

@@ -349,7 +349,9 @@ where
     /// stick, count as their part along them: that which an impulse of these contacts leaves.
     ///
     /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
-    /// rates resolve it. Where the run is refused the derivative ends, and its verdict says why.
+    /// rates resolve it; where bounces get no lower any more the run ends with
+    /// [`Breakdown::Zeno`](crate::event_driven::Breakdown::Zeno). Where the run is refused the derivative ends, and
+    /// its verdict says why.
     ///
     /// An impact divides the error of the row of its gap by its speed of approach. Where impacts accumulate, write
     /// [`gap_row`](crate::mechanics::UnilateralConstraints::gap_row). Rows that are differences are extrapolated there;
@@ -394,6 +396,7 @@ where
             path,
             memory,
             watcher,
+            lasting: 0,
         };
         let start = settled.as_start();
         let finish = |LoggedPath { path, watcher, .. }: LoggedPath<'_>| Followed {

@@ -174,7 +174,12 @@ pub(crate) struct LoggedPath<'a> {
     pub(crate) path: Path,
     pub(crate) memory: Memory,
     pub(crate) watcher: Watcher<'a>,
+    /// Impacts in a row whose intervals do not shrink.
+    pub(crate) lasting: usize,
 }
+
+/// So many bounces in a row that get no lower than gaps resolve end a run.
+const MOST_LASTING: usize = 100;
 
 impl LoggedPath<'_> {
     fn recorder(&mut self) -> ContactRecorder<'_> {
@@ -196,6 +201,14 @@ impl Observer for LoggedPath<'_> {
     fn transition(&mut self, set: &Transition<'_>) {
         self.recorder().transition(set);
         self.watcher.seen.note_event();
+        // Bounces lower than gaps resolve may get no lower for a while, or for ever.
+        let lasts = self.memory.detector.any_lasts();
+        self.lasting = if lasts { self.lasting + 1 } else { 0 };
+        if self.lasting > MOST_LASTING
+            && let Some(found) = self.watcher.low_bounces(set)
+        {
+            self.watcher.trouble = Some(found.breakdown(set.t));
+        }
     }
     fn crossing(&mut self, crossing: &GuardCrossing) {
         self.path.crossing(crossing);

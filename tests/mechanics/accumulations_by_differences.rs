@@ -6,6 +6,8 @@ use saltation::event_driven::Zeno;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven, Start};
 
+use crate::random::SplitMix64;
+
 /// A particle of 1 kg that bounces on a disc.
 #[derive(Clone, Copy, Debug)]
 struct OnDisc {
@@ -99,5 +101,67 @@ fn rows_by_differences_give_the_derivative_of_those_that_are_written() {
                 "{restitution} {rtol:e}"
             );
         }
+    }
+}
+
+/// A rod of 1 kg and 2 m whose ends bounce on the floor: its place, its height and its angle.
+#[derive(Clone, Copy, Debug)]
+struct Rod {
+    restitution: f64,
+}
+
+impl MechanicalSystem for Rod {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 / 3.0]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, -9.81, 0.0]);
+    }
+}
+
+impl UnilateralConstraints for Rod {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        let arm = if j == 0 { 1.0 } else { -1.0 };
+        q[1] + arm * q[2].sin()
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        let arm = if j == 0 { 1.0 } else { -1.0 };
+        row.copy_from_slice(&[0.0, 1.0, arm * q[2].cos()]);
+        true
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        self.restitution
+    }
+}
+
+/// A derivative follows bounces as far as gaps resolve them: lower ones, which get no lower however often they are
+/// followed, do not go on until the limit of events.
+#[test]
+fn bounces_are_followed_no_lower_than_gaps_resolve() {
+    let mut draw = SplitMix64(7);
+    for case in 0..10 {
+        let rod = Rod {
+            restitution: draw.between(0.1, 0.4),
+        };
+        let angle: f64 = draw.between(0.1, 0.8);
+        let driver = EventDriven::new(ContactModel::new(rod)).unwrap();
+        let mut driver = driver.rtol(1e-6).atol(1e-8).max_events(2000);
+        let (q, v) = (
+            [0.0, angle.sin() + draw.between(0.0, 0.2), angle],
+            [0.0, draw.between(-2.0, 0.0), draw.between(-4.0, 0.0)],
+        );
+        let start = Start::at(0.0).q(&q).v(&v);
+        let derivative = driver.derivative(&start, 0.8).unwrap();
+        let bounces = derivative.run().events().len();
+        assert!(bounces < 250, "{case}: {bounces}");
     }
 }

@@ -19,12 +19,15 @@
 //!
 //! which is part of the bound. Once it is the greater part, further impacts only add to it.
 
+use crate::event_driven::Breakdown;
 use crate::record::{ContactEvent, Remark};
 
 /// Impacts of a contact that are kept, and that a limit is taken of: four intervals, three ratios.
 const VALUES: usize = 5;
 /// Ratios of an accumulation that is near may vary by this part.
 const STEADY: f64 = 0.05;
+/// Intervals with ratios above this do not shrink.
+const LASTING: f64 = 0.999;
 /// Ratios that settle more slowly than this are not extrapolated.
 const SLOWEST: f64 = 0.9;
 /// Rounding of an interval between two times, in units of the times.
@@ -51,6 +54,16 @@ pub(crate) struct Accumulation {
 }
 
 impl Accumulation {
+    /// It as the end of a run, at a time.
+    pub(crate) fn breakdown(&self, t: f64) -> Breakdown {
+        Breakdown::Zeno {
+            accumulation: self.t,
+            contacts: self.contacts.clone(),
+            ratio: self.ratio,
+            t,
+        }
+    }
+
     /// The remark on the event that absorbs it.
     pub(crate) fn remark(&self) -> Remark {
         Remark::Accumulation {
@@ -210,6 +223,15 @@ impl Detector {
         }
     }
 
+    /// True where the last intervals between the impacts of some contact do not shrink.
+    pub(crate) fn any_lasts(&self) -> bool {
+        let lasts = |impacts: &Vec<Impact>| {
+            let mut ratios = impacts.windows(3).map(ratio);
+            impacts.len() == VALUES && ratios.all(|ratio| ratio > LASTING)
+        };
+        self.impacts.iter().any(lasts)
+    }
+
     /// The limit of the impacts of a contact.
     fn limit(&self, contact: usize) -> Option<Limit> {
         let impacts = self.impacts.get(contact)?;
@@ -224,12 +246,16 @@ impl Detector {
 
     /// True when all ratios of a contact are below 1 and hardly vary.
     fn is_steady(&self, contact: usize) -> bool {
-        let impacts = self.impacts[contact].windows(3);
-        let ratios = impacts.map(|i| (i[2].t - i[1].t) / (i[1].t - i[0].t));
+        let ratios = self.impacts[contact].windows(3).map(ratio);
         let range = |(a, b): (f64, f64), r: f64| (a.min(r), b.max(r));
         let (least, most) = ratios.fold((f64::INFINITY, 0.0), range);
         least > 0.0 && most < 1.0 && most - least <= STEADY * most
     }
+}
+
+/// The ratio of the intervals between three impacts.
+fn ratio(impacts: &[Impact]) -> f64 {
+    (impacts[2].t - impacts[1].t) / (impacts[1].t - impacts[0].t)
 }
 
 /// The limit of times whose intervals shrink.

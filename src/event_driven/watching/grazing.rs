@@ -445,7 +445,7 @@ impl Observer for Watcher<'_> {
         }
         self.seen.note_event();
         if self.low.is_none() {
-            self.low = self.model.low_bounces(set, &mut self.at);
+            self.low = self.low_bounces(set);
         }
     }
 
@@ -454,13 +454,16 @@ impl Observer for Watcher<'_> {
     }
 }
 
+impl Watcher<'_> {
+    /// The accumulation that rebounds too low to be resolved announce.
+    pub(crate) fn low_bounces(&mut self, set: &Transition<'_>) -> Option<Accumulation> {
+        self.model.low_bounces(set, &mut self.at)
+    }
+}
+
 impl Model<'_> {
     /// Detects a Zeno accumulation from rebounds too low to be resolved.
-    pub(crate) fn low_bounces(
-        &self,
-        set: &Transition<'_>,
-        at: &mut ContactsAt,
-    ) -> Option<Accumulation> {
+    fn low_bounces(&self, set: &Transition<'_>, at: &mut ContactsAt) -> Option<Accumulation> {
         let (q, v) = self.parts(set.state);
         let n = self.system().contacts();
         let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
