@@ -349,7 +349,7 @@ where
     /// stick, count as their part along them: that which an impulse of these contacts leaves.
     ///
     /// The policies do not apply. An accumulation is followed impact by impact, as far as gaps and
-    /// rates resolve it; where bounces get no lower any more the run ends with
+    /// rates resolve it; where a hundred bounces lower than that come no sooner each, the run ends with
     /// [`Breakdown::Zeno`](crate::event_driven::Breakdown::Zeno). Where the run is refused the derivative ends, and
     /// its verdict says why.
     ///

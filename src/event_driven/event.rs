@@ -242,10 +242,11 @@ impl Model<'_> {
         } else {
             let before = x.to_vec();
             event.leave_out(&parting);
-            self.land_and_strike(t, crossed, x, mode, event)?;
+            let struck = self.land_and_strike(t, crossed, x, mode, event);
             let mut rates = vec![0.0; parting.len()];
             self.approach_into(&mut event.at, x, &parting, &mut rates);
-            if rates.iter().any(|rate| rate.abs() <= self.rate_tolerance) {
+            let stops = |rate: &f64| rate.abs() <= self.rate_tolerance;
+            if struck.is_err() || rates.iter().any(stops) {
                 x.copy_from_slice(&before);
                 self.take_part(t, crossed, x, mode, event);
                 self.land_and_strike(t, crossed, x, mode, event)?;

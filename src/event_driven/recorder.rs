@@ -174,11 +174,11 @@ pub(crate) struct LoggedPath<'a> {
     pub(crate) path: Path,
     pub(crate) memory: Memory,
     pub(crate) watcher: Watcher<'a>,
-    /// Impacts in a row whose intervals do not shrink.
+    /// Low bounces that came no sooner than those before.
     pub(crate) lasting: usize,
 }
 
-/// So many bounces in a row that get no lower than gaps resolve end a run.
+/// More low bounces that come no sooner than those before end a run.
 const MOST_LASTING: usize = 100;
 
 impl LoggedPath<'_> {
@@ -202,12 +202,15 @@ impl Observer for LoggedPath<'_> {
         self.recorder().transition(set);
         self.watcher.seen.note_event();
         // Bounces lower than gaps resolve may get no lower for a while, or for ever.
-        let lasts = self.memory.detector.any_lasts();
-        self.lasting = if lasts { self.lasting + 1 } else { 0 };
-        if self.lasting > MOST_LASTING
+        let lasts = |j: usize| self.memory.detector.lasts(j);
+        if set.guards.iter().any(|c| lasts(c.guard.event))
             && let Some(found) = self.watcher.low_bounces(set)
+            && found.contacts.iter().any(|&j| lasts(j))
         {
-            self.watcher.trouble = Some(found.breakdown(set.t));
+            self.lasting += 1;
+            if self.lasting > MOST_LASTING {
+                self.watcher.trouble = Some(found.breakdown(set.t));
+            }
         }
     }
     fn crossing(&mut self, crossing: &GuardCrossing) {

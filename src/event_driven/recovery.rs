@@ -22,6 +22,20 @@ use crate::{
     Stop,
 };
 
+/// What only a pull would stop as it slips sticks by up to this part more than its cone holds.
+const NEARLY: f64 = 1e-3;
+
+/// What a contact is told to do while it is stopped.
+#[derive(Clone, Copy)]
+enum Told {
+    Nothing,
+    /// With an impulse beyond its cone by no more than a part of it.
+    Stick {
+        beyond: f64,
+    },
+    Slip,
+}
+
 /// The place of a run: time, state and mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -120,8 +134,8 @@ impl Model<'_> {
             absorbed.remarks.push(found.remark());
             let stays = |&j: &usize| self.is_closed(&place.mode, j);
             let rests = found.is_near || found.contacts.iter().all(stays);
-            let pulls = self.pulls_back(found, &absorbed)?;
-            event = (rests && !pulls).then_some(absorbed);
+            let holds = rests && !self.pulls_back(found, &absorbed)?;
+            event = holds.then_some(absorbed);
         }
         if event.is_none() {
             *place = from;
@@ -142,7 +156,7 @@ impl Model<'_> {
             return Ok(false);
         }
         let (q, _) = self.parts(&event.state_after);
-        let (at, contacts) = (&mut ContactsAt::default(), &event.contacts);
+        let (at, contacts) = (&mut ContactsAt::default(), &found.contacts);
         self.in_frame(at, q, contacts, |frame| {
             let mut shares = vec![0.0; contacts.len()];
             frame.solve_gram(&mut shares, Redundant::LeastSquares) == Ok(true)
@@ -262,8 +276,8 @@ impl Model<'_> {
     }
 
     /// Stops contacts by impulses in their cones: all that slip go on slipping, but those of which friction would turn
-    /// the slip round, or that it would press down; of these those slip again that stick only by more than their
-    /// cones hold, unless only a pull would stop them then. What sticks in `mode` sticks.
+    /// the slip round, or that it would press down so that only a pull stops them; of these those slip again
+    /// that stick only by more than their cones hold. What sticks in `mode` sticks.
     fn stop_in_cones(
         &self,
         t: f64,
@@ -273,13 +287,13 @@ impl Model<'_> {
         mode: &Mode,
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
-        // How often each contact was told to stick, then not to, and then to stick all the same.
-        let mut turns = vec![0u8; held.len()];
+        // Each contact is told to stick at most once, and at most once not to.
+        let mut told = vec![Told::Nothing; held.len()];
         loop {
             v.copy_from_slice(&before);
             let stopped = self.stop_in_modes(t, q, v, held, |frame, v, i| {
                 let [x, y] = frame.slip_velocity(i, v);
-                if matches!(turns[i], 1 | 3) {
+                if let Told::Stick { .. } = told[i] {
                     Slip::NONE
                 } else if self.is_closed(mode, held[i]) {
                     self.functions().slip(mode, held[i])
@@ -290,20 +304,21 @@ impl Model<'_> {
                 }
             })?;
             let mut changes = false;
-            for (i, turns) in turns.iter_mut().enumerate() {
+            for (i, told) in told.iter_mut().enumerate() {
                 let sticks = self.is_closed(mode, held[i])
                     && self.functions().slip(mode, held[i]) == Slip::NONE;
-                let is_free = !sticks && stopped.slip(i) > self.rate_tolerance;
-                let is_pulled = stopped.is_pulled(i, self.rate_tolerance);
-                let turned = is_free
-                    && match *turns {
-                        0 => is_pulled || stopped.is_reversed(i),
-                        1 => stopped.is_beyond_cone(i),
-                        2 => is_pulled,
-                        _ => false,
-                    };
-                *turns += u8::from(turned);
-                changes |= turned;
+                if sticks || stopped.slip(i) <= self.rate_tolerance {
+                    continue;
+                }
+                let next = match *told {
+                    Told::Nothing if stopped.is_pulled(i, self.rate_tolerance) => {
+                        Told::Stick { beyond: NEARLY }
+                    }
+                    Told::Nothing if stopped.is_reversed(i) => Told::Stick { beyond: 1e-9 },
+                    Told::Stick { beyond } if stopped.is_beyond_cone(i, beyond) => Told::Slip,
+                    _ => continue,
+                };
+                (*told, changes) = (next, true);
             }
             if !changes {
                 return Ok(stopped);

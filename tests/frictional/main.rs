@@ -42,6 +42,7 @@ mod laws_of_friction;
 mod lcp_steps;
 #[path = "../common/legged.rs"]
 mod legged;
+mod letting_go;
 mod light_bodies;
 mod many_contacts;
 mod many_in_space;

@@ -43,7 +43,12 @@ pub(crate) struct Stopped {
     pub(crate) impulses: Vec<f64>,
     /// Static coefficients of friction of the contacts.
     pub(crate) friction: Vec<f64>,
+    /// No other impulses do the same.
+    are_unique: bool,
 }
+
+/// Pulls below this part of the greatest impulse are rounding.
+const PULLS: f64 = 1e-6;
 
 impl Stopped {
     /// The entries along the tangents of a contact.
@@ -63,15 +68,18 @@ impl Stopped {
         dot(self.along(&self.before, i), self.along(&self.after, i)) < 0.0
     }
 
-    /// True where a contact that does not part is pulled: friction presses down what it is to stop (Painlevé).
+    /// True where a contact that does not part is pulled, by more than rounding: friction presses down what it is to
+    /// stop (Painlevé). Of contacts that depend on each other no share is known.
     pub(crate) fn is_pulled(&self, i: usize, least: f64) -> bool {
-        self.impulses[i] < 0.0 && self.before[i] < least
+        let normal = &self.impulses[..self.friction.len()];
+        let most = normal.iter().fold(0.0, |most: f64, p| most.max(p.abs()));
+        self.are_unique && normal[i] < -PULLS * most && self.before[i] < least
     }
 
-    /// True where the impulse of a contact lies beyond its cone: by more than rounding.
-    pub(crate) fn is_beyond_cone(&self, i: usize) -> bool {
+    /// True where the impulse of a contact lies beyond its cone by more than this part of it.
+    pub(crate) fn is_beyond_cone(&self, i: usize, by: f64) -> bool {
         let most = self.friction[i] * self.impulses[i].max(0.0);
-        size(self.along(&self.impulses, i)) > most * (1.0 + 1e-9)
+        size(self.along(&self.impulses, i)) > most * (1.0 + by)
     }
 }
 
@@ -233,7 +241,16 @@ impl Model<'_> {
         if self.lets_go_downward(t, state, &found)? {
             return Ok(Next::Nothing(found));
         }
-        let mut next = self.next_mode(choice, state, &found)?;
+        let mut next = match self.next_mode(choice, state, &found) {
+            Err(ambiguous @ Breakdown::AmbiguousMode { .. }) => {
+                if !self.lets_go_at_its_cone(t, state, &mut found)? {
+                    return Err(ambiguous);
+                }
+                let next = self.next_mode(choice, state, &found)?;
+                Some(next.ok_or(ambiguous)?)
+            }
+            next => next?,
+        };
         let decides = |known: &Known| known.slip != 0 || known.normal != 0;
         if next.is_none() && known.iter().any(decides) {
             for known in &mut *known {
@@ -257,6 +274,28 @@ impl Model<'_> {
             },
             None => Next::Nothing(found),
         })
+    }
+
+    /// Lets contacts go that have left their cones at rest and that friction would press down as they slip: true where
+    /// there are any. At the border of the cone such a slip seems to be consistent too, `a_t = 0`; beyond it
+    /// `a_t` has the sign of the Painlevé quantity `G_nn − μ σ G_nt`, against the slip.
+    #[cold]
+    fn lets_go_at_its_cone(
+        &self,
+        t: f64,
+        state: &[f64],
+        found: &mut Candidates,
+    ) -> Result<bool, Breakdown> {
+        let pressed = self.pressed_down(t, state, found, 0.0)?;
+        let mut any = false;
+        for ((j, known), slip) in (found.contacts.iter().zip(&mut found.known)).zip(&found.slips) {
+            let is_at_rest = slip.iter().all(|part| *part == 0.0);
+            if known.slip != 0 && is_at_rest && pressed.contains(j) {
+                (known.slip, known.normal) = (0, 1);
+                any = true;
+            }
+        }
+        Ok(any)
     }
 
     /// True where a force has fallen through zero of a contact that presses itself down while it slides: without the force
@@ -375,8 +414,8 @@ impl Model<'_> {
             let after: Vec<f64> = (0..frame.r).map(|i| dot(frame.row(i), v)).collect();
             // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
             let mut impulses: Vec<f64> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
-            with_zeros(least_norm_size(frame.r), |space| {
-                least_norm(frame.gram, frame.r, &mut impulses, space);
+            let rank = with_zeros(least_norm_size(frame.r), |space| {
+                least_norm(frame.gram, frame.r, &mut impulses, space)
             });
             let friction = frame.stick.to_vec();
             Ok(Stopped {
@@ -384,6 +423,7 @@ impl Model<'_> {
                 after,
                 impulses,
                 friction,
+                are_unique: rank == frame.r,
             })
         })
     }

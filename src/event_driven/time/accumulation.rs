@@ -172,7 +172,13 @@ impl Detector {
         if limit.t > end || !(is_near || is_known) {
             return None;
         }
-        let contacts = self.together(contact, &limit, if is_near { near } else { tolerance })?;
+        let contacts = self.together(contact, limit, |other| {
+            if is_near {
+                TOGETHER * near
+            } else {
+                limit.bound + limit.noise + other.bound + other.noise + TOGETHER * tolerance
+            }
+        })?;
         Some(Accumulation {
             t: limit.t,
             contacts,
@@ -182,19 +188,23 @@ impl Detector {
         })
     }
 
-    /// The contacts that accumulate at a limit, to within what is known of theirs and `within` (s). None
-    /// where some contact has been struck repeatedly meanwhile, but not yet so often that it has a
-    /// limit: a body thrown to and fro between two others comes to rest on both or on neither.
-    fn together(&self, contact: usize, limit: &Limit, within: f64) -> Option<Vec<usize>> {
+    /// The contacts that accumulate at a limit, or `apart` from it (s) by what is known of theirs. None where some
+    /// contact has been struck repeatedly meanwhile, but not yet so often that it has a limit: a body thrown
+    /// to and fro between two others comes to rest on both or on neither.
+    fn together(
+        &self,
+        contact: usize,
+        limit: Limit,
+        apart: impl Fn(Limit) -> f64,
+    ) -> Option<Vec<usize>> {
         let since = self.impacts[contact].iter().nth_back(VALUES - 1)?.t;
         let mut contacts = Vec::new();
         for (j, impacts) in self.impacts.iter().enumerate() {
             let struck = impacts.iter().filter(|impact| impact.t >= since).count();
             match self.limit(j) {
                 Some(other) => {
-                    let bounds = limit.bound + limit.noise + other.bound + other.noise;
-                    let apart = bounds + TOGETHER * within;
-                    if j == contact || (struck > 1 && (other.t - limit.t).abs() <= apart) {
+                    let is_close = (other.t - limit.t).abs() <= apart(other);
+                    if j == contact || (struck > 1 && is_close) {
                         contacts.push(j);
                     }
                 }
@@ -223,13 +233,14 @@ impl Detector {
         }
     }
 
-    /// True where the last intervals between the impacts of some contact do not shrink.
-    pub(crate) fn any_lasts(&self) -> bool {
-        let lasts = |impacts: &Vec<Impact>| {
+    /// True where the last intervals between the impacts of a contact do not shrink.
+    pub(crate) fn lasts(&self, contact: usize) -> bool {
+        let lasting = |impacts: &[Impact; VALUES]| {
             let mut ratios = impacts.windows(3).map(ratio);
-            impacts.len() == VALUES && ratios.all(|ratio| ratio > LASTING)
+            ratios.all(|ratio| ratio > LASTING)
         };
-        self.impacts.iter().any(lasts)
+        let impacts = self.impacts.get(contact);
+        impacts.is_some_and(|impacts| impacts.last_chunk().is_some_and(lasting))
     }
 
     /// The limit of the impacts of a contact.
