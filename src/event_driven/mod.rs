@@ -68,7 +68,10 @@
 //! friction above kinetic, and friction that depends on speed or place, is a law of the contact
 //! ([`friction_at`](crate::mechanics::UnilateralConstraints::friction_at)): a contact at rest sticks if
 //! static friction can hold it. An impact has one coefficient, that of its kinetic friction as it begins.
-//! Rolling and spinning friction are not there.
+//! Rolling and spinning friction are not there, nor is Poisson's or energetic restitution.
+//!
+//! Joints are part of the model, which is written in coordinates that leave them free;
+//! [`bodies::Joint`](crate::bodies::Joint) and closed chains of such are for the compliant driver.
 //!
 //! Derivatives take the linearised motion of a mode, and differences where contacts depend on each
 //! other, have laws of friction, or begin or end a slip in space; they are checked against

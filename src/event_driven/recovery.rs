@@ -22,10 +22,10 @@ use crate::{
     Stop,
 };
 
-/// What only a pull would stop as it slips sticks by up to this part more than its cone holds.
+/// By up to this part more than its cone holds a contact sticks that only a pull would stop as it slips.
 const NEARLY: f64 = 1e-3;
 
-/// What a contact is told to do while it is stopped.
+/// An order to a contact that is stopped.
 #[derive(Clone, Copy)]
 enum Told {
     Nothing,
