@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::breakdown::Breakdown;
 use super::drive::{Drive, Progress};
-use super::recorder::{LoggedPath, Memory};
+use super::recorder::{Lasting, LoggedPath, Memory};
 use super::recovery::Place;
 use super::recovery::Zeno;
 use super::watching::grazing::{Grazing, Seen, Watcher};
@@ -396,7 +396,7 @@ where
             path,
             memory,
             watcher,
-            lasting: 0,
+            lasting: Lasting::default(),
         };
         let start = settled.as_start();
         let finish = |LoggedPath { path, watcher, .. }: LoggedPath<'_>| Followed {

@@ -174,11 +174,20 @@ pub(crate) struct LoggedPath<'a> {
     pub(crate) path: Path,
     pub(crate) memory: Memory,
     pub(crate) watcher: Watcher<'a>,
-    /// Low bounces that came no sooner than those before.
-    pub(crate) lasting: usize,
+    pub(crate) lasting: Lasting,
 }
 
-/// More low bounces that come no sooner than those before end a run.
+/// Low bounces one after the other that came no sooner than those before: their number, and the time of the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Lasting {
+    count: usize,
+    until: f64,
+}
+
+/// Bounces that are so many intervals apart are not one after the other.
+const EPISODE: f64 = 10.0;
+
+/// More of these end a run.
 const MOST_LASTING: usize = 100;
 
 impl LoggedPath<'_> {
@@ -202,13 +211,19 @@ impl Observer for LoggedPath<'_> {
         self.recorder().transition(set);
         self.watcher.seen.note_event();
         // Bounces lower than gaps resolve may get no lower for a while, or for ever.
-        let lasts = |j: usize| self.memory.detector.lasts(j);
-        if set.guards.iter().any(|c| lasts(c.guard.event))
+        let detector = &self.memory.detector;
+        let mut struck = set.guards.iter().map(|crossed| crossed.guard.event);
+        if let Some(interval) = struck.find_map(|j| detector.lasting(j))
             && let Some(found) = self.watcher.low_bounces(set)
-            && found.contacts.iter().any(|&j| lasts(j))
+            && found
+                .contacts
+                .iter()
+                .any(|&j| detector.lasting(j).is_some())
         {
-            self.lasting += 1;
-            if self.lasting > MOST_LASTING {
+            let goes_on = set.t - self.lasting.until <= EPISODE * interval;
+            self.lasting.count = if goes_on { self.lasting.count + 1 } else { 0 };
+            self.lasting.until = set.t;
+            if self.lasting.count > MOST_LASTING {
                 self.watcher.trouble = Some(found.breakdown(set.t));
             }
         }

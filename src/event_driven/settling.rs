@@ -78,7 +78,7 @@ impl Model<'_> {
     }
 
     /// True when the gap of one of `contacts` accelerates below zero in the motion of `mode`.
-    fn close_at_once(
+    pub(super) fn close_at_once(
         &self,
         t: f64,
         state: &[f64],

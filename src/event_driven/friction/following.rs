@@ -8,7 +8,7 @@ use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::dot;
-use crate::linalg::least_norm::{least_norm, least_norm_size};
+use crate::linalg::least_norm::{least_norm, least_norm_size, null_projector};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::friction::forces::Dependent;
@@ -25,6 +25,9 @@ pub(crate) const TOGETHER: f64 = 4.0;
 /// Where no mode has slips as they are, those slower than so many times what the steps may have left of
 /// them count as zero: a slip that has come to rest must not be refused for the side that it is off to.
 const LEFT_OVER: f64 = 1e3;
+
+/// Part of a normal impulse that others can take, squared, above which it is shared.
+const SHARED: f64 = 1e-9;
 
 /// The Painlevé quantity by its value without friction, below which a step that cannot be made short enough
 /// ends at a jam.
@@ -43,12 +46,10 @@ pub(crate) struct Stopped {
     pub(crate) impulses: Vec<f64>,
     /// Static coefficients of friction of the contacts.
     pub(crate) friction: Vec<f64>,
-    /// No other impulses do the same.
-    are_unique: bool,
+    /// What an impulse of 1 along the normal of each contact changes its rate by; 0 where other normal impulses do
+    /// the same as those found.
+    lightness: Vec<f64>,
 }
-
-/// Pulls below this part of the greatest impulse are rounding.
-const PULLS: f64 = 1e-6;
 
 impl Stopped {
     /// The entries along the tangents of a contact.
@@ -68,12 +69,11 @@ impl Stopped {
         dot(self.along(&self.before, i), self.along(&self.after, i)) < 0.0
     }
 
-    /// True where a contact that does not part is pulled, by more than rounding: friction presses down what it is to
-    /// stop (Painlevé). Of contacts that depend on each other no share is known.
+    /// True where a contact that does not part is pulled: friction presses down what it is to stop (Painlevé). A pull that
+    /// changes its rate by less than `least` is rounding; of contacts that share loads none is known.
     pub(crate) fn is_pulled(&self, i: usize, least: f64) -> bool {
-        let normal = &self.impulses[..self.friction.len()];
-        let most = normal.iter().fold(0.0, |most: f64, p| most.max(p.abs()));
-        self.are_unique && normal[i] < -PULLS * most && self.before[i] < least
+        let changes = self.impulses[i] * self.lightness[i];
+        self.before[i] < least && changes < -least
     }
 
     /// True where the impulse of a contact lies beyond its cone by more than this part of it.
@@ -243,11 +243,23 @@ impl Model<'_> {
         }
         let mut next = match self.next_mode(choice, state, &found) {
             Err(ambiguous @ Breakdown::AmbiguousMode { .. }) => {
-                if !self.lets_go_at_its_cone(t, state, &mut found)? {
+                let parts = self.let_go_at_their_cones(t, state, &mut found)?;
+                let next = if parts.is_empty() {
+                    None
+                } else {
+                    self.next_mode(choice, state, &found)?
+                };
+                let next = next.ok_or_else(|| ambiguous.clone())?;
+                let mut after = mode.clone();
+                for &j in contacts {
+                    let slip = next.slips.get(j).copied().flatten();
+                    self.set_contacting(&mut after, j, slip);
+                }
+                let at = &mut ContactsAt::default();
+                if self.close_at_once(t, state, &parts, &after, at)? {
                     return Err(ambiguous);
                 }
-                let next = self.next_mode(choice, state, &found)?;
-                Some(next.ok_or(ambiguous)?)
+                Some(next)
             }
             next => next?,
         };
@@ -276,26 +288,30 @@ impl Model<'_> {
         })
     }
 
-    /// Lets contacts go that have left their cones at rest and that friction would press down as they slip: true where
-    /// there are any. At the border of the cone such a slip seems to be consistent too, `a_t = 0`; beyond it
-    /// `a_t` has the sign of the Painlevé quantity `G_nn − μ σ G_nt`, against the slip.
+    /// Lets contacts go that have left their cones at rest and that friction would press down as they slip; gives them.
+    /// At the border of the cone such a slip seems to be consistent too, `a_t = 0`; beyond it `a_t` has the sign
+    /// of the Painlevé quantity `G_nn − μ σ G_nt`, against the slip.
     #[cold]
-    fn lets_go_at_its_cone(
+    fn let_go_at_their_cones(
         &self,
         t: f64,
         state: &[f64],
         found: &mut Candidates,
-    ) -> Result<bool, Breakdown> {
-        let pressed = self.pressed_down(t, state, found, 0.0)?;
-        let mut any = false;
-        for ((j, known), slip) in (found.contacts.iter().zip(&mut found.known)).zip(&found.slips) {
-            let is_at_rest = slip.iter().all(|part| *part == 0.0);
-            if known.slip != 0 && is_at_rest && pressed.contains(j) {
-                (known.slip, known.normal) = (0, 1);
-                any = true;
-            }
-        }
-        Ok(any)
+    ) -> Result<Vec<usize>, Breakdown> {
+        let mut pressed = self.pressed_down(t, state, found, 0.0)?;
+        let is_at_rest = |slip: &[f64; 2]| slip.iter().all(|part| *part == 0.0);
+        pressed.retain(|j| {
+            let place = found.contacts.iter().position(|k| k == j);
+            place.is_some_and(|i| {
+                let known = &mut found.known[i];
+                let goes = known.slip != 0 && is_at_rest(&found.slips[i]);
+                if goes {
+                    (known.slip, known.normal) = (0, 1);
+                }
+                goes
+            })
+        });
+        Ok(pressed)
     }
 
     /// True where a force has fallen through zero of a contact that presses itself down while it slides: without the force
@@ -414,8 +430,16 @@ impl Model<'_> {
             let after: Vec<f64> = (0..frame.r).map(|i| dot(frame.row(i), v)).collect();
             // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
             let mut impulses: Vec<f64> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
-            let rank = with_zeros(least_norm_size(frame.r), |space| {
-                least_norm(frame.gram, frame.r, &mut impulses, space)
+            let (m, r) = (contacts.len(), frame.r);
+            let mut lightness: Vec<f64> = (0..m).map(|i| frame.gram[i * r + i]).collect();
+            with_zeros(least_norm_size(r), |space| {
+                if least_norm(frame.gram, r, &mut impulses, space) < r {
+                    let mut free = vec![0.0; r * r];
+                    null_projector(frame.gram, r, &mut free, space);
+                    for (i, lightness) in lightness.iter_mut().enumerate() {
+                        *lightness *= f64::from(free[i * r + i] < SHARED);
+                    }
+                }
             });
             let friction = frame.stick.to_vec();
             Ok(Stopped {
@@ -423,7 +447,7 @@ impl Model<'_> {
                 after,
                 impulses,
                 friction,
-                are_unique: rank == frame.r,
+                lightness,
             })
         })
     }

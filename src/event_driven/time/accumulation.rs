@@ -233,14 +233,12 @@ impl Detector {
         }
     }
 
-    /// True where the last intervals between the impacts of a contact do not shrink.
-    pub(crate) fn lasts(&self, contact: usize) -> bool {
-        let lasting = |impacts: &[Impact; VALUES]| {
-            let mut ratios = impacts.windows(3).map(ratio);
-            ratios.all(|ratio| ratio > LASTING)
-        };
-        let impacts = self.impacts.get(contact);
-        impacts.is_some_and(|impacts| impacts.last_chunk().is_some_and(lasting))
+    /// The last interval between the impacts of a contact (s), where these do not shrink.
+    pub(crate) fn lasting(&self, contact: usize) -> Option<f64> {
+        let last: &[Impact; VALUES] = self.impacts.get(contact)?.last_chunk()?;
+        let mut ratios = last.windows(3).map(ratio);
+        let interval = last[VALUES - 1].t - last[VALUES - 2].t;
+        ratios.all(|ratio| ratio > LASTING).then_some(interval)
     }
 
     /// The limit of the impacts of a contact.
