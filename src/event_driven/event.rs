@@ -236,20 +236,21 @@ impl Model<'_> {
         event: &mut Event,
     ) -> Result<(), Breakdown> {
         self.take_part(t, crossed, x, mode, event);
+        let occasion = occasion(t, crossed);
         let parting = self.parting_open(x, mode, event);
         if parting.is_empty() {
-            self.land_and_strike(t, crossed, x, mode, event)?;
+            self.land_and_strike(occasion, x, mode, event)?;
         } else {
             let before = x.to_vec();
             event.leave_out(&parting);
-            let struck = self.land_and_strike(t, crossed, x, mode, event);
+            let struck = self.land_and_strike(occasion, x, mode, event);
             let mut rates = vec![0.0; parting.len()];
             self.approach_into(&mut event.at, x, &parting, &mut rates);
             let stops = |rate: &f64| rate.abs() <= self.rate_tolerance;
             if struck.is_err() || rates.iter().any(stops) {
                 x.copy_from_slice(&before);
                 self.take_part(t, crossed, x, mode, event);
-                self.land_and_strike(t, crossed, x, mode, event)?;
+                self.land_and_strike(occasion, x, mode, event)?;
             }
         }
         if event.is_impact() {
@@ -306,8 +307,7 @@ impl Model<'_> {
     /// Brings the contacts that take part onto their surfaces, and strikes those that close.
     fn land_and_strike(
         &self,
-        t: f64,
-        crossed: &Crossed<'_>,
+        occasion: Occasion,
         x: &mut [f64],
         mode: &Mode,
         event: &mut Event,
@@ -317,7 +317,7 @@ impl Model<'_> {
             motion::land(self, x, closed, &event.touching, &mut event.at);
         });
         if event.is_impact() {
-            self.apply_impact(occasion(t, crossed), x, event)?;
+            self.apply_impact(occasion, x, event)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 //! Coordinates on a manifold, such as unit quaternions, are projected onto it first. The shift is
 //! unique even where contacts depend on each other.
 
-use crate::event_driven::Model;
+use crate::event_driven::{Breakdown, Model};
 use crate::linalg::dot;
 use crate::linalg::scratch::{Cut, with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
@@ -60,6 +60,10 @@ impl Multipliers {
         self.unique
     }
 }
+
+/// A gap that was released closes where its acceleration is less than zero by this part of its
+/// terms.
+const CLOSES: f64 = 1e-6;
 
 /// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
 /// tenth of it.
@@ -162,6 +166,29 @@ impl Model<'_> {
     /// gaps resolve.
     pub(crate) fn is_low(&self, rate: f64, bend: f64) -> bool {
         rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
+    }
+
+    /// True when the gap of one of `contacts` accelerates below zero in the motion of `mode`.
+    pub(crate) fn close_at_once(
+        &self,
+        t: f64,
+        state: &[f64],
+        contacts: &[usize],
+        mode: &Mode,
+        at: &mut ContactsAt,
+    ) -> Result<bool, Breakdown> {
+        let (q, v) = self.parts(state);
+        let state = State { t, q, v };
+        with_zeros(contacts.len() + v.len(), |numbers| {
+            let (bends, acceleration) = numbers.split_at_mut(contacts.len());
+            self.motion(state, mode, acceleration, None, Purpose::Motion);
+            self.in_frame(at, q, contacts, |frame| {
+                frame.gap_acceleration(self.system(), q, v, acceleration, bends);
+                let least = frame.least_acceleration(CLOSES, self.rate_tolerance);
+                let unit = |i: usize| frame.gram[i * contacts.len() + i].sqrt();
+                (0..contacts.len()).any(|i| bends[i] < -least * unit(i))
+            })
+        })
     }
 
     /// Writes the derivatives of `(q̇, q̈)` along each direction. False when there is no

@@ -13,10 +13,6 @@ use crate::mechanics::motion::mode_problem::settle;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::{At, Mode, Quantity, Stop};
 
-/// A gap that was released closes where its acceleration is less than zero by this part of its
-/// terms.
-const CLOSES: f64 = 1e-6;
-
 impl Model<'_> {
     /// [`update_contacts`](Self::update_contacts) where contacts are released at one instant. The
     /// forces of dependent contacts are not unique; where they fall from huge values together, as in
@@ -73,29 +69,6 @@ impl Model<'_> {
                         unheld.iter().any(|unheld| *unheld > 0.0)
                     }
                 })
-            })
-        })
-    }
-
-    /// True when the gap of one of `contacts` accelerates below zero in the motion of `mode`.
-    pub(super) fn close_at_once(
-        &self,
-        t: f64,
-        state: &[f64],
-        contacts: &[usize],
-        mode: &Mode,
-        at: &mut ContactsAt,
-    ) -> Result<bool, Breakdown> {
-        let (q, v) = self.parts(state);
-        let state = State { t, q, v };
-        with_zeros(contacts.len() + v.len(), |numbers| {
-            let (bends, acceleration) = numbers.split_at_mut(contacts.len());
-            self.motion(state, mode, acceleration, None, Purpose::Motion);
-            self.in_frame(at, q, contacts, |frame| {
-                frame.gap_acceleration(self.system(), q, v, acceleration, bends);
-                let least = frame.least_acceleration(CLOSES, self.rate_tolerance);
-                let unit = |i: usize| frame.gram[i * contacts.len() + i].sqrt();
-                (0..contacts.len()).any(|i| bends[i] < -least * unit(i))
             })
         })
     }

@@ -91,8 +91,8 @@ fn what_friction_would_press_down_lets_go_at_its_cone() {
     }
 }
 
-/// It falls by `(−4, −40)` m/s², and each of its impacts stops the slip of the flight before. Flights of `2 t₁ eᵏ` follow
-/// on the first of `t₁ = √(2 h/4)`, and add up to `t₁ (1 + e)/(1 − e)`.
+/// It falls by `(−4, −40)` m/s², and each of its impacts stops the slip of the flight before. Flights of `2 t₁ eᵏ`
+/// follow on the first of `t₁ = √(2 h/4)`, and add up to `t₁ (1 + e)/(1 − e)`.
 #[test]
 fn what_bounces_to_rest_sticks_where_it_could_not_slip() {
     for restitution in [0.1, 0.5, 0.8] {

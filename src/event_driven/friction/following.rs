@@ -46,8 +46,8 @@ pub(crate) struct Stopped {
     pub(crate) impulses: Vec<f64>,
     /// Static coefficients of friction of the contacts.
     pub(crate) friction: Vec<f64>,
-    /// What an impulse of 1 along the normal of each contact changes its rate by; 0 where other normal impulses do
-    /// the same as those found.
+    /// Change of the rate of each contact by an impulse of 1 along its normal; 0 where other normal impulses do the
+    /// same as those found.
     lightness: Vec<f64>,
 }
 
@@ -69,8 +69,8 @@ impl Stopped {
         dot(self.along(&self.before, i), self.along(&self.after, i)) < 0.0
     }
 
-    /// True where a contact that does not part is pulled: friction presses down what it is to stop (Painlevé). A pull that
-    /// changes its rate by less than `least` is rounding; of contacts that share loads none is known.
+    /// True where a contact that does not part is pulled: friction presses down what it is to stop (Painlevé). A pull
+    /// that changes its rate by less than `least` is rounding; of contacts that share loads none is known.
     pub(crate) fn is_pulled(&self, i: usize, least: f64) -> bool {
         let changes = self.impulses[i] * self.lightness[i];
         self.before[i] < least && changes < -least
