@@ -12,10 +12,11 @@ use crate::impact::planar::modes::Known;
 use crate::impact::{AnitescuPotra, ImpactFailure, Occasion, Selection};
 use crate::lcp::LcpSolver;
 use crate::linalg::dot;
+use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
-use crate::mechanics::{MechanicalSystem, Redundant, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{
     EventFunction, Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status,
@@ -121,6 +122,8 @@ impl Model<'_> {
         if !found.is_near {
             self.close(&found.contacts, kind, &mut held)?;
             cost = self.fly_to(found, tf, &mut held, bounds)?;
+        } else if self.row_tangents() == 1 {
+            self.stop_slips_before(found.t, place);
         }
         cost = add(cost, self.fly_to(found, tf, place, bounds)?);
         if !found.is_near {
@@ -132,6 +135,8 @@ impl Model<'_> {
         if arrives {
             let mut absorbed = self.close(&found.contacts, kind, place)?;
             absorbed.remarks.push(found.remark());
+            // With the slips that were stopped.
+            (self.functions()).note_changes(&mut absorbed, &from.mode, &place.mode);
             let stays = |&j: &usize| self.is_closed(&place.mode, j);
             let rests = found.is_near || found.contacts.iter().all(stays);
             let holds = rests && !self.pulls_back(found, &absorbed)?;
@@ -141,6 +146,30 @@ impl Model<'_> {
             *place = from;
         }
         Ok((event, cost))
+    }
+
+    /// Lets slips come to rest at once that friction stops before a time so near that nothing before it matters. A
+    /// flight up to it in their mode would turn them round.
+    fn stop_slips_before(&self, end: f64, place: &mut Place) {
+        let (q, v) = self.parts(&place.state);
+        let state = State { t: place.t, q, v };
+        let closed = self.closed(&place.mode);
+        let stops = |acceleration: &mut [f64]| -> Vec<usize> {
+            self.motion_with_friction(state, &place.mode, Some(&mut *acceleration), None);
+            let stops = |&j: &usize| {
+                let slip = self.functions().slip(&place.mode, j);
+                let along = |v: &[f64]| slip.along(self.slip_velocity(j, q, v));
+                slip != Slip::NONE && along(v) < -along(acceleration) * (end - place.t)
+            };
+            closed.iter().copied().filter(stops).collect()
+        };
+        let stopped = with_zeros(v.len(), stops);
+        for &j in &stopped {
+            self.set_contacting(&mut place.mode, j, Some(Slip::NONE));
+        }
+        if !stopped.is_empty() {
+            self.hold_in_mode(&mut place.state, &place.mode);
+        }
     }
 
     /// True where the impulse of an accumulation pulls one of its contacts back that parts. It stands for the sum of
