@@ -2,7 +2,6 @@
 //! contacts opened whose force fades.
 
 use super::breakdown::Breakdown;
-use super::friction::following::Stopped;
 use super::friction::mode_problem::{Aside, STAYS};
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
@@ -22,20 +21,6 @@ use crate::{
     EventFunction, Flow, InputError, Integrator, Interrupt, Mode, Run, Start, Statistics, Status,
     Stop,
 };
-
-/// By up to this part more than its cone holds a contact sticks that only a pull would stop as it slips.
-const NEARLY: f64 = 1e-3;
-
-/// An order to a contact that is stopped.
-#[derive(Clone, Copy)]
-enum Told {
-    Nothing,
-    /// With an impulse beyond its cone by no more than a part of it.
-    Stick {
-        beyond: f64,
-    },
-    Slip,
-}
 
 /// The place of a run: time, state and mode.
 #[derive(Clone, Debug)]
@@ -302,57 +287,6 @@ impl Model<'_> {
             }
         }
         Ok(impulses)
-    }
-
-    /// Stops contacts by impulses in their cones: all that slip go on slipping, but those of which friction would turn
-    /// the slip round, or that it would press down so that only a pull stops them; of these those slip again
-    /// that stick only by more than their cones hold. What sticks in `mode` sticks.
-    fn stop_in_cones(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &mut [f64],
-        held: &[usize],
-        mode: &Mode,
-    ) -> Result<Stopped, Breakdown> {
-        let before = v.to_vec();
-        // Each contact is told to stick at most once, and at most once not to.
-        let mut told = vec![Told::Nothing; held.len()];
-        loop {
-            v.copy_from_slice(&before);
-            let stopped = self.stop_in_modes(t, q, v, held, |frame, v, i| {
-                let [x, y] = frame.slip_velocity(i, v);
-                if let Told::Stick { .. } = told[i] {
-                    Slip::NONE
-                } else if self.is_closed(mode, held[i]) {
-                    self.functions().slip(mode, held[i])
-                } else if x.hypot(y) <= self.rate_tolerance {
-                    Slip::NONE
-                } else {
-                    Slip::near([x, y])
-                }
-            })?;
-            let mut changes = false;
-            for (i, told) in told.iter_mut().enumerate() {
-                let sticks = self.is_closed(mode, held[i])
-                    && self.functions().slip(mode, held[i]) == Slip::NONE;
-                if sticks || stopped.slip(i) <= self.rate_tolerance {
-                    continue;
-                }
-                let next = match *told {
-                    Told::Nothing if stopped.is_pulled(i, self.rate_tolerance) => {
-                        Told::Stick { beyond: NEARLY }
-                    }
-                    Told::Nothing if stopped.is_reversed(i) => Told::Stick { beyond: 1e-9 },
-                    Told::Stick { beyond } if stopped.is_beyond_cone(i, beyond) => Told::Slip,
-                    _ => continue,
-                };
-                (*told, changes) = (next, true);
-            }
-            if !changes {
-                return Ok(stopped);
-            }
-        }
     }
 
     /// Opens a closed contact whose force falls to zero too slowly for a release.

@@ -8,7 +8,6 @@ use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::dot;
-use crate::linalg::least_norm::{least_norm, least_norm_size, null_projector};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::friction::forces::Dependent;
@@ -26,66 +25,12 @@ pub(crate) const TOGETHER: f64 = 4.0;
 /// them count as zero: a slip that has come to rest must not be refused for the side that it is off to.
 const LEFT_OVER: f64 = 1e3;
 
-/// Part of a normal impulse that others can take, squared, above which it is shared.
-const SHARED: f64 = 1e-9;
-
 /// The Painlevé quantity by its value without friction, below which a step that cannot be made short enough
 /// ends at a jam.
 const JAMMED: f64 = 1e-2;
 
 /// Likewise, above which with the other sign friction presses a contact down that lets go: about zero it may part.
 const PRESSED: f64 = 1e-4;
-
-/// Contacts that were brought to rest; rows come normal ones first.
-pub(crate) struct Stopped {
-    /// Rates of the rows before.
-    pub(crate) before: Vec<f64>,
-    /// Rates of the rows after.
-    pub(crate) after: Vec<f64>,
-    /// Impulses of the rows.
-    pub(crate) impulses: Vec<f64>,
-    /// Static coefficients of friction of the contacts.
-    pub(crate) friction: Vec<f64>,
-    /// Change of the rate of each contact by an impulse of 1 along its normal; 0 where other normal impulses do the
-    /// same as those found.
-    lightness: Vec<f64>,
-}
-
-impl Stopped {
-    /// The entries along the tangents of a contact.
-    fn along<'a>(&self, rows: &'a [f64], i: usize) -> &'a [f64] {
-        let m = self.friction.len();
-        let k = (rows.len() / m.max(1)).saturating_sub(1);
-        &rows[m + i * k..m + (i + 1) * k]
-    }
-
-    /// The slip of a contact before.
-    pub(crate) fn slip(&self, i: usize) -> f64 {
-        size(self.along(&self.before, i))
-    }
-
-    /// True where friction has turned the slip of a contact round.
-    pub(crate) fn is_reversed(&self, i: usize) -> bool {
-        dot(self.along(&self.before, i), self.along(&self.after, i)) < 0.0
-    }
-
-    /// True where a contact that does not part is pulled: friction presses down what it is to stop (Painlevé). A pull
-    /// that changes its rate by less than `least` is rounding; of contacts that share loads none is known.
-    pub(crate) fn is_pulled(&self, i: usize, least: f64) -> bool {
-        let changes = self.impulses[i] * self.lightness[i];
-        self.before[i] < least && changes < -least
-    }
-
-    /// True where the impulse of a contact lies beyond its cone by more than this part of it.
-    pub(crate) fn is_beyond_cone(&self, i: usize, by: f64) -> bool {
-        let most = self.friction[i] * self.impulses[i].max(0.0);
-        size(self.along(&self.impulses, i)) > most * (1.0 + by)
-    }
-}
-
-fn size(along: &[f64]) -> f64 {
-    along.iter().fold(0.0, |size: f64, x| size.hypot(*x))
-}
 
 /// What follows an event.
 enum Next {
@@ -382,73 +327,6 @@ impl Model<'_> {
             impulse: [impulse(0), impulse(1), 0.0],
             tangents: 1,
             without_collision: true,
-        })
-    }
-
-    /// Stops contacts some of which rebound too low to be resolved: friction of those that slip goes with
-    /// the impulses that hold them.
-    fn hold_low(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &mut [f64],
-        contacts: &[usize],
-        sticks: impl Fn(usize) -> bool,
-    ) -> Result<Vec<f64>, Breakdown> {
-        self.stop_in_modes(t, q, v, contacts, |frame, v, i| {
-            if sticks(i) {
-                Slip::NONE
-            } else {
-                Slip::near(frame.slip_velocity(i, v))
-            }
-        })
-        .map(|stopped| stopped.impulses)
-    }
-
-    /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
-    /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
-    /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Of contacts that
-    /// depend on each other impulses are the least.
-    pub(crate) fn stop_in_modes(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &mut [f64],
-        contacts: &[usize],
-        of: impl Fn(&Frame<'_>, &[f64], usize) -> Slip,
-    ) -> Result<Stopped, Breakdown> {
-        with_zeros(Frame::size(self, contacts.len()), |scratch| {
-            let mut frame = Frame::new(self, State { t, q, v }, contacts, scratch)
-                .map_err(|trouble| explain(trouble, q, contacts))?;
-            let rows = 0..frame.r;
-            let before: Vec<f64> = rows.map(|i| dot(frame.row(i), v)).collect();
-            let mut mode = self.mode(&[]);
-            for (i, &j) in contacts.iter().enumerate() {
-                self.set_contacting(&mut mode, j, Some(of(&frame, v, i)));
-            }
-            self.stop(&mut frame, &mode, v);
-            let after: Vec<f64> = (0..frame.r).map(|i| dot(frame.row(i), v)).collect();
-            // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
-            let mut impulses: Vec<f64> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
-            let (m, r) = (contacts.len(), frame.r);
-            let mut lightness: Vec<f64> = (0..m).map(|i| frame.gram[i * r + i]).collect();
-            with_zeros(least_norm_size(r), |space| {
-                if least_norm(frame.gram, r, &mut impulses, space) < r {
-                    let mut free = vec![0.0; r * r];
-                    null_projector(frame.gram, r, &mut free, space);
-                    for (i, lightness) in lightness.iter_mut().enumerate() {
-                        *lightness *= f64::from(free[i * r + i] < SHARED);
-                    }
-                }
-            });
-            let friction = frame.stick.to_vec();
-            Ok(Stopped {
-                before,
-                after,
-                impulses,
-                friction,
-                lightness,
-            })
         })
     }
 

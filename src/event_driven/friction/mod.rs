@@ -8,10 +8,12 @@
 //! * `beginning`: slips that begin; `following`: the mode that follows an event; `mode_problem`: which
 //!   modes are consistent;
 //!   `many_contacts`: one of them in the plane, where too many contacts touch to try all;
-//!   `sharing`: whether the motion depends on how contacts share their load.
+//!   `sharing`: whether the motion depends on how contacts share their load; `stopping`: impulses that bring
+//!   contacts to rest.
 
 mod beginning;
 pub(crate) mod following;
 mod many_contacts;
 pub(crate) mod mode_problem;
 mod sharing;
+mod stopping;

@@ -1,0 +1,199 @@
+//! Impulses that bring contacts with friction to rest: in modes that are given, or within cones.
+
+use crate::Mode;
+use crate::event_driven::Model;
+use crate::event_driven::breakdown::{Breakdown, explain};
+use crate::linalg::dot;
+use crate::linalg::least_norm::{least_norm, least_norm_size, null_projector};
+use crate::linalg::scratch::with_zeros;
+use crate::mechanics::State;
+use crate::mechanics::friction::contact_function::Slip;
+use crate::mechanics::friction::frame::Frame;
+
+/// Part of a normal impulse that others can take, squared, above which it is shared.
+const SHARED: f64 = 1e-9;
+
+/// By up to this part more than its cone holds a contact sticks that only a pull would stop as it slips.
+const NEARLY: f64 = 1e-3;
+
+/// An order to a contact that is stopped.
+#[derive(Clone, Copy)]
+enum Told {
+    Nothing,
+    /// With an impulse beyond its cone by no more than a part of it.
+    Stick {
+        beyond: f64,
+    },
+    Slip,
+}
+
+/// Contacts that were brought to rest; rows come normal ones first.
+pub(crate) struct Stopped {
+    /// Rates of the rows before.
+    pub(crate) before: Vec<f64>,
+    /// Rates of the rows after.
+    pub(crate) after: Vec<f64>,
+    /// Impulses of the rows.
+    pub(crate) impulses: Vec<f64>,
+    /// Static coefficients of friction of the contacts.
+    pub(crate) friction: Vec<f64>,
+    /// Change of the rate of each contact by an impulse of 1 along its normal; 0 where other normal impulses do the
+    /// same as those found.
+    lightness: Vec<f64>,
+}
+
+impl Stopped {
+    /// The entries along the tangents of a contact.
+    fn along<'a>(&self, rows: &'a [f64], i: usize) -> &'a [f64] {
+        let m = self.friction.len();
+        let k = (rows.len() / m.max(1)).saturating_sub(1);
+        &rows[m + i * k..m + (i + 1) * k]
+    }
+
+    /// The slip of a contact before.
+    pub(crate) fn slip(&self, i: usize) -> f64 {
+        size(self.along(&self.before, i))
+    }
+
+    /// True where friction has turned the slip of a contact round.
+    pub(crate) fn is_reversed(&self, i: usize) -> bool {
+        dot(self.along(&self.before, i), self.along(&self.after, i)) < 0.0
+    }
+
+    /// True where a contact that does not part is pulled: friction presses down what it is to stop (Painlevé). A pull
+    /// that changes its rate by less than `least` is rounding; of contacts that share loads none is known.
+    pub(crate) fn is_pulled(&self, i: usize, least: f64) -> bool {
+        let changes = self.impulses[i] * self.lightness[i];
+        self.before[i] < least && changes < -least
+    }
+
+    /// True where the impulse of a contact lies beyond its cone by more than this part of it.
+    pub(crate) fn is_beyond_cone(&self, i: usize, by: f64) -> bool {
+        let most = self.friction[i] * self.impulses[i].max(0.0);
+        size(self.along(&self.impulses, i)) > most * (1.0 + by)
+    }
+}
+
+fn size(along: &[f64]) -> f64 {
+    along.iter().fold(0.0, |size: f64, x| size.hypot(*x))
+}
+
+impl Model<'_> {
+    /// Stops contacts some of which rebound too low to be resolved: friction of those that slip goes with
+    /// the impulses that hold them.
+    pub(super) fn hold_low(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        contacts: &[usize],
+        sticks: impl Fn(usize) -> bool,
+    ) -> Result<Vec<f64>, Breakdown> {
+        self.stop_in_modes(t, q, v, contacts, |frame, v, i| {
+            if sticks(i) {
+                Slip::NONE
+            } else {
+                Slip::near(frame.slip_velocity(i, v))
+            }
+        })
+        .map(|stopped| stopped.impulses)
+    }
+
+    /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
+    /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
+    /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Of contacts that
+    /// depend on each other impulses are the least.
+    pub(crate) fn stop_in_modes(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        contacts: &[usize],
+        of: impl Fn(&Frame<'_>, &[f64], usize) -> Slip,
+    ) -> Result<Stopped, Breakdown> {
+        with_zeros(Frame::size(self, contacts.len()), |scratch| {
+            let mut frame = Frame::new(self, State { t, q, v }, contacts, scratch)
+                .map_err(|trouble| explain(trouble, q, contacts))?;
+            let rows = 0..frame.r;
+            let before: Vec<f64> = rows.map(|i| dot(frame.row(i), v)).collect();
+            let mut mode = self.mode(&[]);
+            for (i, &j) in contacts.iter().enumerate() {
+                self.set_contacting(&mut mode, j, Some(of(&frame, v, i)));
+            }
+            self.stop(&mut frame, &mode, v);
+            let after: Vec<f64> = (0..frame.r).map(|i| dot(frame.row(i), v)).collect();
+            // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
+            let mut impulses: Vec<f64> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
+            let (m, r) = (contacts.len(), frame.r);
+            let mut lightness: Vec<f64> = (0..m).map(|i| frame.gram[i * r + i]).collect();
+            with_zeros(least_norm_size(r), |space| {
+                if least_norm(frame.gram, r, &mut impulses, space) < r {
+                    let mut free = vec![0.0; r * r];
+                    null_projector(frame.gram, r, &mut free, space);
+                    for (i, lightness) in lightness.iter_mut().enumerate() {
+                        *lightness *= f64::from(free[i * r + i] < SHARED);
+                    }
+                }
+            });
+            let friction = frame.stick.to_vec();
+            Ok(Stopped {
+                before,
+                after,
+                impulses,
+                friction,
+                lightness,
+            })
+        })
+    }
+
+    /// Stops contacts by impulses in their cones: all that slip go on slipping, but those of which friction would turn
+    /// the slip round, or that it would press down so that only a pull stops them; of these those slip again
+    /// that stick only by more than their cones hold. What sticks in `mode` sticks.
+    pub(crate) fn stop_in_cones(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &mut [f64],
+        held: &[usize],
+        mode: &Mode,
+    ) -> Result<Stopped, Breakdown> {
+        let before = v.to_vec();
+        // Each contact is told to stick at most once, and at most once not to.
+        let mut told = vec![Told::Nothing; held.len()];
+        loop {
+            v.copy_from_slice(&before);
+            let stopped = self.stop_in_modes(t, q, v, held, |frame, v, i| {
+                let [x, y] = frame.slip_velocity(i, v);
+                if let Told::Stick { .. } = told[i] {
+                    Slip::NONE
+                } else if self.is_closed(mode, held[i]) {
+                    self.functions().slip(mode, held[i])
+                } else if x.hypot(y) <= self.rate_tolerance {
+                    Slip::NONE
+                } else {
+                    Slip::near([x, y])
+                }
+            })?;
+            let mut changes = false;
+            for (i, told) in told.iter_mut().enumerate() {
+                let sticks = self.is_closed(mode, held[i])
+                    && self.functions().slip(mode, held[i]) == Slip::NONE;
+                if sticks || stopped.slip(i) <= self.rate_tolerance {
+                    continue;
+                }
+                let next = match *told {
+                    Told::Nothing if stopped.is_pulled(i, self.rate_tolerance) => {
+                        Told::Stick { beyond: NEARLY }
+                    }
+                    Told::Nothing if stopped.is_reversed(i) => Told::Stick { beyond: 1e-9 },
+                    Told::Stick { beyond } if stopped.is_beyond_cone(i, beyond) => Told::Slip,
+                    _ => continue,
+                };
+                (*told, changes) = (next, true);
+            }
+            if !changes {
+                return Ok(stopped);
+            }
+        }
+    }
+}
