@@ -173,7 +173,8 @@ fn what_is_thrown_to_and_fro_comes_to_rest_on_both() {
     let cases = if cfg!(debug_assertions) { 150 } else { 3000 };
     for friction in [0.0, 0.3] {
         let (mut compared, mut absorbed) = (0, 0);
-        for seed in 0..cases {
+        // With friction the last one was struck by both contacts at once.
+        for seed in (0..cases).chain([759]) {
             let Some((run, off, spread)) = off(friction, seed) else {
                 continue;
             };
