@@ -4,11 +4,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use super::absorption::Zeno;
 use super::breakdown::Breakdown;
 use super::drive::{Drive, Progress};
 use super::recorder::{Lasting, LoggedPath, Memory};
 use super::recovery::Place;
-use super::recovery::Zeno;
 use super::watching::grazing::{Grazing, Seen, Watcher};
 use crate::derivative::{Derivative, Followed};
 use crate::hybrid::Integration;

@@ -85,12 +85,13 @@
 
 // Inside. The hybrid system that the core integrates: `motion` (closed contacts, and the way back to them), `guards`.
 // Events: `event` (what happens at one, and at the start), `impact`, `settling` (which contacts are closed after it),
-// `impact_derivative`. The driver: `driver`, `drive` (its loop), `recovery` (between two parts of the core),
+// `impact_derivative`. The driver: `driver`, `drive` (its loop), `recovery` and `absorption` (between two parts of the core),
 // `recorder` (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is compiled
 // once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close at once), `friction` (the
 // mode that follows with friction), `time` (accumulations and their bounds; time as a state, Halm & Posa, section 4),
 // `watching` (motions that no run goes on from).
 
+mod absorption;
 mod breakdown;
 mod decoupling;
 mod drive;
@@ -110,11 +111,11 @@ mod watching;
 
 pub(crate) use crate::mechanics::contact_model::Model;
 pub use crate::record::{ContactEvent, ContactEventKind, Phase};
+pub use absorption::Zeno;
 pub use breakdown::Breakdown;
 pub use decoupling::{ContinuityClass, DecouplingReport, InertialCoupling, OrderOutcome};
 pub use driver::EventDriven;
 pub use event::SettledStart;
 pub use motion::Multipliers;
-pub use recovery::Zeno;
 pub use time::arclength::Arclength;
 pub use watching::grazing::Grazing;
