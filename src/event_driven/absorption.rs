@@ -1,17 +1,54 @@
 //! Accumulations of impacts that are absorbed: a run goes on from their limit with the contacts closed.
 
 use super::breakdown::Breakdown;
+use super::impact::Event;
 use super::recovery::{Bounds, Place, add};
 use super::time::accumulation::Accumulation;
 use crate::event_driven::Model;
+use crate::impact::Occasion;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
-use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{
     EventFunction, Flow, InputError, Integrator, Mode, Run, Start, Statistics, Status, Stop,
 };
+
+/// Impacts that contacts may have in turn before an accumulation.
+const MOST_TURNS: usize = 1000;
+
+/// Rates of gaps are followed in turn until they have fallen to this part of the first.
+const SETTLED: f64 = 1e-6;
+
+/// Rates up to so many times what counts as zero are left by impacts in turn that end.
+const LEFT: f64 = 100.0;
+
+/// Impacts in turn, summed up.
+#[derive(Default)]
+struct InTurn {
+    /// Of each contact of the model, along its normal; then along its tangents, contact by contact.
+    impulses: Vec<f64>,
+    /// Of the velocities.
+    change: Vec<f64>,
+    /// They have brought the contacts to rest: rates that are left, and those that are gathered in a flight up to the
+    /// limit, count as zero.
+    rests: bool,
+}
+
+impl InTurn {
+    /// Adds the impulses of an impact, ordered alike.
+    fn add(&mut self, touching: &[usize], impulses: &[f64], tangents: usize) {
+        let (n, m) = (self.impulses.len() / (1 + tangents), touching.len());
+        let of = |place: usize| impulses.get(place).unwrap_or(&0.0);
+        for (i, &j) in touching.iter().enumerate() {
+            self.impulses[j] += of(i);
+            for a in 0..tangents {
+                self.impulses[n + j * tangents + a] += of(m + i * tangents + a);
+            }
+        }
+    }
+}
 
 impl Model<'_> {
     /// Moves the state to the time of an accumulation with its contacts left out, unless another
@@ -77,33 +114,133 @@ impl Model<'_> {
     ) -> Result<(Option<ContactEvent>, Statistics), Breakdown> {
         let (kind, from) = (ContactEventKind::ZenoAbsorbed, place.clone());
         let (mut held, mut cost) = (place.clone(), Statistics::default());
+        let mut in_turn = InTurn::default();
         if !found.is_near {
-            self.close(&found.contacts, kind, &mut held)?;
+            self.close(&found.contacts, kind, f64::INFINITY, &mut held)?;
             cost = self.fly_to(found, tf, &mut held, bounds)?;
-        } else if self.row_tangents() == 1 {
-            self.stop_slips_before(found.t, place);
+        } else {
+            if self.row_tangents() == 1 {
+                self.stop_slips_before(found.t, place);
+            }
+            // Without friction the sum of the impulses to come is that of a single impact.
+            let all = [&self.closed(&place.mode)[..], &found.contacts].concat();
+            if self.any_friction(&all) {
+                in_turn = self.strike_in_turn(found, place)?;
+            }
         }
         cost = add(cost, self.fly_to(found, tf, place, bounds)?);
         if !found.is_near {
             let nq = self.system().coordinates();
             place.state[..nq].copy_from_slice(&held.state[..nq]);
         }
+        // What still slips at the end of its impacts slips on, but for speeds as low as those of the gaps.
+        let mut fast = f64::INFINITY;
+        if in_turn.rests {
+            let rates = self.approach(&mut ContactsAt::default(), &place.state, &found.contacts);
+            fast = LEFT * rates.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
+        }
         let arrives = found.is_near || held.t.min(place.t) >= found.t;
         let mut event = None;
         if arrives {
-            let mut absorbed = self.close(&found.contacts, kind, place)?;
+            let mut absorbed = self.close(&found.contacts, kind, fast, place)?;
             absorbed.remarks.push(found.remark());
-            // With the slips that were stopped.
+            // With what was stopped and struck on the way.
             (self.functions()).note_changes(&mut absorbed, &from.mode, &place.mode);
+            let was_open = |j: &usize| !self.is_closed(&from.mode, *j);
+            absorbed.activated = found.contacts.iter().copied().filter(was_open).collect();
+            absorbed.mode_before = self.closed(&from.mode);
             let stays = |&j: &usize| self.is_closed(&place.mode, j);
             let rests = found.is_near || found.contacts.iter().all(stays);
-            let holds = rests && !self.pulls_back(found, &absorbed)?;
-            event = holds.then_some(absorbed);
+            self.tell_turns(&in_turn, &mut absorbed);
+            event = rests.then_some(absorbed);
         }
         if event.is_none() {
             *place = from;
         }
         Ok((event, cost))
+    }
+
+    /// Lets the contacts of an accumulation strike in turn, each by the law of the model, at one configuration, as long as
+    /// their gaps close within the time that is left by their rates alone. How a body comes to rest that is
+    /// thrown to and fro depends on how it slips from impact to impact, and not on their sum alone. At most
+    /// [`MOST_TURNS`]; what moves then stops at once.
+    fn strike_in_turn(&self, found: &Accumulation, place: &mut Place) -> Result<InTurn, Breakdown> {
+        let (contacts, system) = (&found.contacts, self.system());
+        let (q, v) = self.parts(&place.state);
+        let gap = |&j: &usize| system.gap(j, q).max(0.0);
+        let mut gaps: Vec<f64> = contacts.iter().map(gap).collect();
+        let mut in_turn = InTurn {
+            impulses: vec![0.0; (1 + self.row_tangents()) * system.contacts()],
+            change: v.iter().map(|v| -v).collect(),
+            rests: false,
+        };
+        // What rebounds too low to be resolved stays open meanwhile, or slips would be stopped with it.
+        let any_closed = !self.closed(&place.mode).is_empty();
+        let (mut at, mut least) = (ContactsAt::default(), self.rate_tolerance);
+        let mut time_left = found.t + found.bound - place.t;
+        for number in 1..=MOST_TURNS {
+            let rates = self.approach(&mut at, &place.state, contacts);
+            if number == 1 {
+                let fastest = rates.iter().fold(0.0, |most: f64, u| most.max(-u));
+                least = least.max(SETTLED * fastest);
+            }
+            let time = |i: usize| match self.is_closed(&place.mode, contacts[i]) {
+                false if rates[i] < -least => gaps[i] / -rates[i],
+                _ => f64::INFINITY,
+            };
+            let times: Vec<f64> = (0..contacts.len()).map(time).collect();
+            let first = times.iter().copied().fold(f64::INFINITY, f64::min);
+            if !first.is_finite() || first > time_left {
+                let is_slow = |rate: &f64| rate.abs() <= LEFT * least;
+                in_turn.rests = number > 1 && rates.iter().all(is_slow);
+                break;
+            }
+            time_left -= first;
+            for (gap, rate) in gaps.iter_mut().zip(&rates) {
+                *gap = (*gap + rate * first).max(0.0);
+            }
+            // Within the resolution of time they strike together.
+            let resolved = first + f64::EPSILON * place.t.abs();
+            let strikes = |j: usize| {
+                let mut each = contacts.iter().zip(&times);
+                each.any(|(&k, time)| k == j && *time <= resolved)
+            };
+            let takes_part = |&j: &usize| self.is_closed(&place.mode, j) || strikes(j);
+            let touching: Vec<usize> = (0..system.contacts()).filter(takes_part).collect();
+            let new = touching.iter().map(|&j| strikes(j)).collect();
+            let mut impact = Event::of(&touching, new, at);
+            let (t, state, mode) = (place.t, &mut place.state, &mut place.mode);
+            self.apply_impact(Occasion { t, number }, state, &mut impact)?;
+            if any_closed {
+                self.update_contacts(t, state, &mut impact.settling(), mode)?;
+            }
+            in_turn.add(&touching, impact.impulses(), self.row_tangents());
+            at = impact.at;
+        }
+        let (_, v) = self.parts(&place.state);
+        for (change, v) in in_turn.change.iter_mut().zip(v) {
+            *change += v;
+        }
+        Ok(in_turn)
+    }
+
+    /// Adds impacts in turn to the entry of the accumulation that they belong to.
+    fn tell_turns(&self, in_turn: &InTurn, entry: &mut ContactEvent) {
+        let (_, v) = self.parts_mut(&mut entry.state_before);
+        for (v, change) in v.iter_mut().zip(&in_turn.change) {
+            *v -= change;
+        }
+        let (n, m) = (self.system().contacts(), entry.contacts.len());
+        let k = (entry.impulses.len() / m.max(1)).saturating_sub(1);
+        for (i, &j) in entry.contacts.iter().enumerate() {
+            entry.impulses[i] += in_turn.impulses.get(j).unwrap_or(&0.0);
+            let along = in_turn.impulses.iter().skip(n + j * k).take(k);
+            for (to, p) in entry.impulses[m + i * k..].iter_mut().zip(along) {
+                *to += p;
+            }
+        }
+        let at = &mut ContactsAt::default();
+        entry.approach = self.approach(at, &entry.state_before, &entry.contacts);
     }
 
     /// Lets slips come to rest at once that friction stops before a time so near that nothing before it matters. A
@@ -128,26 +265,6 @@ impl Model<'_> {
         if !stopped.is_empty() {
             self.hold_in_mode(&mut place.state, &place.mode);
         }
-    }
-
-    /// True where the impulse of an accumulation pulls one of its contacts back that parts. It stands for the sum of
-    /// those to come, of which none pulls: such a contact is not at its last impacts. Of contacts that depend on
-    /// each other no share is known, and none is said to pull.
-    fn pulls_back(&self, found: &Accumulation, event: &ContactEvent) -> Result<bool, Breakdown> {
-        let is_pulled = |i: usize| {
-            event.impulses[i] < 0.0
-                && event.approach[i] > self.rate_tolerance
-                && found.contacts.contains(&event.contacts[i])
-        };
-        if !(0..event.contacts.len()).any(is_pulled) {
-            return Ok(false);
-        }
-        let (q, _) = self.parts(&event.state_after);
-        let (at, contacts) = (&mut ContactsAt::default(), &found.contacts);
-        self.in_frame(at, q, contacts, |frame| {
-            let mut shares = vec![0.0; contacts.len()];
-            frame.solve_gram(&mut shares, Redundant::LeastSquares) == Ok(true)
-        })
     }
 }
 

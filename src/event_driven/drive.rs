@@ -453,7 +453,7 @@ impl Drive<'_> {
             _ => return Err(reason.error(place.t)),
         };
         model
-            .close(&[contact], ContactEventKind::Touch, place)
+            .close(&[contact], ContactEventKind::Touch, f64::INFINITY, place)
             .map(Ruling::of)
     }
 
@@ -463,7 +463,9 @@ impl Drive<'_> {
         match self.zeno {
             Zeno::Absorb if !contacts.is_empty() => {
                 let kind = ContactEventKind::ZenoAbsorbed;
-                self.model.close(&contacts, kind, place).map(Ruling::of)
+                self.model
+                    .close(&contacts, kind, f64::INFINITY, place)
+                    .map(Ruling::of)
             }
             Zeno::StopAt => Ok(Ruling::End),
             _ => Err(error),

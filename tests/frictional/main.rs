@@ -85,6 +85,7 @@ mod steps_in_space;
 mod stick_slip;
 mod symmetries_of_blocks;
 mod three_contacts;
+mod thrown_against_a_stop;
 mod tipping_box;
 
 mod touch_sensors;

@@ -290,3 +290,33 @@ fn accumulations_are_nothing_to_bodies_far_away() {
         );
     }
 }
+
+/// The block comes to rest after the last impact that the first ball is seen to have.
+#[test]
+fn a_slip_that_stops_just_before_an_accumulation_does_not_turn_round() {
+    let bodies = Apart {
+        restitution: [0.5, 0.9, 0.0],
+        friction: 0.3,
+    };
+    let height = 0.5 * GRAVITY * 0.1 * 0.1;
+    let accumulation = 0.1 * 1.5 / 0.5;
+    let mut driver = EventDriven::new(ContactModel::new(bodies)).unwrap();
+    driver = driver.rtol(1e-10).atol(1e-12).zeno(Zeno::Absorb);
+    for before in [1e-7, 2e-7, 4e-7] {
+        let speed = bodies.friction * GRAVITY * (accumulation - before);
+        let (q, v) = (
+            [height, 10.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, speed],
+        );
+        let start = Start::at(0.0).q(&q).v(&v);
+        let run = driver.integrate(&start, 0.5).unwrap();
+        assert_eq!(*run.status(), Status::ReachedEnd, "{before}");
+        let mut slips = run.events().iter().map(|event| event.state_after[11]);
+        assert!(slips.all(|slip| slip >= 0.0), "{before}");
+        let slid = speed * speed / (2.0 * bodies.friction * GRAVITY);
+        // The slip of less than two microseconds is stopped early.
+        let early = 0.5 * bodies.friction * GRAVITY * 2e-6 * 2e-6;
+        assert!((run.state()[5] - slid).abs() < early, "{before}");
+        assert_eq!(run.state()[11], 0.0, "{before}");
+    }
+}

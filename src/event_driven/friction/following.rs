@@ -188,23 +188,11 @@ impl Model<'_> {
         }
         let mut next = match self.next_mode(choice, state, &found) {
             Err(ambiguous @ Breakdown::AmbiguousMode { .. }) => {
-                let parts = self.let_go_at_their_cones(t, state, &mut found)?;
-                let next = if parts.is_empty() {
-                    None
-                } else {
-                    self.next_mode(choice, state, &found)?
-                };
-                let next = next.ok_or_else(|| ambiguous.clone())?;
-                let mut after = mode.clone();
-                for &j in contacts {
-                    let slip = next.slips.get(j).copied().flatten();
-                    self.set_contacting(&mut after, j, slip);
-                }
-                let at = &mut ContactsAt::default();
-                if self.close_at_once(t, state, &parts, &after, at)? {
+                if !self.let_go_at_their_cones(t, state, &mut found)? {
                     return Err(ambiguous);
                 }
-                Some(next)
+                let next = self.next_mode(choice, state, &found)?;
+                Some(next.ok_or(ambiguous)?)
             }
             next => next?,
         };
@@ -233,7 +221,7 @@ impl Model<'_> {
         })
     }
 
-    /// Lets contacts go that have left their cones at rest and that friction would press down as they slip; gives them.
+    /// Lets contacts go that have left their cones at rest and that friction would press down as they slip; false for none.
     /// At the border of the cone such a slip seems to be consistent too, `a_t = 0`; beyond it `a_t` has the sign
     /// of the Painlevé quantity `G_nn − μ σ G_nt`, against the slip.
     #[cold]
@@ -242,21 +230,17 @@ impl Model<'_> {
         t: f64,
         state: &[f64],
         found: &mut Candidates,
-    ) -> Result<Vec<usize>, Breakdown> {
-        let mut pressed = self.pressed_down(t, state, found, 0.0)?;
-        let is_at_rest = |slip: &[f64; 2]| slip.iter().all(|part| *part == 0.0);
-        pressed.retain(|j| {
-            let place = found.contacts.iter().position(|k| k == j);
-            place.is_some_and(|i| {
-                let known = &mut found.known[i];
-                let goes = known.slip != 0 && is_at_rest(&found.slips[i]);
-                if goes {
-                    (known.slip, known.normal) = (0, 1);
-                }
-                goes
-            })
-        });
-        Ok(pressed)
+    ) -> Result<bool, Breakdown> {
+        let pressed = self.pressed_down(t, state, found, 0.0)?;
+        let mut any = false;
+        let each = found.contacts.iter().zip(&found.slips);
+        for ((j, slip), known) in each.zip(&mut found.known) {
+            let is_at_rest = slip.iter().all(|part| *part == 0.0);
+            if known.slip != 0 && is_at_rest && pressed.contains(j) {
+                (known.slip, known.normal, any) = (0, 1, true);
+            }
+        }
+        Ok(any)
     }
 
     /// True where a force has fallen through zero of a contact that presses itself down while it slides: without the force

@@ -148,13 +148,14 @@ impl Model<'_> {
 
     /// Stops contacts by impulses in their cones: all that slip go on slipping, but those of which friction would turn
     /// the slip round, or that it would press down so that only a pull stops them; of these those slip again
-    /// that stick only by more than their cones hold. What sticks in `mode` sticks.
+    /// that stick only by more than their cones hold. What sticks in `mode` sticks; slips above `fast` no pull stops.
     pub(crate) fn stop_in_cones(
         &self,
         t: f64,
         q: &[f64],
         v: &mut [f64],
         held: &[usize],
+        fast: f64,
         mode: &Mode,
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
@@ -182,7 +183,9 @@ impl Model<'_> {
                     continue;
                 }
                 let next = match *told {
-                    Told::Nothing if stopped.is_pulled(i, self.rate_tolerance) => {
+                    Told::Nothing
+                        if stopped.slip(i) <= fast && stopped.is_pulled(i, self.rate_tolerance) =>
+                    {
                         Told::Stick { beyond: NEARLY }
                     }
                     Told::Nothing if stopped.is_reversed(i) => Told::Stick { beyond: 1e-9 },
