@@ -7,6 +7,8 @@ use saltation::bodies::{Body, Scene, Shape};
 use saltation::compliant::{Softness, Solver};
 use saltation::{Compliant, Start};
 
+use crate::random::SplitMix64;
+
 const G: f64 = 9.81;
 const RADIUS: f64 = 0.1;
 /// Moment of inertia of a ball of 1 kg.
@@ -376,5 +378,42 @@ fn derivatives_are_those_of_differences_where_balls_slide_spin_stick_and_bounce(
     ] {
         let off = mismatch(on_plane(body, 0.1), 0.2);
         assert!(off < 1e-6, "{name}: {off:e}");
+    }
+}
+
+/// A ball that is thrown at the floor, in the step in which it strikes: loads come to rest at those of the solution.
+#[test]
+fn the_loads_of_a_ball_that_strikes_are_those_of_the_solution() {
+    let cases = if cfg!(debug_assertions) {
+        3000
+    } else {
+        400_000
+    };
+    // Those at the end stick with the loads in the middle between two sets, as with the greater ones.
+    for seed in (0..cases).chain([108_731, 248_920, 348_104]) {
+        let mut draw = SplitMix64(seed);
+        let mut between = |least, most| draw.between(least, most);
+        let radius = between(0.05, 0.15);
+        let mut scene = Scene::new();
+        scene
+            .add(Body::fixed(Shape::plane()).friction(0.6))
+            .unwrap();
+        let ball = Body::new(Shape::sphere(radius).unwrap()).friction(between(0.1, 1.0));
+        let ball = ball
+            .rolling_friction(between(0.0, 0.02))
+            .spinning_friction(between(0.0, 0.02));
+        scene.add(ball).unwrap();
+        let (mut q, mut v) = scene.start();
+        q[2] = radius + between(-0.001, 0.01);
+        for (i, v) in v.iter_mut().enumerate() {
+            let most = if i < 3 { 20.0 } else { 8.0 };
+            *v = between(-most, most);
+        }
+        v[5] -= 6.0;
+        let mut driver = Compliant::new(scene).unwrap().time_step(0.005);
+        driver.start(&Start::at(0.0).q(&q).v(&v)).unwrap();
+        driver.step().unwrap();
+        let error = driver.solution().friction_error();
+        assert!(error < 1e-6, "{seed}: {error:e}");
     }
 }

@@ -111,7 +111,7 @@ impl IslandSolver {
                 stand.is_settled = false;
             }
             // Line 2: the test of convergence (26).
-            let (loads, residual, scale) = self.balance(settings, &mut stand);
+            let (mut loads, residual, scale) = self.balance(settings, &mut stand);
             self.report.state(self.iterate.cost, residual, scale);
             if settings.history {
                 self.report.costs.push(self.iterate.cost);
@@ -161,7 +161,12 @@ impl IslandSolver {
                     self.end(settings, Convergence::Cost);
                     return Ok(());
                 }
-                Outcome::NotThere | Outcome::LeadsUp => self.step_convex(settings),
+                Outcome::NotThere => self.step_convex(settings),
+                Outcome::LeadsUp => {
+                    // A step that changes nothing with the loads in the middle says nothing of those of its own.
+                    loads = Loads::Held;
+                    self.step_convex(settings)
+                }
             };
             if length.is_none() && loads != Loads::Held {
                 self.end(settings, Convergence::Cost);
