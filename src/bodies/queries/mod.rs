@@ -245,7 +245,8 @@ impl Query<'_> {
     }
 
     /// The first hit of each ray, in their order: none where nothing is up to its length.
-    /// A ray that starts inside a body hits it at once, at the distance 0.
+    /// A ray that starts inside a body hits it at once, at the distance 0; inside of several, the one with the lowest
+    /// number.
     ///
     /// # Errors
     /// [`InputError::NotFinite`], [`InputError::BadSetting`] for rays that make no sense (the entry is

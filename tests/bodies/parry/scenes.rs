@@ -6,10 +6,11 @@ use saltation::bodies::parry::utils::Array2;
 use saltation::bodies::{Body, ManifoldPoint, Pose, QueryMemory, Ray, Scene, Shape};
 use saltation::compliant::CompliantFailure;
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
-use saltation::nalgebra::DMatrix;
+use saltation::nalgebra::{DMatrix, UnitQuaternion, Vector3};
 use saltation::{Compliant, InputError, Start};
 
 use super::{box_mesh, check_all, corners, parry, points};
+use crate::random::SplitMix64;
 
 /// A frustum with many sides, as a hull: on its foot.
 fn frustum(sides: usize, rounded: f64) -> Shape {
@@ -374,4 +375,72 @@ fn queries_see_shapes_of_parry() {
     let query = scene.query(&q, &mut memory).unwrap();
     query.overlaps(1, &mut bodies).unwrap();
     assert_eq!(bodies, [0, 3]);
+}
+
+/// The first of these triangles on a line, by the volumes of three tetrahedra.
+fn first_met(triangles: &[[Vector3<f64>; 3]], origin: Vector3<f64>, along: Vector3<f64>) -> f64 {
+    let met = |corners: &[Vector3<f64>; 3]| {
+        let from = corners.map(|corner| corner - origin);
+        let volume = |i: usize, j: usize| along.dot(&from[i].cross(&from[j]));
+        let parts = [volume(1, 2), volume(2, 0), volume(0, 1)];
+        let sum: f64 = parts.iter().sum();
+        let is_inside = sum != 0.0 && parts.iter().all(|part| part * sum >= 0.0);
+        let weighted = from.iter().zip(parts).map(|(x, part)| x * (part / sum));
+        let at = weighted.sum::<Vector3<f64>>().dot(&along);
+        if is_inside && at >= 0.0 {
+            at
+        } else {
+            f64::INFINITY
+        }
+    };
+    triangles.iter().map(met).fold(f64::INFINITY, f64::min)
+}
+
+/// Rays from all sides meet a height field of any extents where they meet the first of its triangles.
+#[test]
+fn no_ray_passes_through_a_height_field() {
+    let mut draw = SplitMix64(3);
+    for _ in 0..40 {
+        let mut between = |least, most| draw.between(least, most);
+        let [rows, columns] = [0; 2].map(|_: i32| between(3.0, 12.0) as usize);
+        let heights = (0..rows * columns).map(|_| between(-0.1, 0.1)).collect();
+        let extents = DVec3::new(between(0.5, 3.0), 1.0, between(0.5, 3.0));
+        let field = SharedShape::heightfield(Array2::new(rows, columns, heights), extents);
+        let of = |corner: DVec3| Vector3::from(corner.to_array());
+        let triangles = field.as_heightfield().unwrap().triangles();
+        let triangles: Vec<_> = triangles.map(|t| [of(t.a), of(t.b), of(t.c)]).collect();
+        let turn = UnitQuaternion::from_euler_angles(between(-3.0, 3.0), between(-1.0, 1.0), 0.4);
+        let place = Vector3::new(0.3, -0.2, 0.5);
+        let mut scene = Scene::new();
+        let [x, y, z, w] = turn.coords.into();
+        let ground = Body::fixed(parry(field)).orientation([w, x, y, z]);
+        scene.add(ground.position(place.into())).unwrap();
+        let (q, _) = scene.start();
+        let mut memory = QueryMemory::new();
+        let (mut rays, mut expected) = (Vec::new(), Vec::new());
+        for _ in 0..50 {
+            let mut within = |part: f64, height: f64| {
+                let half = [0.5 * extents.x * part, height, 0.5 * extents.z * part];
+                Vector3::from(half.map(|most| between(-most, most)))
+            };
+            let (origin, towards) = (within(4.0, 0.3), within(0.9, 0.0));
+            let along = (towards - origin).normalize();
+            let [from, to] = [turn * origin + place, turn * along];
+            rays.push(Ray::new(from.into(), to.into()));
+            expected.push(first_met(&triangles, origin, along));
+        }
+        let mut hits = Vec::new();
+        scene
+            .query(&q, &mut memory)
+            .unwrap()
+            .cast(&rays, &mut hits)
+            .unwrap();
+        for (hit, expected) in hits.iter().zip(expected) {
+            let distance = hit.as_ref().map_or(f64::INFINITY, |hit| hit.distance);
+            assert!(
+                distance == expected || (distance - expected).abs() < 1e-9,
+                "{hit:?} {expected}"
+            );
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! Distances and rays of shapes of parry.
 
 use nalgebra::Vector3;
+use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use parry3d_f64::glamx::DVec3;
 use parry3d_f64::math::Pose as ParryPose;
-use parry3d_f64::query::{Ray as ParryRay, contact};
-use parry3d_f64::shape::{Shape as ParryShape, TypedShape};
+use parry3d_f64::query::{Ray as ParryRay, RayCast, RayIntersection, contact};
+use parry3d_f64::shape::{HeightField, Shape as ParryShape, TypedShape};
 
 use super::super::{Hit, ManifoldPoint, PlacedShape, RayLine};
 use super::{InOwnAxes, of_parry, vector};
@@ -13,6 +14,9 @@ use crate::{InputError, validate};
 
 /// How far one of two overlapping shapes is moved, beside the smaller, to see whether the answer stands.
 const ASIDE: f64 = 1e-6;
+
+/// Rounding of places, in units of a shape's size.
+const ROUNDING: f64 = 1e-12;
 
 /// No axis or edge of a body is likely to lie along this.
 const SKEW: [f64; 3] = [0.5377, 0.6971, 0.4742];
@@ -142,8 +146,12 @@ pub(in crate::bodies::narrow_phase) fn cast(
     let of = InOwnAxes::new(placed);
     let array = |v: Vector3<f64>| DVec3::from_array(v.into());
     let ray = ParryRay::new(array(line.origin), array(line.direction));
+    let most = most.min(f64::MAX);
     let found = of_parry(of.shape, of.shape, |shape, _| {
-        shape.cast_ray_and_get_normal(&of.axes, &ray, most.min(f64::MAX), true)
+        match shape.as_heightfield() {
+            Some(field) => cast_at_field(field, &of.axes, &ray, most),
+            None => shape.cast_ray_and_get_normal(&of.axes, &ray, most, true),
+        }
     })?;
     let Some(found) = found else {
         return Ok(None);
@@ -155,4 +163,40 @@ pub(in crate::bodies::narrow_phase) fn cast(
         distance: found.time_of_impact,
         normal,
     }))
+}
+
+/// Where a ray meets a height field: piece by piece of about a cell, at the triangles around each. (Parry's own walk over
+/// the cells misses some.)
+fn cast_at_field(
+    field: &HeightField,
+    axes: &ParryPose,
+    ray: &ParryRay,
+    most: f64,
+) -> Option<RayIntersection> {
+    let ray = ray.inverse_transform_by(axes);
+    let all = field.local_aabb();
+    let margin = ROUNDING * (all.half_extents().length() + ray.origin.length());
+    let (first, last) = all.loosened(margin).clip_ray_parameters(&ray)?;
+    let (first, last) = (first.max(0.0), last.min(most));
+    let pieces = field.nrows() + field.ncols();
+    let place = |piece: usize| first + (last - first) * piece as f64 / pieces as f64;
+    let mut found: Option<RayIntersection> = None;
+    for piece in 0..pieces {
+        let ends = [place(piece), place(piece + 1)].map(|along| ray.point_at(along));
+        let around = Aabb::new(ends[0].min(ends[1]), ends[0].max(ends[1])).loosened(margin);
+        field.map_elements_in_local_aabb(&around, &mut |_, triangle| {
+            let nearest = found.map_or(most, |hit| hit.time_of_impact);
+            if let Some(hit) = triangle.cast_local_ray_and_get_normal(&ray, nearest, true) {
+                found = Some(hit);
+            }
+        });
+        if found.is_some_and(|hit| hit.time_of_impact <= place(piece + 1)) {
+            break;
+        }
+    }
+    let turned = |hit: RayIntersection| RayIntersection {
+        normal: axes.rotation * hit.normal,
+        ..hit
+    };
+    found.map(turned)
 }
