@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 use saltation::bodies::{Anchor, Body, Joint, JointAxis, Scene, Shape};
-use saltation::compliant::{CompliantFailure, JointLimit, Scheme};
+use saltation::compliant::{Compliance, CompliantFailure, JointLimit, Scheme};
 use saltation::{Compliant, Doubt, Run, Start};
 
 use crate::random::SplitMix64;
@@ -259,5 +259,55 @@ fn a_plastic_blow_through_a_light_foot_is_plastic() {
                 assert!(fastest < most, "{limited} {ratio} {dt}: {fastest}");
             }
         }
+    }
+}
+
+/// The speed at which a load comes back that strikes the end of its slide at 1 m/s; the slide lies across that of a carriage
+/// of 0.3 kg, `lever` beside its middle.
+fn comes_back(ratio: f64, lever: f64, dt: f64, held: Compliance) -> f64 {
+    let mut scene = Scene::new();
+    scene.gravity([0.0; 3]).unwrap();
+    let body = |radius: f64, mass: f64, inertia: f64| {
+        let body = Body::new(Shape::sphere(radius).unwrap()).groups(0);
+        body.mass(mass, [mass * inertia; 3])
+    };
+    let carriage = scene.add(body(0.05, 0.3, 1e-3)).unwrap();
+    let load = body(0.1, 0.3 * ratio, 4e-3).position([lever, 0.0, 0.0]);
+    let load = scene.add(load.velocity([0.0, 1.0, 0.0])).unwrap();
+    let (q, v) = scene.start();
+    let of = |body: usize| Anchor::of(&scene, body, [0.0; 3]).unwrap();
+    let (across, slide) = ([0.0, 1.0, 0.0], Anchor::world([0.0; 3]));
+    let slide = Joint::slider(of(carriage), slide);
+    let slide = slide.compliance(held).turning(held);
+    let [a, b] = [load, carriage].map(|body| of(body).along(across));
+    let slider = Joint::slider(a, b).as_placed(&q).unwrap();
+    let slider = slider.compliance(held).turning(held);
+    let limit = JointLimit::new(slider.axis(JointAxis::AlongX), -0.5, 0.0131);
+    let limit = limit.compliance(held);
+    let stepper = Compliant::new(scene).unwrap().time_step(dt);
+    let mut stepper = stepper.term(slide).term(slider).term(limit);
+    let run = stepper
+        .integrate(&Start::at(0.0).q(&q).v(&v), 0.08)
+        .unwrap();
+    -run.completed().unwrap().state()[14 + 10]
+}
+
+/// A stop at a lever comes back with much more than one in line, unless it and its joints are stiffer.
+#[test]
+fn a_stop_at_a_lever_gives_way() {
+    for dt in [1e-2, 1e-3] {
+        let usual = |lever: f64| comes_back(80.0, lever, dt, Compliance::default());
+        let stiff = comes_back(
+            80.0,
+            0.3,
+            dt,
+            Compliance {
+                near_rigid: 0.01,
+                ..Compliance::default()
+            },
+        );
+        assert!((0.0..0.02).contains(&usual(0.0)), "{dt}: {}", usual(0.0));
+        assert!((0.2..0.4).contains(&usual(0.3)), "{dt}: {}", usual(0.3));
+        assert!((0.0..0.02).contains(&stiff), "{dt}: {stiff}");
     }
 }
