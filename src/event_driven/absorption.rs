@@ -133,7 +133,7 @@ impl Model<'_> {
             let nq = self.system().coordinates();
             place.state[..nq].copy_from_slice(&held.state[..nq]);
         }
-        // What still slips at the end of its impacts slips on, but for speeds as low as those of the gaps.
+        // A slip that is left at the end of the impacts goes on, but for one as slow as the gaps are.
         let mut fast = f64::INFINITY;
         if in_turn.rests {
             let rates = self.approach(&mut ContactsAt::default(), &place.state, &found.contacts);
@@ -160,10 +160,10 @@ impl Model<'_> {
         Ok((event, cost))
     }
 
-    /// Lets the contacts of an accumulation strike in turn, each by the law of the model, at one configuration, as long as
-    /// their gaps close within the time that is left by their rates alone. How a body comes to rest that is
-    /// thrown to and fro depends on how it slips from impact to impact, and not on their sum alone. At most
-    /// [`MOST_TURNS`]; what moves then stops at once.
+    /// Lets the contacts of an accumulation strike in turn, each by the law of the model, at one configuration, as
+    /// long as their gaps close within the time that is left by their rates alone. How a body comes to rest that
+    /// is thrown to and fro depends on how it slips from impact to impact, and not on their sum alone. After
+    /// [`MOST_TURNS`] all stop at once.
     fn strike_in_turn(&self, found: &Accumulation, place: &mut Place) -> Result<InTurn, Breakdown> {
         let (contacts, system) = (&found.contacts, self.system());
         let (q, v) = self.parts(&place.state);
@@ -174,7 +174,7 @@ impl Model<'_> {
             change: v.iter().map(|v| -v).collect(),
             rests: false,
         };
-        // What rebounds too low to be resolved stays open meanwhile, or slips would be stopped with it.
+        // Low rebounds stay open meanwhile, or slips would be stopped with them.
         let any_closed = !self.closed(&place.mode).is_empty();
         let (mut at, mut least) = (ContactsAt::default(), self.rate_tolerance);
         let mut time_left = found.t + found.bound - place.t;

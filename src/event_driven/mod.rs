@@ -85,7 +85,7 @@
 
 // Inside. The hybrid system that the core integrates: `motion` (closed contacts, and the way back to them), `guards`.
 // Events: `event` (what happens at one, and at the start), `impact`, `settling` (which contacts are closed after it),
-// `impact_derivative`. The driver: `driver`, `drive` (its loop), `recovery` and `absorption` (between two parts of the core),
+// `impact_derivative`. The driver: `driver`, `drive` (its loop), `recovery` and `absorption` (between two parts),
 // `recorder` (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is compiled
 // once). Rooms of their own: `decoupling` (whether a model is decoupled where contacts close at once), `friction` (the
 // mode that follows with friction), `time` (accumulations and their bounds; time as a state, Halm & Posa, section 4),

@@ -111,7 +111,7 @@ impl IslandSolver {
                 stand.is_settled = false;
             }
             // Line 2: the test of convergence (26).
-            let (mut loads, residual, scale) = self.balance(settings, &mut stand);
+            let (loads, residual, scale) = self.balance(settings, &mut stand);
             self.report.state(self.iterate.cost, residual, scale);
             if settings.history {
                 self.report.costs.push(self.iterate.cost);
@@ -155,29 +155,21 @@ impl IslandSolver {
             } else {
                 Outcome::NotThere
             };
-            let length = match coupled {
-                Outcome::Taken => Some(1.0),
+            let (length, loads) = match coupled {
+                Outcome::Taken => (Some(1.0), loads),
                 Outcome::AtRest => {
                     self.end(settings, Convergence::Cost);
                     return Ok(());
                 }
-                Outcome::NotThere => self.step_convex(settings),
-                Outcome::LeadsUp => {
-                    // A step that changes nothing with the loads in the middle says nothing of those of its own.
-                    loads = Loads::Held;
-                    self.step_convex(settings)
-                }
+                Outcome::NotThere => (self.step_convex(settings), loads),
+                // Where loads in the middle change nothing, those of the iterate still may.
+                Outcome::LeadsUp => (self.step_convex(settings), Loads::Held),
             };
             if length.is_none() && loads != Loads::Held {
                 self.end(settings, Convergence::Cost);
                 return Ok(());
             }
-            stand.since_refresh += 1;
-            if stand.since_refresh == REFRESH {
-                self.iterate.refresh(&self.island);
-                self.iterate.evaluate_terms(&self.island);
-                stand.since_refresh = 0;
-            }
+            self.refresh_if_due(&mut stand);
             self.report.iterations += 1;
             let stays = length.is_none_or(|length| self.stands_still(settings, before, length));
             if stays && loads != Loads::Held {
@@ -188,6 +180,16 @@ impl IslandSolver {
                 return Ok(());
             }
             stand.is_settled = stays;
+        }
+    }
+
+    /// Sums of many steps are formed anew from the velocities.
+    fn refresh_if_due(&mut self, stand: &mut Stand) {
+        stand.since_refresh += 1;
+        if stand.since_refresh == REFRESH {
+            self.iterate.refresh(&self.island);
+            self.iterate.evaluate_terms(&self.island);
+            stand.since_refresh = 0;
         }
     }
 

@@ -221,7 +221,8 @@ impl Model<'_> {
         })
     }
 
-    /// Lets contacts go that have left their cones at rest and that friction would press down as they slip; false for none.
+    /// Lets contacts go that have left their cones at rest and that friction would press down as they slip; false
+    /// for none.
     /// At the border of the cone such a slip seems to be consistent too, `a_t = 0`; beyond it `a_t` has the sign
     /// of the Painlevé quantity `G_nn − μ σ G_nt`, against the slip.
     #[cold]

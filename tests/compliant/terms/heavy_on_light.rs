@@ -262,8 +262,8 @@ fn a_plastic_blow_through_a_light_foot_is_plastic() {
     }
 }
 
-/// The speed at which a load comes back that strikes the end of its slide at 1 m/s; the slide lies across that of a carriage
-/// of 0.3 kg, `lever` beside its middle.
+/// The speed at which a load comes back that strikes the end of its slide at 1 m/s; the slide lies across that of a
+/// carriage of 0.3 kg, `lever` beside its middle.
 fn comes_back(ratio: f64, lever: f64, dt: f64, held: Compliance) -> f64 {
     let mut scene = Scene::new();
     scene.gravity([0.0; 3]).unwrap();

@@ -165,8 +165,8 @@ pub(in crate::bodies::narrow_phase) fn cast(
     }))
 }
 
-/// Where a ray meets a height field: piece by piece of about a cell, at the triangles around each. (Parry's own walk over
-/// the cells misses some.)
+/// Where a ray meets a height field: piece by piece of about a cell, at the triangles around each. (Parry's own
+/// walk over the cells misses some.)
 fn cast_at_field(
     field: &HeightField,
     axes: &ParryPose,
