@@ -142,12 +142,21 @@ impl Model<'_> {
         let arrives = found.is_near || held.t.min(place.t) >= found.t;
         let mut event = None;
         if arrives {
+            let arrived = place.clone();
             let mut absorbed = self.close(&found.contacts, kind, fast, place)?;
+            // What has just struck a contact that is held now may rebound from it too low to be resolved.
+            let low = self.low_rebounds(place);
+            if !low.is_empty() {
+                *place = arrived;
+                let all = [&found.contacts[..], &low].concat();
+                absorbed = self.close(&all, kind, fast, place)?;
+            }
             absorbed.remarks.push(found.remark());
             // With what was stopped and struck on the way.
             (self.functions()).note_changes(&mut absorbed, &from.mode, &place.mode);
-            let was_open = |j: &usize| !self.is_closed(&from.mode, *j);
-            absorbed.activated = found.contacts.iter().copied().filter(was_open).collect();
+            let closes = |j: &usize| found.contacts.contains(j) || low.contains(j);
+            let closes = |j: &usize| closes(j) && !self.is_closed(&from.mode, *j);
+            absorbed.activated = absorbed.contacts.iter().copied().filter(closes).collect();
             absorbed.mode_before = self.closed(&from.mode);
             let stays = |&j: &usize| self.is_closed(&place.mode, j);
             let rests = found.is_near || found.contacts.iter().all(stays);
@@ -222,6 +231,28 @@ impl Model<'_> {
             *change += v;
         }
         Ok(in_turn)
+    }
+
+    /// The open contacts that touch and part so slowly that they get no higher than gaps are resolved.
+    fn low_rebounds(&self, place: &Place) -> Vec<usize> {
+        let (q, v) = self.parts(&place.state);
+        let touches = |&j: &usize| {
+            !self.is_closed(&place.mode, j) && self.system().gap(j, q).abs() <= self.gap_tolerance
+        };
+        let mut open: Vec<usize> = (0..self.system().contacts()).filter(touches).collect();
+        let at = &mut ContactsAt::default();
+        let rates = self.approach(at, &place.state, &open);
+        let mut bends = vec![0.0; open.len()];
+        let state = State { t: place.t, q, v };
+        self.bends(state, &place.mode, &open, at, &mut bends);
+        let mut each = rates.iter().zip(bends);
+        open.retain(|_| {
+            let low = |(rate, bend): (&f64, f64)| {
+                *rate > self.rate_tolerance && bend < 0.0 && self.is_low(*rate, bend)
+            };
+            each.next().is_some_and(low)
+        });
+        open
     }
 
     /// Adds impacts in turn to the entry of the accumulation that they belong to.

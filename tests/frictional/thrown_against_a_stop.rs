@@ -2,7 +2,7 @@
 //! the end depends on how it slipped from impact to impact.
 
 use nalgebra::{Matrix3, Vector3};
-use saltation::event_driven::{ContactEventKind, Zeno};
+use saltation::event_driven::{ContactEvent, ContactEventKind, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven, Start, Status};
 
@@ -170,8 +170,9 @@ fn drawn(seed: u64) -> (Foot, At) {
 fn a_foot_slips_on_as_its_impacts_leave_it() {
     let cases = if cfg!(debug_assertions) { 600 } else { 20_000 };
     let (mut compared, mut refused, mut late) = (0, 0, 0);
-    // Those at the end slip otherwise, or not at all, where the impulses are taken at once.
-    for seed in (0..cases).chain([9247, 10_556, 11_763, 15_980, 16_300]) {
+    // Those at the end slip otherwise, or not at all, where the impulses are taken at once; the first of them is pulled
+    // back by the floor if that is taken for itself.
+    for seed in (0..cases).chain([1039, 9247, 10_556, 11_763, 15_980, 16_300]) {
         let (foot, from) = drawn(seed);
         let Some(rest) = foot.comes_to_rest(from) else {
             continue;
@@ -181,9 +182,15 @@ fn a_foot_slips_on_as_its_impacts_leave_it() {
         let (q, v) = (from.q.as_slice(), from.v.as_slice());
         let start = Start::at(0.0).q(q).v(v);
         let run = driver.integrate(&start, rest.t + 1e-5).unwrap();
-        let both = run.events().iter().find(|event| {
-            event.kind == ContactEventKind::ZenoAbsorbed && event.activated == [0, 1]
-        });
+        let absorbed = |event: &&ContactEvent| event.kind == ContactEventKind::ZenoAbsorbed;
+        for event in run.events().iter().filter(absorbed) {
+            let normals = &event.impulses[..event.contacts.len()];
+            assert!(normals.iter().all(|p| *p > -1e-4), "{seed}: {event:?}");
+        }
+        let both = run
+            .events()
+            .iter()
+            .find(|event| absorbed(event) && event.activated == [0, 1]);
         let Some(event) = both else {
             refused += u64::from(*run.status() != Status::ReachedEnd);
             continue;

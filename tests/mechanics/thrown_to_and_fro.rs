@@ -194,6 +194,29 @@ fn what_is_thrown_to_and_fro_comes_to_rest_on_both() {
     }
 }
 
+/// The heavy ball rebounds by less than a picometre from the light one as that comes to rest.
+#[test]
+fn a_rebound_too_low_to_be_resolved_is_no_graze_when_what_it_left_is_held() {
+    let balls = Balls {
+        masses: [0.8977785921353917, 4.0075491362821225],
+        restitution: [0.5101892523839012, 0.7160697007945653],
+        friction: 0.3,
+    };
+    let (a, b) = (0.21931039261978202, 0.5690439321269861);
+    let (u, w) = (-0.9420225390586998, -2.128217552437232);
+    let from = Gaps {
+        gaps: [a, b - a],
+        rates: [u, w - u],
+    };
+    let run = run(balls, from, 0.5);
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    assert!(
+        run.state().iter().all(|x| x.abs() < 1e-9),
+        "{}",
+        run.state()
+    );
+}
+
 /// Three bodies of 1 kg far from each other: heights, and places along the floor.
 #[derive(Clone, Copy, Debug)]
 struct Apart {

@@ -178,7 +178,7 @@ impl Detector {
             } else {
                 limit.bound + limit.noise + other.bound + other.noise + TOGETHER * tolerance
             }
-        });
+        })?;
         Some(Accumulation {
             t: limit.t,
             contacts,
@@ -188,17 +188,31 @@ impl Detector {
         })
     }
 
-    /// The contacts that accumulate at a limit, or `apart` from it (s) by what is known of theirs: a body thrown to and
-    /// fro between two others comes to rest on both.
-    fn together(&self, contact: usize, limit: Limit, apart: impl Fn(Limit) -> f64) -> Vec<usize> {
-        let first = self.impacts[contact].iter().nth_back(VALUES - 1);
-        let since = first.map_or(f64::INFINITY, |impact| impact.t);
-        let accumulates = |&j: &usize| {
-            let meanwhile = self.impacts[j].iter().filter(|impact| impact.t >= since);
-            let is_close = |other: Limit| (other.t - limit.t).abs() <= apart(other);
-            j == contact || (meanwhile.count() > 1 && self.limit(j).is_some_and(is_close))
-        };
-        (0..self.impacts.len()).filter(accumulates).collect()
+    /// The contacts that accumulate at a limit, or `apart` from it (s) by what is known of theirs. None where some
+    /// contact has been struck repeatedly meanwhile, but not yet so often that it has a limit: a body thrown
+    /// to and fro between two others comes to rest on both or on neither.
+    fn together(
+        &self,
+        contact: usize,
+        limit: Limit,
+        apart: impl Fn(Limit) -> f64,
+    ) -> Option<Vec<usize>> {
+        let since = self.impacts[contact].iter().nth_back(VALUES - 1)?.t;
+        let mut contacts = Vec::new();
+        for (j, impacts) in self.impacts.iter().enumerate() {
+            let struck = impacts.iter().filter(|impact| impact.t >= since).count();
+            match self.limit(j) {
+                Some(other) => {
+                    let is_close = (other.t - limit.t).abs() <= apart(other);
+                    if j == contact || (struck > 1 && is_close) {
+                        contacts.push(j);
+                    }
+                }
+                None if struck > 1 => return None,
+                None => {}
+            }
+        }
+        Some(contacts)
     }
 
     /// Adds what the errors of the smooth phases since the start are estimated to be to the bound.
