@@ -331,8 +331,9 @@ pub enum Zeno {
     /// Move to the accumulation time with these contacts left out, close them there by a plastic
     /// impact, and go on. Derivatives beyond it are not guaranteed. The event has a
     /// [`Remark::Accumulation`](crate::impact::Remark::Accumulation) with the bound of the error of that
-    /// time. Contacts that a body is thrown to and fro between come to rest together. Rebounds may get too
-    /// low to be resolved before impacts accumulate so fast: contacts that are held then have an event of
+    /// time. Contacts that a body is thrown to and fro between come to rest together; where one of them has
+    /// friction their impacts are followed in turn, up to a thousand of them, and the event has the sum of their
+    /// impulses. Rebounds may get too low to be resolved before impacts accumulate so fast: contacts that are held then have an event of
     /// their own.
     ///
     /// An accumulation at one instant is absorbed too: impacts within the resolution of time that
