@@ -144,7 +144,7 @@ impl Model<'_> {
         if arrives {
             let arrived = place.clone();
             let mut absorbed = self.close(&found.contacts, kind, fast, place)?;
-            // What has just struck a contact that is held now may rebound from it too low to be resolved.
+            // A body that has just struck one that is held now may rebound from it too low to be resolved.
             let low = self.low_rebounds(place);
             if !low.is_empty() {
                 *place = arrived;
@@ -333,8 +333,8 @@ pub enum Zeno {
     /// [`Remark::Accumulation`](crate::impact::Remark::Accumulation) with the bound of the error of that
     /// time. Contacts that a body is thrown to and fro between come to rest together; where one of them has
     /// friction their impacts are followed in turn, up to a thousand of them, and the event has the sum of their
-    /// impulses. Rebounds may get too low to be resolved before impacts accumulate so fast: contacts that are held then have an event of
-    /// their own.
+    /// impulses. Rebounds may get too low to be resolved before impacts accumulate so fast: contacts that are held
+    /// then have an event of their own.
     ///
     /// An accumulation at one instant is absorbed too: impacts within the resolution of time that
     /// one impact of all touching contacts does not end, and an impact without an end by its law,

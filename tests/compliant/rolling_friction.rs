@@ -389,7 +389,7 @@ fn the_loads_of_a_ball_that_strikes_are_those_of_the_solution() {
     } else {
         400_000
     };
-    // Those at the end stick with the loads in the middle between two sets, as with the greater ones.
+    // The last ones stick with the loads in the middle between two sets, as with the greater ones.
     for seed in (0..cases).chain([108_731, 248_920, 348_104]) {
         let mut draw = SplitMix64(seed);
         let mut between = |least, most| draw.between(least, most);

@@ -170,7 +170,7 @@ fn drawn(seed: u64) -> (Foot, At) {
 fn a_foot_slips_on_as_its_impacts_leave_it() {
     let cases = if cfg!(debug_assertions) { 600 } else { 20_000 };
     let (mut compared, mut refused, mut late) = (0, 0, 0);
-    // Those at the end slip otherwise, or not at all, where the impulses are taken at once; the first of them is pulled
+    // The last ones slip otherwise, or not at all, where the impulses are taken at once; the first of them is pulled
     // back by the floor if that is taken for itself.
     for seed in (0..cases).chain([1039, 9247, 10_556, 11_763, 15_980, 16_300]) {
         let (foot, from) = drawn(seed);
