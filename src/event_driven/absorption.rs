@@ -1,6 +1,7 @@
 //! Accumulations of impacts that are absorbed: a run goes on from their limit with the contacts closed.
 
 use super::breakdown::Breakdown;
+use super::friction::stopping::LastSlips;
 use super::impact::Event;
 use super::recovery::{Bounds, Place, add};
 use super::time::accumulation::Accumulation;
@@ -34,6 +35,8 @@ struct InTurn {
     /// They have brought the contacts to rest: rates that are left, and those that are gathered in a flight up to the
     /// limit, count as zero.
     rests: bool,
+    /// Contacts that stuck in their last impacts.
+    stuck: Vec<usize>,
 }
 
 impl InTurn {
@@ -116,7 +119,7 @@ impl Model<'_> {
         let (mut held, mut cost) = (place.clone(), Statistics::default());
         let mut in_turn = InTurn::default();
         if !found.is_near {
-            self.close(&found.contacts, kind, f64::INFINITY, &mut held)?;
+            self.close(&found.contacts, kind, LastSlips::UNKNOWN, &mut held)?;
             cost = self.fly_to(found, tf, &mut held, bounds)?;
         } else {
             if self.row_tangents() == 1 {
@@ -133,23 +136,26 @@ impl Model<'_> {
             let nq = self.system().coordinates();
             place.state[..nq].copy_from_slice(&held.state[..nq]);
         }
-        // A slip that is left at the end of the impacts goes on, but for one as slow as the gaps are.
-        let mut fast = f64::INFINITY;
+        let mut last = LastSlips {
+            stuck: &in_turn.stuck,
+            ..LastSlips::UNKNOWN
+        };
         if in_turn.rests {
+            // A slip that is left at the end of the impacts goes on, but for one as slow as the gaps are.
             let rates = self.approach(&mut ContactsAt::default(), &place.state, &found.contacts);
-            fast = LEFT * rates.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
+            last.fast = LEFT * rates.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
         }
         let arrives = found.is_near || held.t.min(place.t) >= found.t;
         let mut event = None;
         if arrives {
             let arrived = place.clone();
-            let mut absorbed = self.close(&found.contacts, kind, fast, place)?;
+            let mut absorbed = self.close(&found.contacts, kind, last, place)?;
             // A body that has just struck one that is held now may rebound from it too low to be resolved.
             let low = self.low_rebounds(place);
             if !low.is_empty() {
                 *place = arrived;
                 let all = [&found.contacts[..], &low].concat();
-                absorbed = self.close(&all, kind, fast, place)?;
+                absorbed = self.close(&all, kind, last, place)?;
             }
             absorbed.remarks.push(found.remark());
             // With what was stopped and struck on the way.
@@ -182,7 +188,9 @@ impl Model<'_> {
             impulses: vec![0.0; (1 + self.row_tangents()) * system.contacts()],
             change: v.iter().map(|v| -v).collect(),
             rests: false,
+            stuck: contacts.clone(),
         };
+        in_turn.stuck.retain(|&j| self.sticks(j, &place.state));
         // Low rebounds stay open meanwhile, or slips would be stopped with them.
         let any_closed = !self.closed(&place.mode).is_empty();
         let (mut at, mut least) = (ContactsAt::default(), self.rate_tolerance);
@@ -224,6 +232,10 @@ impl Model<'_> {
                 self.update_contacts(t, state, &mut impact.settling(), mode)?;
             }
             in_turn.add(&touching, impact.impulses(), self.row_tangents());
+            in_turn.stuck.retain(|&j| !strikes(j));
+            let struck = contacts.iter().copied().filter(|&j| strikes(j));
+            let stuck = struck.filter(|&j| self.sticks(j, &place.state));
+            in_turn.stuck.extend(stuck);
             at = impact.at;
         }
         let (_, v) = self.parts(&place.state);
@@ -231,6 +243,13 @@ impl Model<'_> {
             *change += v;
         }
         Ok(in_turn)
+    }
+
+    /// True where a contact with friction has no slip.
+    fn sticks(&self, contact: usize, state: &[f64]) -> bool {
+        let (q, v) = self.parts(state);
+        let [x, y] = self.slip_velocity(contact, q, v);
+        self.friction(contact) != 0.0 && x.hypot(y) <= self.rate_tolerance
     }
 
     /// The open contacts that touch and part so slowly that they get no higher than gaps are resolved.

@@ -2,6 +2,7 @@
 //! between them. Compiled once, for a model of whatever system.
 
 use super::Model;
+use super::friction::stopping::LastSlips;
 use super::impact::Event;
 use super::recorder::{ContactRecorder, Memory};
 use super::recovery::{Bounds, Place, add};
@@ -453,7 +454,12 @@ impl Drive<'_> {
             _ => return Err(reason.error(place.t)),
         };
         model
-            .close(&[contact], ContactEventKind::Touch, f64::INFINITY, place)
+            .close(
+                &[contact],
+                ContactEventKind::Touch,
+                LastSlips::UNKNOWN,
+                place,
+            )
             .map(Ruling::of)
     }
 
@@ -464,7 +470,7 @@ impl Drive<'_> {
             Zeno::Absorb if !contacts.is_empty() => {
                 let kind = ContactEventKind::ZenoAbsorbed;
                 self.model
-                    .close(&contacts, kind, f64::INFINITY, place)
+                    .close(&contacts, kind, LastSlips::UNKNOWN, place)
                     .map(Ruling::of)
             }
             Zeno::StopAt => Ok(Ruling::End),

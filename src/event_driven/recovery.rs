@@ -3,6 +3,7 @@
 
 use super::breakdown::Breakdown;
 use super::friction::mode_problem::{Aside, STAYS};
+use super::friction::stopping::LastSlips;
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};
 use crate::event_driven::Model;
@@ -36,13 +37,12 @@ pub(crate) struct Bounds {
 
 impl Model<'_> {
     /// Closes contacts together with those already closed, by a plastic impact that may pull.
-    /// Contacts that approach after it take part in a second plastic impact, which only pushes. Of slips above
-    /// `fast` (m/s) none is stopped because only a pull would hold its contact.
+    /// Contacts that approach after it take part in a second plastic impact, which only pushes.
     pub(crate) fn close(
         &self,
         contacts: &[usize],
         kind: ContactEventKind,
-        fast: f64,
+        last: LastSlips<'_>,
         place: &mut Place,
     ) -> Result<ContactEvent, Breakdown> {
         let before = place.mode.clone();
@@ -58,7 +58,7 @@ impl Model<'_> {
         super::motion::land(self, state, &[], &touching, &mut at);
         let mut further = Event::of(&touching, Vec::new(), at);
         let impulses = if self.any_friction(&touching) {
-            self.stop_with_friction(t, state, &held, fast, &mut further, mode)?
+            self.stop_with_friction(t, state, &held, last, &mut further, mode)?
         } else {
             self.stop_by_pulling(t, state, &held, &mut further)?
         };
@@ -120,14 +120,14 @@ impl Model<'_> {
         t: f64,
         state: &mut [f64],
         held: &[usize],
-        fast: f64,
+        last: LastSlips<'_>,
         event: &mut Event,
         mode: &Mode,
     ) -> Result<Vec<f64>, Breakdown> {
         let (places, m, k) = (event.touching.len(), held.len(), self.row_tangents());
         let mut impulses = vec![0.0; (1 + k) * places];
         let (q, v) = self.parts_mut(state);
-        let found = self.stop_in_cones(t, q, v, held, fast, mode)?.impulses;
+        let found = self.stop_in_cones(t, q, v, held, last, mode)?.impulses;
         for (i, j) in held.iter().enumerate() {
             if let Some(place) = event.touching.iter().position(|k| k == j) {
                 impulses[place] += found[i];

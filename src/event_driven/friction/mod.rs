@@ -16,4 +16,4 @@ pub(crate) mod following;
 mod many_contacts;
 pub(crate) mod mode_problem;
 mod sharing;
-mod stopping;
+pub(super) mod stopping;

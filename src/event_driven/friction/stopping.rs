@@ -16,6 +16,9 @@ const SHARED: f64 = 1e-9;
 /// By up to this part more than its cone holds a contact sticks that only a pull would stop as it slips.
 const NEARLY: f64 = 1e-3;
 
+/// Rounding of an impulse, as a part of its cone.
+const ROUNDING: f64 = 1e-9;
+
 /// An order to a contact that is stopped.
 #[derive(Clone, Copy)]
 enum Told {
@@ -25,6 +28,22 @@ enum Told {
         beyond: f64,
     },
     Slip,
+}
+
+/// What impacts up to an accumulation tell of slips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastSlips<'a> {
+    /// Contacts that stuck in the last of them. Whatever they slip by now was gathered in the flight since.
+    pub(crate) stuck: &'a [usize],
+    /// Slips above this no pull stops (m/s).
+    pub(crate) fast: f64,
+}
+
+impl LastSlips<'_> {
+    pub(crate) const UNKNOWN: Self = LastSlips {
+        stuck: &[],
+        fast: f64::INFINITY,
+    };
 }
 
 /// Contacts that were brought to rest; rows come normal ones first.
@@ -148,19 +167,24 @@ impl Model<'_> {
 
     /// Stops contacts by impulses in their cones: all that slip go on slipping, but those of which friction would turn
     /// the slip round, or that it would press down so that only a pull stops them; of these those slip again
-    /// that stick only by more than their cones hold. What sticks in `mode` sticks; slips above `fast` no pull stops.
+    /// that stick only by more than their cones hold. What sticks in `mode` sticks, and what stuck in its last impact
+    /// where its cone holds it.
     pub(crate) fn stop_in_cones(
         &self,
         t: f64,
         q: &[f64],
         v: &mut [f64],
         held: &[usize],
-        fast: f64,
+        last: LastSlips<'_>,
         mode: &Mode,
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
         // Each contact is told to stick at most once, and at most once not to.
-        let mut told = vec![Told::Nothing; held.len()];
+        let first = |j: &usize| match last.stuck.contains(j) {
+            true => Told::Stick { beyond: ROUNDING },
+            false => Told::Nothing,
+        };
+        let mut told: Vec<Told> = held.iter().map(first).collect();
         loop {
             v.copy_from_slice(&before);
             let stopped = self.stop_in_modes(t, q, v, held, |frame, v, i| {
@@ -184,11 +208,12 @@ impl Model<'_> {
                 }
                 let next = match *told {
                     Told::Nothing
-                        if stopped.slip(i) <= fast && stopped.is_pulled(i, self.rate_tolerance) =>
+                        if stopped.slip(i) <= last.fast
+                            && stopped.is_pulled(i, self.rate_tolerance) =>
                     {
                         Told::Stick { beyond: NEARLY }
                     }
-                    Told::Nothing if stopped.is_reversed(i) => Told::Stick { beyond: 1e-9 },
+                    Told::Nothing if stopped.is_reversed(i) => Told::Stick { beyond: ROUNDING },
                     Told::Stick { beyond } if stopped.is_beyond_cone(i, beyond) => Told::Slip,
                     _ => continue,
                 };
