@@ -160,11 +160,11 @@ impl Model<'_> {
             absorbed.remarks.push(found.remark());
             // With what was stopped and struck on the way.
             (self.functions()).note_changes(&mut absorbed, &from.mode, &place.mode);
-            let closes = |j: &usize| found.contacts.contains(j) || low.contains(j);
+            let stays = |&j: &usize| self.is_closed(&place.mode, j);
+            let closes = |j: &usize| found.contacts.contains(j) || stays(j);
             let closes = |j: &usize| closes(j) && !self.is_closed(&from.mode, *j);
             absorbed.activated = absorbed.contacts.iter().copied().filter(closes).collect();
             absorbed.mode_before = self.closed(&from.mode);
-            let stays = |&j: &usize| self.is_closed(&place.mode, j);
             let rests = found.is_near || found.contacts.iter().all(stays);
             self.tell_turns(&in_turn, &mut absorbed);
             event = rests.then_some(absorbed);
@@ -348,7 +348,7 @@ pub enum Zeno {
     #[default]
     Error,
     /// Move to the accumulation time with these contacts left out, close them there by a plastic
-    /// impact, and go on. Derivatives beyond it are not guaranteed. The event has a
+    /// impact, and go on. That is a ruling: a run with one, and its derivatives, are not guaranteed. The event has a
     /// [`Remark::Accumulation`](crate::impact::Remark::Accumulation) with the bound of the error of that
     /// time. Contacts that a body is thrown to and fro between come to rest together; where one of them has
     /// friction their impacts are followed in turn, up to a thousand of them, and the event has the sum of their

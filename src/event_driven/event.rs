@@ -240,6 +240,10 @@ impl Model<'_> {
         let parting = self.parting_open(x, mode, event);
         if parting.is_empty() {
             self.land_and_strike(occasion, x, mode, event)?;
+        } else if !event.is_impact() {
+            // In flight they are left as they are, and the next crossings of their gaps with them.
+            event.leave_out(&parting);
+            self.land_and_strike(occasion, x, mode, event)?;
         } else {
             let before = x.to_vec();
             event.leave_out(&parting);
@@ -283,14 +287,14 @@ impl Model<'_> {
         self.release(t, x, &mut event.settling(), mode)
     }
 
-    /// The open contacts that part while others strike. They have struck a moment ago, most of them, and are left
+    /// The open contacts that part meanwhile. They have struck a moment ago, most of them, and are left
     /// out: an impact that turns them round makes an event of their own of them. Only one that stops them
     /// is theirs too.
     fn parting_open(&self, x: &[f64], mode: &Mode, event: &mut Event) -> Vec<usize> {
         let Event {
             touching, new, at, ..
         } = event;
-        if !(self.slides() && new.contains(&true)) {
+        if !self.slides() {
             return Vec::new();
         }
         let parts = |&(&j, &new): &(&usize, &bool)| {

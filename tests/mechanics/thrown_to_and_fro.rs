@@ -343,3 +343,40 @@ fn a_slip_that_stops_just_before_an_accumulation_does_not_turn_round() {
         assert_eq!(run.state()[11], 0.0, "{before}");
     }
 }
+
+/// The block comes to rest while the first ball flies up, lower than the tolerance of gaps: the ball flies on.
+#[test]
+fn a_slip_that_stops_lands_nothing_that_flies_low() {
+    for restitution in [0.02, 0.03, 0.05] {
+        let bodies = Apart {
+            restitution: [restitution, 0.9, 0.0],
+            friction: 0.3,
+        };
+        let (mut t, mut flight) = (0.1, 0.2 * restitution);
+        while flight > 1e-5 {
+            t += flight;
+            flight *= restitution;
+        }
+        for part in [0.1, 0.2, 0.3, 0.4] {
+            let stops = t + part * flight;
+            let height = 0.5 * GRAVITY * 0.1 * 0.1;
+            let speed = bodies.friction * GRAVITY * stops;
+            let mut driver = EventDriven::new(ContactModel::new(bodies)).unwrap();
+            driver = driver.rtol(1e-9).atol(1e-11).zeno(Zeno::Absorb);
+            let (q, v) = (
+                [height, 100.0, 0.0, 0.0, 0.0, 0.0],
+                [0.0, 0.0, 0.0, 0.0, 0.0, speed],
+            );
+            let start = Start::at(0.0).q(&q).v(&v);
+            let run = driver.integrate(&start, 1.0).unwrap();
+            assert_eq!(*run.status(), Status::ReachedEnd, "{restitution} {part}");
+            assert!(run.state()[0].abs() < 1e-12, "{restitution} {part}");
+            let stop = run.events().iter().find(|event| event.stuck == [2]);
+            let stop = stop.unwrap();
+            assert!((stop.t - stops).abs() < 1e-9, "{}", stop.t);
+            let [before, after] = [&stop.state_before, &stop.state_after].map(|x| x[0]);
+            assert!(before > 0.0 && before < 1e-10, "{before}");
+            assert_eq!(before, after, "{restitution} {part}");
+        }
+    }
+}
