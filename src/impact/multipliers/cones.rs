@@ -44,7 +44,6 @@ impl ContactRates<'_> {
         let depends = self.tangents > 1 && holds.iter().enumerate().any(slips);
         if depends && !self.are_in_cones(holds, multipliers) {
             self.least_in_cones(holds, multipliers);
-            self.correct(holds, multipliers);
         }
     }
 
@@ -91,6 +90,8 @@ impl ContactRates<'_> {
                 multipliers[k] += part * weight;
             }
         }
+        // The size that is kept small costs a part of the rates.
+        self.correct(holds, multipliers);
     }
 
     /// True where no multipliers in the cones make the rates of a mode, and none that press where contacts are open.
