@@ -10,8 +10,8 @@ use crate::impact::Occasion;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
-use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
-use crate::record::{ContactEvent, ContactEventKind};
+use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints};
+use crate::record::{ContactEvent, ContactEventKind, Remark};
 use crate::{
     EventFunction, Flow, InputError, Integrator, Mode, Run, Start, Statistics, Status, Stop,
 };
@@ -32,6 +32,7 @@ struct InTurn {
     impulses: Vec<f64>,
     /// Of the velocities.
     change: Vec<f64>,
+    remarks: Vec<Remark>,
     /// They have brought the contacts to rest: rates that are left, and those that are gathered in a flight up to the
     /// limit, count as zero.
     rests: bool,
@@ -40,16 +41,22 @@ struct InTurn {
 }
 
 impl InTurn {
-    /// Adds the impulses of an impact, ordered alike.
-    fn add(&mut self, touching: &[usize], impulses: &[f64], tangents: usize) {
-        let (n, m) = (self.impulses.len() / (1 + tangents), touching.len());
-        let of = |place: usize| impulses.get(place).unwrap_or(&0.0);
-        for (i, &j) in touching.iter().enumerate() {
+    /// Adds what an impact did, ordered alike.
+    fn add(&mut self, impact: &ContactEvent, tangents: usize) {
+        let (n, m) = (self.impulses.len() / (1 + tangents), impact.contacts.len());
+        let of = |place: usize| impact.impulses.get(place).unwrap_or(&0.0);
+        for (i, &j) in impact.contacts.iter().enumerate() {
             self.impulses[j] += of(i);
             for a in 0..tangents {
                 self.impulses[n + j * tangents + a] += of(m + i * tangents + a);
             }
         }
+        let new = impact
+            .remarks
+            .iter()
+            .filter(|remark| !self.remarks.contains(remark));
+        let new: Vec<Remark> = new.cloned().collect();
+        self.remarks.extend(new);
     }
 }
 
@@ -107,7 +114,7 @@ impl Model<'_> {
     /// cost. Where the accumulation is not near, its contacts touch on the way there: the configuration
     /// is that of a motion with them held, and velocities are those of one without them, which the
     /// impulse of all impacts to come then stops. None, with the place as it was, where something else
-    /// happens before, or where they do not stay closed: its impacts are then followed further.
+    /// happens before, or where they do not stay closed or one is pulled back: their impacts are then followed further.
     pub(crate) fn absorb(
         &self,
         found: &Accumulation,
@@ -128,7 +135,12 @@ impl Model<'_> {
             // Without friction the sum of the impulses to come is that of a single impact.
             let all = [&self.closed(&place.mode)[..], &found.contacts].concat();
             if self.any_friction(&all) {
-                in_turn = self.strike_in_turn(found, place)?;
+                let still = place.clone();
+                // One that cannot be decided says nothing of their sum.
+                in_turn = self.strike_in_turn(found, place).unwrap_or_else(|_| {
+                    *place = still;
+                    InTurn::default()
+                });
             }
         }
         cost = add(cost, self.fly_to(found, tf, place, bounds)?);
@@ -151,12 +163,14 @@ impl Model<'_> {
             let arrived = place.clone();
             let mut absorbed = self.close(&found.contacts, kind, last, place)?;
             // A body that has just struck one that is held now may rebound from it too low to be resolved.
-            let low = self.low_rebounds(place);
+            let low = self.low_rebounds(&arrived, place);
             if !low.is_empty() {
-                *place = arrived;
-                let all = [&found.contacts[..], &low].concat();
-                absorbed = self.close(&all, kind, last, place)?;
+                let (all, mut also) = ([&found.contacts[..], &low].concat(), arrived);
+                if let Ok(closed) = self.close(&all, kind, last, &mut also) {
+                    (absorbed, *place) = (closed, also);
+                }
             }
+            let pulls = !in_turn.rests && self.pulls_back(found, &absorbed)?;
             absorbed.remarks.push(found.remark());
             // With what was stopped and struck on the way.
             (self.functions()).note_changes(&mut absorbed, &from.mode, &place.mode);
@@ -165,9 +179,11 @@ impl Model<'_> {
             let closes = |j: &usize| closes(j) && !self.is_closed(&from.mode, *j);
             absorbed.activated = absorbed.contacts.iter().copied().filter(closes).collect();
             absorbed.mode_before = self.closed(&from.mode);
+            let was_closed = |j: &usize| self.is_closed(&from.mode, *j);
+            absorbed.released.retain(was_closed);
             let rests = found.is_near || found.contacts.iter().all(stays);
             self.tell_turns(&in_turn, &mut absorbed);
-            event = rests.then_some(absorbed);
+            event = (rests && !pulls).then_some(absorbed);
         }
         if event.is_none() {
             *place = from;
@@ -187,6 +203,7 @@ impl Model<'_> {
         let mut in_turn = InTurn {
             impulses: vec![0.0; (1 + self.row_tangents()) * system.contacts()],
             change: v.iter().map(|v| -v).collect(),
+            remarks: Vec::new(),
             rests: false,
             stuck: contacts.clone(),
         };
@@ -231,7 +248,9 @@ impl Model<'_> {
             if any_closed {
                 self.update_contacts(t, state, &mut impact.settling(), mode)?;
             }
-            in_turn.add(&touching, impact.impulses(), self.row_tangents());
+            let mut entry = ContactEvent::new(t, ContactEventKind::Contact);
+            impact.tell(&mut entry);
+            in_turn.add(&entry, self.row_tangents());
             in_turn.stuck.retain(|&j| !strikes(j));
             let struck = contacts.iter().copied().filter(|&j| strikes(j));
             let stuck = struck.filter(|&j| self.sticks(j, &place.state));
@@ -252,26 +271,46 @@ impl Model<'_> {
         self.friction(contact) != 0.0 && x.hypot(y) <= self.rate_tolerance
     }
 
-    /// The open contacts that touch and part so slowly that they get no higher than gaps are resolved.
-    fn low_rebounds(&self, place: &Place) -> Vec<usize> {
+    /// The open contacts that touch and part so slowly that they get no higher than gaps are resolved, where that has
+    /// changed since `before`.
+    fn low_rebounds(&self, before: &Place, place: &Place) -> Vec<usize> {
         let (q, v) = self.parts(&place.state);
         let touches = |&j: &usize| {
             !self.is_closed(&place.mode, j) && self.system().gap(j, q).abs() <= self.gap_tolerance
         };
-        let mut open: Vec<usize> = (0..self.system().contacts()).filter(touches).collect();
+        let open: Vec<usize> = (0..self.system().contacts()).filter(touches).collect();
         let at = &mut ContactsAt::default();
+        let was = self.approach(at, &before.state, &open);
         let rates = self.approach(at, &place.state, &open);
         let mut bends = vec![0.0; open.len()];
         let state = State { t: place.t, q, v };
         self.bends(state, &place.mode, &open, at, &mut bends);
-        let mut each = rates.iter().zip(bends);
-        open.retain(|_| {
-            let low = |(rate, bend): (&f64, f64)| {
-                *rate > self.rate_tolerance && bend < 0.0 && self.is_low(*rate, bend)
-            };
-            each.next().is_some_and(low)
-        });
-        open
+        let is_low = |&i: &usize| {
+            let (rate, least) = (rates[i], self.rate_tolerance);
+            let is_changed = (rate - was[i]).abs() > least;
+            is_changed && rate > least && bends[i] < 0.0 && self.is_low(rate, bends[i])
+        };
+        (0..open.len()).filter(is_low).map(|i| open[i]).collect()
+    }
+
+    /// True where the impulse of an accumulation pulls one of its contacts back that parts. It stands for the sum of
+    /// those to come, of which none pulls: such a contact is not at its last impacts. Of contacts that depend on
+    /// each other no share is known, and none is said to pull.
+    fn pulls_back(&self, found: &Accumulation, event: &ContactEvent) -> Result<bool, Breakdown> {
+        let is_pulled = |i: usize| {
+            event.impulses[i] < 0.0
+                && event.approach[i] > self.rate_tolerance
+                && found.contacts.contains(&event.contacts[i])
+        };
+        if !(0..event.contacts.len()).any(is_pulled) {
+            return Ok(false);
+        }
+        let (q, _) = self.parts(&event.state_after);
+        let (at, contacts) = (&mut ContactsAt::default(), &found.contacts);
+        self.in_frame(at, q, contacts, |frame| {
+            let mut shares = vec![0.0; contacts.len()];
+            frame.solve_gram(&mut shares, Redundant::LeastSquares) == Ok(true)
+        })
     }
 
     /// Adds impacts in turn to the entry of the accumulation that they belong to.
@@ -291,6 +330,7 @@ impl Model<'_> {
         }
         let at = &mut ContactsAt::default();
         entry.approach = self.approach(at, &entry.state_before, &entry.contacts);
+        entry.remarks.extend_from_slice(&in_turn.remarks);
     }
 
     /// Lets slips come to rest at once that friction stops before a time so near that nothing before it matters. A

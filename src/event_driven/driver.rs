@@ -157,7 +157,8 @@ where
     /// followed further. So are those of an accumulation beyond the end of a run, or of a part of it.
     ///
     /// It bounds the time. Friction is that of one impulse in the direction in which a contact slips at the
-    /// end: what slips in space, and is turned by forces along the surface meanwhile, is off by the turn.
+    /// end: what slips in space, and is turned by forces along the surface meanwhile, is off by the turn. So is a
+    /// slip that the impacts of several contacts turn round, one after the other.
     #[must_use]
     pub fn zeno_tolerance(mut self, tolerance: f64) -> Self {
         self.zeno_tolerance = tolerance;

@@ -55,6 +55,7 @@ mod no_outcome;
 #[path = "../common/extremes.rs"]
 mod numbers;
 mod planks_on_tables;
+mod pressed_by_a_lid;
 mod properties;
 mod pushes;
 #[path = "../common/random.rs"]

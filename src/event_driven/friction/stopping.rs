@@ -23,6 +23,8 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Copy)]
 enum Told {
     Nothing,
+    /// It stuck before, and sticks if its cone holds it.
+    StickOn,
     /// With an impulse beyond its cone by no more than a part of it.
     Stick {
         beyond: f64,
@@ -33,7 +35,7 @@ enum Told {
 /// What impacts up to an accumulation tell of slips.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastSlips<'a> {
-    /// Contacts that stuck in the last of them. Whatever they slip by now was gathered in the flight since.
+    /// Contacts that stuck in their last ones. Whatever they slip by now was gathered since.
     pub(crate) stuck: &'a [usize],
     /// Slips above this no pull stops (m/s).
     pub(crate) fast: f64,
@@ -179,9 +181,9 @@ impl Model<'_> {
         mode: &Mode,
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
-        // Each contact is told to stick at most once, and at most once not to.
+        // Each contact is told to stick at most twice, and at most once not to.
         let first = |j: &usize| match last.stuck.contains(j) {
-            true => Told::Stick { beyond: ROUNDING },
+            true => Told::StickOn,
             false => Told::Nothing,
         };
         let mut told: Vec<Told> = held.iter().map(first).collect();
@@ -189,7 +191,7 @@ impl Model<'_> {
             v.copy_from_slice(&before);
             let stopped = self.stop_in_modes(t, q, v, held, |frame, v, i| {
                 let [x, y] = frame.slip_velocity(i, v);
-                if let Told::Stick { .. } = told[i] {
+                if let Told::Stick { .. } | Told::StickOn = told[i] {
                     Slip::NONE
                 } else if self.is_closed(mode, held[i]) {
                     self.functions().slip(mode, held[i])
@@ -213,6 +215,7 @@ impl Model<'_> {
                     {
                         Told::Stick { beyond: NEARLY }
                     }
+                    Told::StickOn if stopped.is_beyond_cone(i, ROUNDING) => Told::Nothing,
                     Told::Nothing if stopped.is_reversed(i) => Told::Stick { beyond: ROUNDING },
                     Told::Stick { beyond } if stopped.is_beyond_cone(i, beyond) => Told::Slip,
                     _ => continue,
