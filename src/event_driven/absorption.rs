@@ -55,7 +55,7 @@ impl InTurn {
             .remarks
             .iter()
             .filter(|remark| !self.remarks.contains(remark));
-        let new: Vec<Remark> = new.cloned().collect();
+        let new: Vec<Remark> = new.copied().collect();
         self.remarks.extend(new);
     }
 }
@@ -125,23 +125,11 @@ impl Model<'_> {
         let (kind, from) = (ContactEventKind::ZenoAbsorbed, place.clone());
         let (mut held, mut cost) = (place.clone(), Statistics::default());
         let mut in_turn = InTurn::default();
-        if !found.is_near {
+        if found.is_near {
+            in_turn = self.strike_before(found, place);
+        } else {
             self.close(&found.contacts, kind, LastSlips::UNKNOWN, &mut held)?;
             cost = self.fly_to(found, tf, &mut held, bounds)?;
-        } else {
-            if self.row_tangents() == 1 {
-                self.stop_slips_before(found.t, place);
-            }
-            // Without friction the sum of the impulses to come is that of a single impact.
-            let all = [&self.closed(&place.mode)[..], &found.contacts].concat();
-            if self.any_friction(&all) {
-                let still = place.clone();
-                // One that cannot be decided says nothing of their sum.
-                in_turn = self.strike_in_turn(found, place).unwrap_or_else(|_| {
-                    *place = still;
-                    InTurn::default()
-                });
-            }
         }
         cost = add(cost, self.fly_to(found, tf, place, bounds)?);
         if !found.is_near {
@@ -191,6 +179,24 @@ impl Model<'_> {
         Ok((event, cost))
     }
 
+    /// The part of an accumulation that is near which is told apart from the sum of its impulses.
+    fn strike_before(&self, found: &Accumulation, place: &mut Place) -> InTurn {
+        if self.row_tangents() == 1 {
+            self.stop_slips_before(found.t, place);
+        }
+        let all = [&self.closed(&place.mode)[..], &found.contacts].concat();
+        if !self.any_friction(&all) {
+            // The sum is that of a single impact.
+            return InTurn::default();
+        }
+        let still = place.clone();
+        self.strike_in_turn(found, place).unwrap_or_else(|_| {
+            // Where one of them cannot be decided the sum may still be.
+            *place = still;
+            InTurn::default()
+        })
+    }
+
     /// Lets the contacts of an accumulation strike in turn, each by the law of the model, at one configuration, as
     /// long as their gaps close within the time that is left by their rates alone. How a body comes to rest that
     /// is thrown to and fro depends on how it slips from impact to impact, and not on their sum alone. After
@@ -218,9 +224,12 @@ impl Model<'_> {
                 let fastest = rates.iter().fold(0.0, |most: f64, u| most.max(-u));
                 least = least.max(SETTLED * fastest);
             }
-            let time = |i: usize| match self.is_closed(&place.mode, contacts[i]) {
-                false if rates[i] < -least => gaps[i] / -rates[i],
-                _ => f64::INFINITY,
+            let time = |i: usize| {
+                if rates[i] >= -least || self.is_closed(&place.mode, contacts[i]) {
+                    f64::INFINITY
+                } else {
+                    gaps[i] / -rates[i]
+                }
             };
             let times: Vec<f64> = (0..contacts.len()).map(time).collect();
             let first = times.iter().copied().fold(f64::INFINITY, f64::min);

@@ -340,7 +340,7 @@ fn a_slip_that_stops_just_before_an_accumulation_does_not_turn_round() {
         // The slip of less than two microseconds is stopped early.
         let early = 0.5 * bodies.friction * GRAVITY * 2e-6 * 2e-6;
         assert!((run.state()[5] - slid).abs() < early, "{before}");
-        assert_eq!(run.state()[11], 0.0, "{before}");
+        assert!(run.state()[11].abs() < 1e-15, "{before}");
     }
 }
 
@@ -376,7 +376,7 @@ fn a_slip_that_stops_lands_nothing_that_flies_low() {
             assert!((stop.t - stops).abs() < 1e-9, "{}", stop.t);
             let [before, after] = [&stop.state_before, &stop.state_after].map(|x| x[0]);
             assert!(before > 0.0 && before < 1e-10, "{before}");
-            assert_eq!(before, after, "{restitution} {part}");
+            assert_eq!(before.to_bits(), after.to_bits(), "{restitution} {part}");
         }
     }
 }

@@ -32,7 +32,7 @@ enum Told {
     Slip,
 }
 
-/// What impacts up to an accumulation tell of slips.
+/// Facts of slips that the impacts up to an accumulation tell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastSlips<'a> {
     /// Contacts that stuck in their last ones. Whatever they slip by now was gathered since.
@@ -182,9 +182,12 @@ impl Model<'_> {
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
         // Each contact is told to stick at most twice, and at most once not to.
-        let first = |j: &usize| match last.stuck.contains(j) {
-            true => Told::StickOn,
-            false => Told::Nothing,
+        let first = |j: &usize| {
+            if last.stuck.contains(j) {
+                Told::StickOn
+            } else {
+                Told::Nothing
+            }
         };
         let mut told: Vec<Told> = held.iter().map(first).collect();
         loop {
