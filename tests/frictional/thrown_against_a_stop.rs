@@ -169,7 +169,7 @@ fn drawn(seed: u64) -> (Foot, At) {
 #[test]
 fn a_foot_slips_on_as_its_impacts_leave_it() {
     let cases = if cfg!(debug_assertions) { 600 } else { 20_000 };
-    let (mut compared, mut refused, mut late) = (0, 0, 0);
+    let (mut compared, mut refused) = (0, 0);
     // The last ones slip otherwise, or not at all, where the impulses are taken at once; the first of them is pulled
     // back by the floor if that is taken for itself.
     for seed in (0..cases).chain([1039, 9247, 10_556, 11_763, 15_980, 16_300]) {
@@ -195,13 +195,14 @@ fn a_foot_slips_on_as_its_impacts_leave_it() {
             refused += u64::from(*run.status() != Status::ReachedEnd);
             continue;
         };
-        if (event.t - rest.t).abs() > 5e-6 {
-            late += 1;
-            continue;
-        }
         compared += 1;
         let slip = event.state_after[5];
-        assert!((slip - rest.v[2]).abs() < 1e-4, "{seed}: {slip} {rest:?}");
+        // A rebound too low to be resolved is held at once: the one of them early, the other late.
+        let apart = (event.t - rest.t).abs();
+        assert!(apart < 1e-4, "{seed}: {apart}");
+        // Up to ten microseconds of accelerations of up to 30 m/s² are not followed.
+        let off = (slip - rest.v[2]).abs();
+        assert!(off < 30.0 * (apart + 1e-5), "{seed}: {slip} {rest:?}");
         let change = |i: usize| event.state_after[3 + i] - event.state_before[3 + i];
         let pushed = foot.inverse
             * Vector3::new(
@@ -215,7 +216,6 @@ fn a_foot_slips_on_as_its_impacts_leave_it() {
             "{seed}"
         );
     }
-    // Contacts that accumulate within ten times the time that is not resolved are taken together.
-    assert!(compared > cases / 15, "{compared}");
-    assert!(refused + late <= 2 + compared / 60, "{refused} {late}");
+    assert!(compared > cases / 10, "{compared}");
+    assert!(refused <= 2 + compared / 200, "{refused}");
 }
