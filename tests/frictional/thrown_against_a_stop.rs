@@ -4,7 +4,7 @@
 use nalgebra::{Matrix3, Vector3};
 use saltation::event_driven::{ContactEvent, ContactEventKind, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven, Start, Status};
+use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
 use crate::random_bits::SplitMix64;
 
@@ -165,6 +165,15 @@ fn drawn(seed: u64) -> (Foot, At) {
     (foot, from)
 }
 
+/// The impulses of an accumulation stand for impacts, of which none pulls.
+fn assert_pushes(run: &Run, seed: u64) {
+    let absorbed = |event: &&ContactEvent| event.kind == ContactEventKind::ZenoAbsorbed;
+    for event in run.events().iter().filter(absorbed) {
+        let mut normals = event.impulses[..event.contacts.len()].iter();
+        assert!(normals.all(|p| *p > -1e-4), "{seed}: {event:?}");
+    }
+}
+
 /// The event in which both come to rest has the slip that the impacts leave, and its impulses are the sum of theirs.
 #[test]
 fn a_foot_slips_on_as_its_impacts_leave_it() {
@@ -182,16 +191,11 @@ fn a_foot_slips_on_as_its_impacts_leave_it() {
         let (q, v) = (from.q.as_slice(), from.v.as_slice());
         let start = Start::at(0.0).q(q).v(v);
         let run = driver.integrate(&start, rest.t + 1e-5).unwrap();
-        let absorbed = |event: &&ContactEvent| event.kind == ContactEventKind::ZenoAbsorbed;
-        for event in run.events().iter().filter(absorbed) {
-            let normals = &event.impulses[..event.contacts.len()];
-            assert!(normals.iter().all(|p| *p > -1e-4), "{seed}: {event:?}");
-        }
-        let both = run
-            .events()
-            .iter()
-            .find(|event| absorbed(event) && event.activated == [0, 1]);
-        let Some(event) = both else {
+        assert_pushes(&run, seed);
+        let both = |event: &&ContactEvent| {
+            event.kind == ContactEventKind::ZenoAbsorbed && event.activated == [0, 1]
+        };
+        let Some(event) = run.events().iter().find(both) else {
             refused += u64::from(*run.status() != Status::ReachedEnd);
             continue;
         };
@@ -218,4 +222,18 @@ fn a_foot_slips_on_as_its_impacts_leave_it() {
     }
     assert!(compared > cases / 10, "{compared}");
     assert!(refused <= 2 + compared / 200, "{refused}");
+}
+
+/// Where accumulations are summed up ahead, by times of impacts alone.
+#[test]
+fn no_accumulation_that_is_summed_up_pulls() {
+    for seed in [1910, 4823, 5350] {
+        let (foot, from) = drawn(seed);
+        let driver = EventDriven::new(ContactModel::new(foot)).unwrap();
+        let driver = driver.rtol(1e-10).atol(1e-12).zeno(Zeno::Absorb);
+        let (q, v) = (from.q.as_slice(), from.v.as_slice());
+        let start = Start::at(0.0).q(q).v(v);
+        let run = driver.zeno_tolerance(1e-4).integrate(&start, 1.0);
+        assert_pushes(&run.unwrap(), seed);
+    }
 }
