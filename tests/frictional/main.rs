@@ -84,6 +84,7 @@ mod small_derivatives;
 mod statistics;
 mod steps_in_space;
 mod stick_slip;
+mod stools;
 mod symmetries_of_blocks;
 mod three_contacts;
 mod thrown_against_a_stop;

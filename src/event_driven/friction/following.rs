@@ -3,6 +3,7 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
+use crate::event_driven::friction::meeting::Meeting;
 use crate::event_driven::friction::mode_problem::{Candidates, Choice, NextModes, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
@@ -11,7 +12,7 @@ use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::friction::forces::Dependent;
-use crate::mechanics::friction::frame::{Frame, hold_rows};
+use crate::mechanics::friction::frame::Frame;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
 use crate::{Crossed, Mode};
@@ -343,12 +344,21 @@ impl Model<'_> {
                 q,
             };
             let mut found = Candidates::default();
-            let (places, any_low) = meeting.staying(v);
+            let (mut places, any_low) = meeting.staying(v);
+            let held = meeting.hold(v, places.clone(), any_low)?;
+            let (mut rows, mut impulses) = (held.rows, held.impulses);
+            // A rebound that is held may stop others that parted; these stay with it.
+            while any_low && meeting.stop_too(v, &mut places) {
+                let held = meeting.hold(v, places.clone(), any_low)?;
+                rows = held.rows;
+                for (sum, p) in impulses.iter_mut().zip(held.impulses) {
+                    *sum += p;
+                }
+            }
             for &i in &places {
                 found.contacts.push(touching[i]);
                 found.known.push(left[i]);
             }
-            let Held { rows, impulses } = meeting.hold(v, places, any_low)?;
             for (known, &i) in found.known.iter_mut().zip(&rows) {
                 let slips = meeting.rubs(i) && !rows.contains(&meeting.tangents(i).start);
                 let slip = if slips {
@@ -375,110 +385,5 @@ impl Model<'_> {
             }
             Ok(found)
         })
-    }
-}
-
-/// Contacts that touch at one instant.
-struct Meeting<'a, 'm> {
-    model: &'a Model<'m>,
-    frame: &'a Frame<'a>,
-    touching: &'a [usize],
-    /// The mode before.
-    before: &'a Mode,
-    left_over: f64,
-    t: f64,
-    q: &'a [f64],
-}
-
-/// Rows that were brought to rates of zero, normals first, and the impulses on all rows that took.
-struct Held {
-    rows: Vec<usize>,
-    impulses: Vec<f64>,
-}
-
-impl Meeting<'_, '_> {
-    /// The places of contacts that do not part; true where one of them rebounds, too low to be resolved.
-    fn staying(&self, v: &[f64]) -> (Vec<usize>, bool) {
-        let (mut places, mut any_low) = (Vec::new(), false);
-        for (i, &j) in self.touching.iter().enumerate() {
-            let rate = dot(self.frame.row(i), v);
-            if rate > self.model.rate_tolerance {
-                let is_low = self.model.is_low(rate, self.frame.bends[i]);
-                if !(is_low && self.model.is_closed(self.before, j)) {
-                    continue;
-                }
-                any_low = true;
-            }
-            places.push(i);
-        }
-        (places, any_low)
-    }
-
-    /// The rows of a contact along its tangents.
-    fn tangents(&self, i: usize) -> std::ops::Range<usize> {
-        let (m, k) = (self.touching.len(), self.frame.tangents());
-        m + i * k..m + (i + 1) * k
-    }
-
-    fn rubs(&self, i: usize) -> bool {
-        self.frame.tangents() > 0 && self.model.friction(self.touching[i]) > 0.0
-    }
-
-    fn speed(&self, i: usize, v: &[f64]) -> f64 {
-        let [x, y] = self.frame.slip_velocity(i, v);
-        x.hypot(y)
-    }
-
-    /// The speed up to which a slip counts as zero. In space: what is slower than a slip with a direction, and
-    /// as slow as those beside it. In the plane: of one that stuck, what the steps have added; of one that
-    /// slipped, as far beyond its stop as the steps may have taken it.
-    fn slow(&self, i: usize, v: &[f64]) -> f64 {
-        let (model, j, q) = (self.model, self.touching[i], self.q);
-        let before = model.functions().slip(self.before, j);
-        let is_beyond = || before.along(self.frame.slip_velocity(i, v)) <= 0.0;
-        let slow = match self.frame.tangents() {
-            1 if model.is_closed(self.before, j) && is_beyond() => {
-                self.left_over * model.error_of_slip(j, q, v)
-            }
-            1 => 0.0,
-            _ => TOGETHER * model.least_slip(j, q, v),
-        };
-        model.rate_tolerance.max(slow)
-    }
-
-    /// Brings the rates of the contacts at these places to zero, and slips that count as zero. A rebound
-    /// that is held changes the slips of the other contacts: those that come to zero with it are held too.
-    fn hold(&self, v: &mut [f64], places: Vec<usize>, any_low: bool) -> Result<Held, Breakdown> {
-        let k = self.frame.tangents();
-        let contacts: Vec<usize> = places.iter().map(|&i| self.touching[i]).collect();
-        let (normals, mut rows) = (places.len(), places);
-        let (mut impulses, mut any_slow) = (vec![0.0; self.frame.r], false);
-        for pass in 0..=self.touching.len() {
-            let held = rows.len();
-            for n in 0..normals {
-                let i = rows[n];
-                let is_new = self.rubs(i) && !rows.contains(&self.tangents(i).start);
-                if is_new && self.speed(i, v) <= self.slow(i, v) {
-                    any_slow |= k > 1 && self.speed(i, v) > self.model.rate_tolerance;
-                    rows.extend(self.tangents(i));
-                }
-            }
-            if pass > 0 && rows.len() == held {
-                break;
-            }
-            if !any_low && !any_slow {
-                hold_rows(self.frame, &rows, v, 0.0, |_, _| {});
-                continue;
-            }
-            let sticks = |n: usize| k == 0 || rows.contains(&self.tangents(rows[n]).start);
-            let pushed = self.model.hold_low(self.t, self.q, v, &contacts, sticks)?;
-            for (n, &i) in rows[..normals].iter().enumerate() {
-                impulses[i] += pushed[n];
-                for (row, p) in self.tangents(i).zip(&pushed[normals + n * k..]) {
-                    impulses[row] += p;
-                }
-            }
-        }
-        Ok(Held { rows, impulses })
     }
 }

@@ -5,8 +5,8 @@
 //!     stick: N v̇ + κ_n = 0, T v̇ + κ_t = 0          slip of sign σ: N v̇ + κ_n = 0, λ_t = −μ σ λ_n
 //! ```
 //!
-//! * `beginning`: slips that begin; `following`: the mode that follows an event; `mode_problem`: which
-//!   modes are consistent;
+//! * `beginning`: slips that begin; `following`: the mode that follows an event; `meeting`: which contacts
+//!   stay at one; `mode_problem`: which modes are consistent;
 //!   `many_contacts`: one of them in the plane, where too many contacts touch to try all;
 //!   `sharing`: whether the motion depends on how contacts share their load; `stopping`: impulses that bring
 //!   contacts to rest.
@@ -14,6 +14,7 @@
 mod beginning;
 pub(crate) mod following;
 mod many_contacts;
+mod meeting;
 pub(crate) mod mode_problem;
 mod sharing;
 pub(super) mod stopping;

@@ -1,0 +1,130 @@
+//! The contacts that touch at an event: which of them stay, and what brings their rates to zero.
+
+use super::following::TOGETHER;
+use crate::Mode;
+use crate::event_driven::Model;
+use crate::event_driven::breakdown::Breakdown;
+use crate::linalg::dot;
+use crate::mechanics::friction::frame::{Frame, hold_rows};
+
+/// Contacts that touch at one instant.
+pub(super) struct Meeting<'a, 'm> {
+    pub(super) model: &'a Model<'m>,
+    pub(super) frame: &'a Frame<'a>,
+    pub(super) touching: &'a [usize],
+    /// The mode before.
+    pub(super) before: &'a Mode,
+    pub(super) left_over: f64,
+    pub(super) t: f64,
+    pub(super) q: &'a [f64],
+}
+
+/// Rows that were brought to rates of zero, normals first, and the impulses on all rows that took.
+pub(super) struct Held {
+    pub(super) rows: Vec<usize>,
+    pub(super) impulses: Vec<f64>,
+}
+
+impl Meeting<'_, '_> {
+    /// The places of contacts that do not part; true where one of them rebounds, too low to be resolved.
+    pub(super) fn staying(&self, v: &[f64]) -> (Vec<usize>, bool) {
+        let (mut places, mut any_low) = (Vec::new(), false);
+        for (i, &j) in self.touching.iter().enumerate() {
+            let rate = dot(self.frame.row(i), v);
+            if rate > self.model.rate_tolerance {
+                let is_low = self.model.is_low(rate, self.frame.bends[i]);
+                if !(is_low && self.model.is_closed(self.before, j)) {
+                    continue;
+                }
+                any_low = true;
+            }
+            places.push(i);
+        }
+        (places, any_low)
+    }
+
+    /// Adds the places of contacts whose rates have come to zero; false for none.
+    pub(super) fn stop_too(&self, v: &[f64], places: &mut Vec<usize>) -> bool {
+        let stops = |&i: &usize| {
+            let rate = dot(self.frame.row(i), v);
+            !places.contains(&i) && rate.abs() <= self.model.rate_tolerance
+        };
+        let more: Vec<usize> = (0..self.touching.len()).filter(stops).collect();
+        places.extend(&more);
+        places.sort_unstable();
+        !more.is_empty()
+    }
+
+    /// The rows of a contact along its tangents.
+    pub(super) fn tangents(&self, i: usize) -> std::ops::Range<usize> {
+        let (m, k) = (self.touching.len(), self.frame.tangents());
+        m + i * k..m + (i + 1) * k
+    }
+
+    pub(super) fn rubs(&self, i: usize) -> bool {
+        self.frame.tangents() > 0 && self.model.friction(self.touching[i]) > 0.0
+    }
+
+    fn speed(&self, i: usize, v: &[f64]) -> f64 {
+        let [x, y] = self.frame.slip_velocity(i, v);
+        x.hypot(y)
+    }
+
+    /// The speed up to which a slip counts as zero. In space: what is slower than a slip with a direction, and
+    /// as slow as those beside it. In the plane: of one that stuck, what the steps have added; of one that
+    /// slipped, as far beyond its stop as the steps may have taken it.
+    fn slow(&self, i: usize, v: &[f64]) -> f64 {
+        let (model, j, q) = (self.model, self.touching[i], self.q);
+        let before = model.functions().slip(self.before, j);
+        let is_beyond = || before.along(self.frame.slip_velocity(i, v)) <= 0.0;
+        let slow = match self.frame.tangents() {
+            1 if model.is_closed(self.before, j) && is_beyond() => {
+                self.left_over * model.error_of_slip(j, q, v)
+            }
+            1 => 0.0,
+            _ => TOGETHER * model.least_slip(j, q, v),
+        };
+        model.rate_tolerance.max(slow)
+    }
+
+    /// Brings the rates of the contacts at these places to zero, and slips that count as zero. A rebound
+    /// that is held changes the slips of the other contacts: those that come to zero with it are held too.
+    pub(super) fn hold(
+        &self,
+        v: &mut [f64],
+        places: Vec<usize>,
+        any_low: bool,
+    ) -> Result<Held, Breakdown> {
+        let k = self.frame.tangents();
+        let contacts: Vec<usize> = places.iter().map(|&i| self.touching[i]).collect();
+        let (normals, mut rows) = (places.len(), places);
+        let (mut impulses, mut any_slow) = (vec![0.0; self.frame.r], false);
+        for pass in 0..=self.touching.len() {
+            let held = rows.len();
+            for n in 0..normals {
+                let i = rows[n];
+                let is_new = self.rubs(i) && !rows.contains(&self.tangents(i).start);
+                if is_new && self.speed(i, v) <= self.slow(i, v) {
+                    any_slow |= k > 1 && self.speed(i, v) > self.model.rate_tolerance;
+                    rows.extend(self.tangents(i));
+                }
+            }
+            if pass > 0 && rows.len() == held {
+                break;
+            }
+            if !any_low && !any_slow {
+                hold_rows(self.frame, &rows, v, 0.0, |_, _| {});
+                continue;
+            }
+            let sticks = |n: usize| k == 0 || rows.contains(&self.tangents(rows[n]).start);
+            let pushed = self.model.hold_low(self.t, self.q, v, &contacts, sticks)?;
+            for (n, &i) in rows[..normals].iter().enumerate() {
+                impulses[i] += pushed[n];
+                for (row, p) in self.tangents(i).zip(&pushed[normals + n * k..]) {
+                    impulses[row] += p;
+                }
+            }
+        }
+        Ok(Held { rows, impulses })
+    }
+}
