@@ -2,7 +2,7 @@
 //! some of them close, and which of them stay closed (Pace & Burden, eq. 3 and section 3.4).
 
 use super::breakdown::Breakdown;
-use super::friction::following::TOGETHER;
+use super::friction::meeting::TOGETHER;
 use super::friction::mode_problem::STAYS;
 use super::impact::{Event, occasion};
 use super::motion;

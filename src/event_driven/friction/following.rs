@@ -3,7 +3,7 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::friction::meeting::Meeting;
+use crate::event_driven::friction::meeting::{Meeting, TOGETHER};
 use crate::event_driven::friction::mode_problem::{Candidates, Choice, NextModes, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
@@ -19,8 +19,6 @@ use crate::{Crossed, Mode};
 
 /// Impacts without collision that may follow one event.
 const MOST_PUSHES: usize = 32;
-/// Slips in space that come to rest at one instant are within this ratio of each other.
-pub(crate) const TOGETHER: f64 = 4.0;
 
 /// Where no mode has slips as they are, those slower than so many times what the steps may have left of
 /// them count as zero: a slip that has come to rest must not be refused for the side that it is off to.

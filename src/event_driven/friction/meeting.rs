@@ -1,11 +1,13 @@
 //! The contacts that touch at an event: which of them stay, and what brings their rates to zero.
 
-use super::following::TOGETHER;
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
 use crate::linalg::dot;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
+
+/// Slips in space that come to rest at one instant are within this ratio of each other.
+pub(crate) const TOGETHER: f64 = 4.0;
 
 /// Contacts that touch at one instant.
 pub(super) struct Meeting<'a, 'm> {
@@ -14,6 +16,7 @@ pub(super) struct Meeting<'a, 'm> {
     pub(super) touching: &'a [usize],
     /// The mode before.
     pub(super) before: &'a Mode,
+    /// Slips up to so many times what the steps have added to them count as zero.
     pub(super) left_over: f64,
     pub(super) t: f64,
     pub(super) q: &'a [f64],

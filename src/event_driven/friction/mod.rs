@@ -12,9 +12,9 @@
 //!   contacts to rest.
 
 mod beginning;
-pub(crate) mod following;
+mod following;
 mod many_contacts;
-mod meeting;
+pub(super) mod meeting;
 pub(crate) mod mode_problem;
 mod sharing;
 pub(super) mod stopping;
