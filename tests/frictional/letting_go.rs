@@ -118,3 +118,83 @@ fn what_bounces_to_rest_sticks_where_it_could_not_slip() {
         }
     }
 }
+
+/// A block on the floor, and a body whose height above its own floor the block moves along with: coordinates are the
+/// height of the block, that of the body, and the place of the block.
+#[derive(Clone, Copy, Debug)]
+struct Lifted;
+
+impl MechanicalSystem for Lifted {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        // Of the inverse [[1, 0, 0], [0, 1, −0.5], [0, −0.5, 1]].
+        let (own, other) = (4.0 / 3.0, 2.0 / 3.0);
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, own, other, 0.0, other, own]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        // Accelerations of (−10, −1, 0.5) without friction, of (−10, 1.5, −4.5) as the block slips.
+        effort.copy_from_slice(&[-10.0, -1.0, 0.0]);
+    }
+    fn time_scale(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+}
+
+impl UnilateralConstraints for Lifted {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        q[j]
+    }
+    fn gap_row(&self, j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.fill(0.0);
+        row[j] = 1.0;
+        true
+    }
+    fn constant_row(&self, _j: usize) -> bool {
+        true
+    }
+    fn restitution(&self, j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        if j == 1 { 0.5 } else { 0.0 }
+    }
+    fn friction(&self, j: usize) -> f64 {
+        if j == 0 { 0.5 } else { 0.0 }
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[0.0, 0.0, 1.0]);
+    }
+}
+
+/// A flight that begins upward, and is turned down by a slip that ends, is held where it gets no higher than a picometre.
+#[test]
+fn a_flight_that_the_end_of_a_slip_turns_down_is_held_when_it_is_low() {
+    for (rate, slip) in [
+        (1e-7, 1e-7),
+        (1e-7, 1e-6),
+        (3e-7, 1e-7),
+        (1e-8, 3e-7),
+        (3e-8, 1e-6),
+    ] {
+        for end in [0.1, 1.0, 10.0] {
+            let mut driver = EventDriven::new(ContactModel::new(Lifted)).unwrap();
+            driver = driver.rtol(1e-9).atol(1e-11).zeno(Zeno::Absorb);
+            let (q, v) = ([0.0; 3], [0.0, rate, slip]);
+            let run = driver.integrate(&Start::at(0.0).q(&q).v(&v), end).unwrap();
+            assert_eq!(*run.status(), Status::ReachedEnd, "{rate} {slip} {end}");
+            assert!(
+                run.state().iter().all(|x| x.abs() < 1e-12),
+                "{}",
+                run.state()
+            );
+        }
+    }
+}

@@ -468,7 +468,8 @@ impl Model<'_> {
         let n = self.system().contacts();
         let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
         let was_closed = |j: usize| self.is_closed(set.mode_before, j);
-        if !(0..n).any(|j| struck(j) && !was_closed(j)) {
+        // With friction the end of a slip may turn a flight down that has begun.
+        if !self.slides() && !(0..n).any(|j| struck(j) && !was_closed(j)) {
             return None;
         }
         let parts = |j: &usize| {
@@ -479,6 +480,9 @@ impl Model<'_> {
             for j in (0..n).filter(parts) {
                 open[m] = j;
                 m += 1;
+            }
+            if m == 0 {
+                return None;
             }
             let open = &open[..m];
             with_zeros(3 * m, |numbers| {
