@@ -237,3 +237,29 @@ fn no_accumulation_that_is_summed_up_pulls() {
         assert_pushes(&run.unwrap(), seed);
     }
 }
+
+/// A flight that begins upward, and is turned down by a slip that ends, is held where it gets no higher than a
+/// picometre. As the foot slips its stop opens with 1.5 m/s², as it sticks it closes with 1 m/s².
+#[test]
+fn a_flight_that_the_end_of_a_slip_turns_down_is_held_when_it_is_low() {
+    let inverse = Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, -0.5, 0.0, -0.5, 1.0);
+    let foot = Foot {
+        inverse,
+        mass: inverse.try_inverse().unwrap(),
+        acceleration: Vector3::new(-10.0, -1.0, 0.5),
+        restitution: [0.0, 0.5],
+        friction: 0.5,
+    };
+    for (rate, slip) in [(1e-7, 1e-7), (1e-7, 1e-6), (1e-8, 3e-7), (3e-8, 1e-6)] {
+        for end in [0.1, 1.0, 10.0] {
+            let mut driver = EventDriven::new(ContactModel::new(foot)).unwrap();
+            driver = driver.rtol(1e-9).atol(1e-11).zeno(Zeno::Absorb);
+            let (q, v) = ([0.0; 3], [0.0, rate, slip]);
+            let start = Start::at(0.0).q(&q).v(&v);
+            let run = driver.integrate(&start, end).unwrap();
+            assert_eq!(*run.status(), Status::ReachedEnd, "{rate} {slip} {end}");
+            let end = run.state();
+            assert!(end.iter().all(|x| x.abs() < 1e-12), "{end}");
+        }
+    }
+}
