@@ -44,11 +44,12 @@ pub enum Doubt {
     /// The reset of another guard changed the value or the rate of this one, which was closer to its surface than the
     /// error, and on its way there. Neighbours cross it first, or both at once, which are other resets (within
     /// [`EventFunction::crosses_within`](crate::EventFunction::crosses_within) both are crossed at once anyway). Of
-    /// each crossing the closest such guard is told.
+    /// each crossing the closest such guard is told. Likewise of each guard that may be crossed before or behind the
+    /// crossing that ends the run ([`Watch::and_stop`](crate::Watch::and_stop)).
     Order {
         /// The guard that was crossed.
         first: Guard,
-        /// The guard that was still ahead.
+        /// The guard that was still ahead, or was crossed at about that time.
         guard: Guard,
         /// Time (s).
         t: f64,
@@ -199,7 +200,7 @@ impl fmt::Display for Doubt {
                 error,
             } => write!(
                 f,
-                "guard {first} was crossed at t = {t}, when guard {guard} was {gap:e} before its surface, with an error of {error:e}: which comes first is not known, and the reset depends on it"
+                "guard {first} was crossed at t = {t}, when guard {guard} was {gap:e} before its surface, with an error of {error:e}: which comes first is not known, and what happens depends on it"
             ),
             Self::Shallow {
                 guard,

@@ -17,6 +17,7 @@ mod endings;
 mod ends_on_the_way;
 mod error_at_crossings;
 mod far_ends;
+mod first_steps_behind_crossings;
 mod fixtures;
 mod flags;
 mod found_by_fuzzing;

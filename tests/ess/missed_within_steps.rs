@@ -289,8 +289,9 @@ fn pulses_on_a_state_at_rest_are_seen() {
             .unwrap();
         assert_eq!(run.crossings().len(), 1, "{seed} {centre} {half}");
         let off = run.state()[0] / whole - 1.0;
-        // A step with stages on either side of a switch is off by more than these tell.
-        let allowed = if kind == 2 { 1e-2 } else { 1e-4 };
+        // A step with stages on either side of a switch is off by more than these tell, and one with the end of a half
+        // wave between them, where the force bends, by less.
+        let allowed = [1e-4, 1e-3, 1e-2][kind as usize];
         assert!(off.abs() < allowed, "{seed} {centre} {half}: {off:e}");
     }
 }

@@ -2,9 +2,11 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use saltation::{Direction, Guard, Integrator, Projection, Rearm, Run, Start, Status, Watch};
+use saltation::{
+    Direction, Doubt, Guard, Integrator, Projection, Rearm, Run, Start, Status, Watch,
+};
 
-use crate::fixtures::support::{Sketch, falling, run};
+use crate::fixtures::support::{Sketch, SplitMix64, falling, run};
 use crate::resets::G;
 
 #[test]
@@ -170,4 +172,41 @@ fn a_guard_that_is_not_watched_never_fires() {
         let trajectory = swing(nowhere, 1.0, rearm, Projection::Auto);
         assert!(trajectory.crossings().is_empty());
     }
+}
+
+/// A circle in closed form, and two guards of which one ends the run, by a gap before the other or behind it.
+#[test]
+fn a_crossing_that_may_lie_before_or_behind_a_stop_is_doubted() {
+    let mut draw = SplitMix64(5);
+    let mut wrong = 0;
+    for case in 0..1_200 {
+        let (at, gap) = (
+            draw.between(0.3, 1.3),
+            10f64.powi(-5 - case % 4) * draw.between(-1.0, 1.0).signum(),
+        );
+        let rtol = [1e-4, 1e-6, 1e-8][case as usize / 4 % 3];
+        let stop = at + gap;
+        let circle = Sketch::new(2, |_, x, _, dx| dx.copy_from_slice(&[x[1], -x[0]])).events(
+            [Watch::RISING, Watch::RISING.and_stop()],
+            move |k, _, x, _| match k {
+                0 => x[0] - at.sin(),
+                _ => 0.6 * x[0] - 0.8 * x[1] - (0.6 * stop.sin() - 0.8 * stop.cos()),
+            },
+        );
+        let mut integrator = Integrator::new(&circle).unwrap().rtol(rtol).atol(rtol);
+        let x = [(-1f64).sin(), 1f64.cos()];
+        let run = integrator.integrate(&Start::at(-1.0).x(&x), 5.0).unwrap();
+        assert!(matches!(run.status(), Status::Stopped { .. }), "{case}");
+        let is_right = run.crossings().len() == 1 + usize::from(gap > 0.0);
+        assert!(is_right || !run.is_guaranteed(), "{case} {gap} {rtol}");
+        let (first, other) = (Guard::rising(1), Guard::rising(0));
+        let is_told = |doubt: &Doubt| matches!(doubt, Doubt::Order { first: f, guard, .. } if (*f, *guard) == (first, other));
+        let is_doubted = run.doubts().iter().any(is_told);
+        assert_eq!(is_doubted, !run.is_guaranteed(), "{case} {gap} {rtol}");
+        wrong += usize::from(!is_right);
+        // Where errors are far below the gap there is nothing to doubt.
+        let is_clear = gap.abs() > 1e3 * rtol;
+        assert!(!(is_clear && is_doubted), "{case} {gap} {rtol}");
+    }
+    assert!(wrong > 100, "{wrong}");
 }

@@ -5,7 +5,7 @@ use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::hybrid::room_for;
-use crate::hybrid::search::Thrown;
+use crate::hybrid::search::{Halt, Thrown};
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
@@ -72,6 +72,15 @@ impl<B: Buffer> Cascade<B> {
         self.index = first;
         self.is_crossed.fill(false);
         self.stopping.clear();
+    }
+
+    /// The crossing that has ended the run, if there is one.
+    pub(super) fn halt(&self) -> Halt<'_> {
+        Halt {
+            guards: &self.stopping,
+            error: self.own_error,
+            is_carried: self.told.arrival == Arrival::Jumped,
+        }
     }
 
     /// Refuses too many crossings, and a second one of a guard at the same time.

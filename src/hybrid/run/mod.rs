@@ -86,9 +86,11 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
     // The doubts that crossings and the end leave belong to the run: a run that is interrupted
     // there has left work out, wherever it stands.
     let mut judged = turned.at_end(context, state, guards, doubts);
-    if judged.is_ok() && matches!(ended, Ok(false)) {
-        judged = doubts.of_end(context, state, guards, &cascade.scratch.mode_before);
-    }
+    judged = judged.and_then(|()| match ended {
+        Ok(false) => doubts.of_end(context, state, guards, &cascade.scratch.mode_before),
+        Ok(true) => doubts.of_stop(context, state, guards, cascade.halt()),
+        Err(_) => Ok(()),
+    });
     doubts.tell(observer);
     let ended = ended.and_then(|ends| judged.map(|()| ends));
     let status = match ended {

@@ -35,6 +35,9 @@ const PLACES: [u8; 5] = [8, 16, 32, 64, 128];
 /// Looks behind a crossing at how the field changes, before a whole step is made: the first may be at
 /// a place too far to tell.
 const LOOKS: u8 = 2;
+/// Simpson's rule may be off by this many times what the error estimate of a step may be, about as much as it is off
+/// from smooth motion in a step that just passes.
+const SIMPSON: f64 = 6.0;
 
 /// The length of steps, and the error of the last one.
 #[derive(Clone, Debug)]
@@ -50,6 +53,8 @@ pub(crate) struct Steps<B> {
     pub(crate) error: f64,
     /// Looks that are left before the next step.
     looks: u8,
+    /// No step was made since the last crossing.
+    is_behind_crossing: bool,
     /// Scratch.
     point: B,
     row: B,
@@ -64,6 +69,7 @@ impl<B: Buffer> Steps<B> {
             unseen: f64::INFINITY,
             error: 0.0,
             looks: 0,
+            is_behind_crossing: false,
             point: B::zeros(dim),
             row: B::zeros(dim),
         }
@@ -73,6 +79,7 @@ impl<B: Buffer> Steps<B> {
     pub(crate) fn begin<S: System + ?Sized>(&mut self, system: &S, settings: &Settings) {
         self.lengths = Adaptive::new(0.0);
         self.looks = 0;
+        self.is_behind_crossing = false;
         let of_flow = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
         self.longest = lesser(of_flow, settings.max_step);
         self.fixed = settings
@@ -133,6 +140,7 @@ impl<B: Buffer> Steps<B> {
     #[inline]
     pub(crate) fn note_crossing(&mut self, state: &State<B>) {
         self.looks = if self.fixed.is_some() { 0 } else { LOOKS };
+        self.is_behind_crossing = self.fixed.is_none();
         // Steps that shrank before it, at a singularity of the mode that it left, say nothing of the next.
         self.lengths.next = greater(self.lengths.next, 2.0 * state.least_step());
     }
@@ -259,7 +267,20 @@ impl<B: Buffer> Steps<B> {
             }
             counts.flow.add(5);
             ode.advance(&mut flow, *t, x.get(), step);
-            let error = ode.error(x.get(), step, tolerance);
+            let mut error = ode.error(x.get(), step, tolerance);
+            // A step that is longer than those before the crossing follows from a look at one place. Where that
+            // says too little it may be far too long, and its error estimate small by chance.
+            if self.is_behind_crossing && step > *last_step && error <= 1.0 {
+                counts.flow.add(1);
+                ode.form_interpolant(*t, x.get(), step);
+                let (middle, slope) = (self.point.get_mut(), self.row.get_mut());
+                ode.at_fraction(0.5, middle);
+                flow(*t + 0.5 * step, middle, slope);
+                error = greater(
+                    error,
+                    off_simpson(ode, x.get(), step, slope, tolerance) / SIMPSON,
+                );
+            }
             let good = if self.fixed.is_some() {
                 let ends = ode.state().iter().chain(ode.slope_at_end());
                 ends.sum::<f64>().is_finite()
@@ -273,6 +294,7 @@ impl<B: Buffer> Steps<B> {
                 counts.steps.add(1);
                 self.error = error;
                 self.lengths.accept(proposal, error);
+                self.is_behind_crossing = false;
                 state.last_step = step;
                 return Ok(step);
             }
@@ -356,6 +378,23 @@ fn other_step<B: Buffer>(
         curvature_before: change_before / last,
     };
     look.other_step(step)
+}
+
+/// How far a step from `x` is off from Simpson's rule with the field in its middle, in units of the tolerance. That is of
+/// the order of its error estimate, and independent of it.
+fn off_simpson<B: Buffer>(
+    ode: &Tsitouras<B>,
+    x: &[f64],
+    step: f64,
+    middle: &mut [f64],
+    tolerance: &Tolerance<B>,
+) -> f64 {
+    let ends = ode.slope_at_start().iter().zip(ode.slope_at_end());
+    let states = x.iter().zip(ode.state());
+    for ((slope, (first, last)), (x, y)) in middle.iter_mut().zip(ends).zip(states) {
+        *slope = step * (first + 4.0 * *slope + last) / 6.0 - (y - x);
+    }
+    tolerance.norm(middle, x)
 }
 
 /// True when a field moves the state in a step of this length.
