@@ -466,3 +466,25 @@ fn columns_of_a_rough_field_are_held_no_tighter_than_they_are_known() {
         assert!((columns[(i % 2, i / 2)] - expected).abs() < 1e-3);
     }
 }
+
+/// A guard whose reset throws the state back over another one, and that over the first again: that the run was refused is
+/// the reason, and not that a repetition of what was made goes another way.
+#[test]
+fn a_cascade_that_is_refused_half_way_says_so() {
+    let cascade = words(|_| [1.0])
+        .events([Watch::RISING, Watch::BOTH], |k, _, x, _| {
+            x[0] - [1.0, 0.7][k]
+        })
+        .reset(|_, crossed, x, _| {
+            x[0] += if crossed.contains(0) { -0.5 } else { 0.7 };
+            Ok(())
+        });
+    let mut integrator = Integrator::new(&cascade).unwrap();
+    let start = Start::at(0.0).x(&[0.8]);
+    let d = integrator.derivative(&start, 5.0).unwrap();
+    let Status::Refused(reason @ Stop::NoProgress { .. }) = d.run().status() else {
+        panic!("{}", d.run().status())
+    };
+    let reason = NoDerivative::Stop(reason.clone());
+    assert_eq!(*d.verdict(), Verdict::NotGuaranteed(reason));
+}

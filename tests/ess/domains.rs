@@ -7,7 +7,7 @@ use saltation::{
 };
 
 use crate::bad_input::NOT_FINITE;
-use crate::fixtures::support::{Sketch, run};
+use crate::fixtures::support::{Sketch, SplitMix64, run};
 
 const PROJECTIONS: [Projection; 4] = [
     Projection::Auto,
@@ -154,4 +154,44 @@ fn a_step_that_ends_beyond_the_domain_of_a_far_guard_is_made_shorter() {
         assert!((trajectory.crossings()[0].t - 0.4).abs() < 1e-9);
         assert!((trajectory.state()[0] + 4.2).abs() < 1e-9, "{projection:?}");
     }
+}
+
+/// A swing that comes to the end of its domain so slowly that time goes on by thousands of shortest steps before its
+/// state moves by a last bit; the other component always moves.
+#[test]
+fn a_domain_that_ends_where_a_motion_turns_is_typed() {
+    let mut found = [0; 2];
+    for seed in 0..2000 {
+        let mut draw = SplitMix64(seed);
+        let k = 10f64.powf(draw.between(-8.0, -5.0));
+        let (rtol, start) = (
+            10f64.powf(draw.between(-10.0, -4.0)),
+            draw.between(0.0, 3.0),
+        );
+        let of_guard = seed % 2 == 0;
+        let at = move |x: &[f64], ends: bool, inside: f64| {
+            if x[0] > 1.0 - k && ends {
+                f64::NAN
+            } else {
+                inside
+            }
+        };
+        let swing = Sketch::new(2, move |_, x, _, dx| {
+            dx.copy_from_slice(&[x[1], at(x, !of_guard, -x[0])]);
+        });
+        let system = swing.events([Watch::BOTH], move |_, _, x, _| at(x, of_guard, x[1] + 2.0));
+        let mut integrator = Integrator::new(&system).unwrap().rtol(rtol).atol(rtol);
+        integrator = integrator.max_steps(5000);
+        let start = Start::at(start).x(&[0.0, 1.0]);
+        let run = integrator.integrate(&start, 10.0).unwrap();
+        // No step may have a stage there.
+        if *run.status() == Status::ReachedEnd {
+            continue;
+        }
+        found[usize::from(of_guard)] += 1;
+        let is_typed = matches!(run.status(), Status::Refused(Stop::NotFinite { .. }));
+        assert!(is_typed, "{seed}: {}", run.status());
+        assert!(run.state()[0] > 1.0 - 2.0 * k, "{seed}: {}", run.state());
+    }
+    assert!(found[0] > 100 && found[1] > 15, "{found:?}");
 }

@@ -65,7 +65,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
             None => return stop_at(context, run, observer, stop, step),
         },
         Ok(Met::TooMuch(settled)) => step * settled.min(SHORTER),
-        Err(Stop::NotFinite { .. }) if may_shorten(settings, state, step) => {
+        Err(Stop::NotFinite { .. }) if steps.is_free() && may_shorten(settings, state, step) => {
             // The end of the step may lie beyond the domain of an event function, and a guard
             // before it.
             steps.shorten(step);

@@ -39,6 +39,11 @@ const LOOKS: u8 = 2;
 /// from smooth motion in a step that just passes.
 const SIMPSON: f64 = 6.0;
 
+/// Tries that may meet what is not finite while no step between them is longer than so many times the shortest: at the
+/// edge of a domain the time may go on where a state does not move any more.
+const MOST_AT_EDGE: u32 = 100;
+const FREE: f64 = 1e3;
+
 /// The length of steps, and the error of the last one.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps<B> {
@@ -55,6 +60,8 @@ pub(crate) struct Steps<B> {
     looks: u8,
     /// No step was made since the last crossing.
     is_behind_crossing: bool,
+    /// Tries since the last step of some length that met what is not finite.
+    at_edge: u32,
     /// Scratch.
     point: B,
     row: B,
@@ -70,6 +77,7 @@ impl<B: Buffer> Steps<B> {
             error: 0.0,
             looks: 0,
             is_behind_crossing: false,
+            at_edge: 0,
             point: B::zeros(dim),
             row: B::zeros(dim),
         }
@@ -80,6 +88,7 @@ impl<B: Buffer> Steps<B> {
         self.lengths = Adaptive::new(0.0);
         self.looks = 0;
         self.is_behind_crossing = false;
+        self.at_edge = 0;
         let of_flow = system.flow_time_scale().unwrap_or(f64::INFINITY) / STAGES_APART;
         self.longest = lesser(of_flow, settings.max_step);
         self.fixed = settings
@@ -295,11 +304,15 @@ impl<B: Buffer> Steps<B> {
                 self.error = error;
                 self.lengths.accept(proposal, error);
                 self.is_behind_crossing = false;
+                if step > FREE * least {
+                    self.at_edge = 0;
+                }
                 state.last_step = step;
                 return Ok(step);
             }
             counts.rejections.add(1);
-            if self.fixed.is_some() {
+            self.at_edge += u32::from(!error.is_finite());
+            if self.fixed.is_some() || !self.is_free() {
                 return Err(step_failed(state, step));
             }
             self.lengths.reject(step, error);
@@ -354,8 +367,14 @@ impl<B: Buffer> Steps<B> {
         (is_needed && part <= SHORTER && shorter >= 16.0 * state.least_step()).then_some(shorter)
     }
 
+    /// False at the edge of a domain, where the run comes no farther.
+    pub(crate) fn is_free(&self) -> bool {
+        self.at_edge < MOST_AT_EDGE
+    }
+
     /// Makes the next step shorter than one of length `step` that met what is not finite.
     pub(crate) fn shorten(&mut self, step: f64) {
+        self.at_edge += 1;
         self.lengths.reject(step, f64::NAN);
     }
 }
