@@ -136,15 +136,10 @@ impl Model<'_> {
             let nq = self.system().coordinates();
             place.state[..nq].copy_from_slice(&held.state[..nq]);
         }
-        let mut last = LastSlips {
+        let last = LastSlips {
             stuck: &in_turn.stuck,
-            ..LastSlips::UNKNOWN
+            are_over: in_turn.rests,
         };
-        if in_turn.rests {
-            // A slip that is left at the end of the impacts goes on, but for one as slow as the gaps are.
-            let rates = self.approach(&mut ContactsAt::default(), &place.state, &found.contacts);
-            last.fast = LEFT * rates.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
-        }
         let arrives = found.is_near || held.t.min(place.t) >= found.t;
         let mut event = None;
         if arrives {

@@ -82,6 +82,7 @@ mod slips_in_space;
 mod small_bodies;
 mod small_derivatives;
 mod statistics;
+mod steep_grooves;
 mod steps_in_space;
 mod stick_slip;
 mod stools;

@@ -4,7 +4,7 @@
 use saltation::derivative::{Derivative, Verdict};
 use saltation::event_driven::{Breakdown, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
-use saltation::{ContactModel, EventDriven, Start};
+use saltation::{ContactModel, EventDriven, Start, Status};
 
 use crate::random::SplitMix64;
 
@@ -143,12 +143,12 @@ impl UnilateralConstraints for Rod {
     }
 }
 
-/// A derivative follows bounces as far as gaps resolve them: lower ones, which get no lower however often they are
-/// followed, do not go on until the limit of events.
+/// A derivative follows bounces as far as gaps resolve them: lower ones do not go on until the limit of events, and most
+/// rods lie still in the end.
 #[test]
 fn bounces_are_followed_no_lower_than_gaps_resolve() {
-    let (mut draw, mut low) = (SplitMix64(7), 0);
-    for case in 0..10 {
+    let (mut draw, mut still) = (SplitMix64(7), 0);
+    for case in 0..20 {
         let rod = Rod {
             restitution: draw.between(0.1, 0.4),
         };
@@ -166,8 +166,15 @@ fn bounces_are_followed_no_lower_than_gaps_resolve() {
         assert!(bounces < 250, "{case}: {bounces}");
         if let Some(Breakdown::Zeno { .. }) = run.status().reason() {
             assert!(bounces > 100, "{case}: {bounces}");
-            low += 1;
+        }
+        if *run.status() == Status::ReachedEnd {
+            still += 1;
+            assert!(
+                run.state().rows(3, 3).amax() < 1e-7,
+                "{case}: {}",
+                run.state()
+            );
         }
     }
-    assert!(low > 0);
+    assert!(still > 10, "{still}");
 }

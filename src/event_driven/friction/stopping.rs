@@ -37,14 +37,14 @@ enum Told {
 pub(crate) struct LastSlips<'a> {
     /// Contacts that stuck in their last ones. Whatever they slip by now was gathered since.
     pub(crate) stuck: &'a [usize],
-    /// Slips above this no pull stops (m/s).
-    pub(crate) fast: f64,
+    /// None came behind these: what stuck is at rest, and no pull stops what did not.
+    pub(crate) are_over: bool,
 }
 
 impl LastSlips<'_> {
     pub(crate) const UNKNOWN: Self = LastSlips {
         stuck: &[],
-        fast: f64::INFINITY,
+        are_over: false,
     };
 }
 
@@ -123,7 +123,7 @@ impl Model<'_> {
     /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
     /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
     /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Of contacts that
-    /// depend on each other impulses are the least.
+    /// depend on each other impulses are the least in their cones, or nearest to these.
     pub(crate) fn stop_in_modes(
         &self,
         t: f64,
@@ -141,14 +141,12 @@ impl Model<'_> {
             for (i, &j) in contacts.iter().enumerate() {
                 self.set_contacting(&mut mode, j, Some(of(&frame, v, i)));
             }
-            self.stop(&mut frame, &mode, v);
+            let impulses = self.stop(&mut frame, &mode, v);
             let after: Vec<f64> = (0..frame.r).map(|i| dot(frame.row(i), v)).collect();
-            // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
-            let mut impulses: Vec<f64> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
             let (m, r) = (contacts.len(), frame.r);
             let mut lightness: Vec<f64> = (0..m).map(|i| frame.gram[i * r + i]).collect();
             with_zeros(least_norm_size(r), |space| {
-                if least_norm(frame.gram, r, &mut impulses, space) < r {
+                if least_norm(frame.gram, r, &mut vec![0.0; r], space) < r {
                     let mut free = vec![0.0; r * r];
                     null_projector(frame.gram, r, &mut free, space);
                     for (i, lightness) in lightness.iter_mut().enumerate() {
@@ -182,12 +180,13 @@ impl Model<'_> {
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
         // Each contact is told to stick at most twice, and at most once not to.
-        let first = |j: &usize| {
-            if last.stuck.contains(j) {
-                Told::StickOn
-            } else {
-                Told::Nothing
-            }
+        let first = |j: &usize| match (last.stuck.contains(j), last.are_over) {
+            (false, _) => Told::Nothing,
+            (true, false) => Told::StickOn,
+            // Impulses that stop what was gathered since say nothing of cones.
+            (true, true) => Told::Stick {
+                beyond: f64::INFINITY,
+            },
         };
         let mut told: Vec<Told> = held.iter().map(first).collect();
         loop {
@@ -213,8 +212,7 @@ impl Model<'_> {
                 }
                 let next = match *told {
                     Told::Nothing
-                        if stopped.slip(i) <= last.fast
-                            && stopped.is_pulled(i, self.rate_tolerance) =>
+                        if !last.are_over && stopped.is_pulled(i, self.rate_tolerance) =>
                     {
                         Told::Stick { beyond: NEARLY }
                     }

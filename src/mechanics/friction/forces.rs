@@ -285,12 +285,19 @@ impl Model<'_> {
         }
     }
 
-    /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts.
-    pub(crate) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) {
+    /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts; gives those of rows.
+    pub(crate) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) -> Vec<f64> {
         for i in 0..frame.r {
             frame.bends[i] = dot(frame.row(i), v);
         }
         frame.free.copy_from_slice(v);
-        self.balance(frame, mode, frame.free, Some(v), None);
+        self.with_forces(Dependent::Forces, |impulses| {
+            self.balance(frame, mode, frame.free, Some(v), Some(impulses));
+            let pushes = frame.contacts.iter().map(|&j| impulses.push[j]);
+            let tangents = frame.tangents();
+            let along = |&j: &usize| impulses.along(j).into_iter().take(tangents);
+            let along = frame.contacts.iter().flat_map(along);
+            pushes.chain(along).collect()
+        })
     }
 }
