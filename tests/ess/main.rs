@@ -44,6 +44,7 @@ mod resolution;
 mod starts;
 mod turned_away;
 mod turned_away_at_ends;
+mod two_tones;
 mod values_alone;
 mod watch;
 mod wide_projections;

@@ -310,6 +310,11 @@ impl Curve {
         if !is_known && off > open_part {
             return Ok(Class::Unsettled(doubt));
         }
+        // Without a maximum where the cubic has one there may be others, which may reach what it is off by.
+        let is_peak = self.values.iter().all(|v| *v < best.value);
+        if !is_known && !is_peak && off > -best.value {
+            return Ok(Class::Unsettled(doubt));
+        }
         let floor = match self.origin {
             Origin::Start(_) => ON_SURFACE * zero / best.at,
             Origin::Level(_) => zero,

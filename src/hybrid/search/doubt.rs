@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::curve::Top;
-use super::factors::GREATER;
+use super::factors::{GREATER, WANTED_WINDOWS};
 use super::window::Window;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::evaluate::{self, Point};
@@ -26,7 +26,7 @@ const MEANT: f64 = 8.0;
 /// Doubts of one step that are reported, at most.
 const MOST_TOLD: usize = 16;
 
-/// A maximum within this part of the guard's variation in a step counts as a touch, however small
+/// A maximum within this part of the guard's variation in a step of a few windows counts as a touch, however small
 /// the error is.
 const CLOSE: f64 = 1e-8;
 
@@ -129,14 +129,15 @@ impl Doubts {
                 continue;
             }
             guards.spreads.need(context, state, &guards.h, k)?;
-            // How much a parabola that bends like the function varies in the step. What is within the noise
-            // of the function is no bend: a short window would make much of it.
+            // How much a parabola that bends like the function varies in the step, or in a few windows of it. What is
+            // within the noise of the function is no bend: a short window would make much of it.
             let bend = (bend.abs() - guards.zero[k]).max(0.0);
-            let variation = bend / (window.width() * window.width());
+            let width = window.width().max(1.0 / WANTED_WINDOWS as f64);
+            let variation = bend / (width * width);
             let error = guards.error_of(state, k).max(CLOSE * variation);
             if -value <= error {
-                let (guard, gap) = (guards.ahead(k), -value);
                 let t = state.t + window.seconds_to(at);
+                let (guard, gap) = (guards.ahead(k), -value);
                 self.keep(Doubt::Touch {
                     guard,
                     t,
@@ -258,10 +259,9 @@ impl Doubts {
         guards: &mut GuardTable<B>,
         stop: Halt<'_>,
     ) -> Result<(), Stop> {
-        let Some(&first) = stop.guards.first() else {
+        let (Some(&first), spreads) = (stop.guards.first(), &mut guards.spreads) else {
             return Ok(());
         };
-        let spreads = &mut guards.spreads;
         spreads.need_each(context, state, &guards.h, |_| true)?;
         for k in 0..state.count() {
             let (own, rate, t) = (guards.own_h(k), guards.own_rate(k), state.t);
@@ -275,8 +275,8 @@ impl Doubts {
             let since = t - guards.kept[k].fired_last();
             let is_behind = !stop.is_carried && since * rate.abs() <= error;
             if is_ahead || is_behind {
-                let last = is_behind.then(|| guards.kept[k].last_guard(k));
-                let (guard, gap) = (last.unwrap_or(guards.ahead(k)), (-own).max(0.0));
+                let guards = [guards.ahead(k), guards.kept[k].last_guard(k)];
+                let (guard, gap) = (guards[usize::from(is_behind)], (-own).max(0.0));
                 self.keep(Doubt::Order {
                     first,
                     guard,

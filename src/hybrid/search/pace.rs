@@ -38,13 +38,13 @@ impl Settled {
     /// Four samples of a wave do not settle by chance in windows of up to six radians; in longer ones
     /// they may agree with a cubic that is far from the wave. So no window gets that long right
     /// after a much shorter one: a closer look settles windows of up to five radians, calm ones span
-    /// up to 3.3 of a wave, and plain ones up to 1.1.
+    /// up to 3.3 of a wave, and plain ones up to 1.1, or to 1.8 on a flank that another tone straightens.
     #[inline]
     const fn growth(self) -> f64 {
         match self {
             Self::Closely => 1.25,
             Self::Calm => 1.8,
-            Self::Plain => 5.0,
+            Self::Plain => 3.0,
         }
     }
 }
