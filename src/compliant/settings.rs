@@ -156,6 +156,12 @@ const FOLLOWING: usize = 100;
 /// The part of `rtol` within which a guess is the solution of a problem that is solved again.
 const NEAR: f64 = 1e-4;
 
+/// Where iterations end, the tolerance of what a step changes is so many times `rtol`.
+const MISSED: f64 = 100.0;
+
+/// And no less than this part of `rtol` of the momenta themselves, which are rounded.
+const ROUNDED: f64 = 1e-6;
+
 /// Settings of [`Solver`](super::Solver).
 #[derive(Clone, Debug)]
 pub(crate) struct SolverSettings {
@@ -203,10 +209,20 @@ impl SolverSettings {
         residual <= self.atol + self.rtol * scale
     }
 
-    /// As [`accepts`](Self::accepts), of a guess.
-    pub(crate) fn accepts_guess(&self, residual: f64, scale: f64) -> bool {
-        let part = if self.is_repeated { NEAR } else { 1.0 };
-        residual <= self.atol + part * self.rtol * scale
+    /// True when it is small also beside what the step changes of the momenta, which may be far less than these: what is
+    /// missed of it adds up over many short steps. A guess, which misses it always to the same side, is to be closer.
+    pub(crate) fn accepts_changes(
+        &self,
+        residual: f64,
+        [scale, changes]: [f64; 2],
+        is_guess: bool,
+    ) -> bool {
+        let allowed = match (is_guess, self.is_repeated) {
+            (false, _) => MISSED * changes,
+            (true, false) => changes,
+            (true, true) => NEAR * scale,
+        };
+        residual <= self.atol + self.rtol * allowed.max(ROUNDED * scale)
     }
 
     /// Iterations in which the loads of Coulomb's friction follow the velocities; then they are fixed.

@@ -41,7 +41,10 @@ impl Solver {
         Self::default()
     }
 
-    /// Tolerance of the gradient relative to momenta and impulses; default 1e-6.
+    /// Tolerance of the gradient relative to momenta and impulses; default 1e-6. Steps that change momenta by far less
+    /// have a tolerance of a hundred times `rtol` of these changes, and guesses one of `rtol` of them: weak friction at
+    /// a high speed would be missed step after step otherwise. A millionth of `rtol` of the momenta is taken for
+    /// rounding.
     #[must_use]
     pub fn rtol(mut self, rtol: f64) -> Self {
         self.settings.rtol = rtol;

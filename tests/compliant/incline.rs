@@ -1,7 +1,7 @@
 //! A particle on an incline creeps in stiction and rides on a cushion while it slides (spec 10.3).
 
 use saltation::compliant::{Solver, StepFriction};
-use saltation::models::Particle;
+use saltation::models::{Particle, SlidingBlock};
 use saltation::{Compliant, Run, Start};
 
 use crate::reference_rows;
@@ -53,5 +53,36 @@ fn every_row_of_sliding_is_met() {
             "phi_at_T minus (dt+tau_d) mu v_t_at_T" => q[2] - (DT + TAU) * friction * v[0],
             other => panic!("{other}"),
         });
+    }
+}
+
+/// The momentum that friction takes in a step is up to six million times smaller than that of the block.
+#[test]
+fn friction_slows_a_fast_block_in_short_steps() {
+    for (friction, speed, step) in [
+        (0.01, 2.0, 1e-5),
+        (0.05, 50.0, 1e-4),
+        (0.02, 50.0, 1e-4),
+        (0.3, 300.0, 1e-4),
+        (0.05, 30.0, 1e-5),
+        (0.01, 100.0, 1e-3),
+        (0.1, 10.0, 1e-5),
+    ] {
+        let block = SlidingBlock {
+            friction,
+            slope: 0.0,
+            ..SlidingBlock::default()
+        };
+        let mut stepper = Compliant::new(block).unwrap().time_step(step);
+        let end = 1000.0 * step;
+        let v = [speed, 0.0];
+        let start = Start::at(0.0).q(&[0.0; 2]).v(&v);
+        let run = stepper.integrate(&start, end).unwrap();
+        let lost = (speed - run.state()[2]) / (friction * 9.81 * end);
+        // The first steps press less.
+        assert!(
+            (lost - 1.0).abs() < 0.01,
+            "{friction} {speed} {step}: {lost}"
+        );
     }
 }

@@ -118,7 +118,11 @@ impl IslandSolver {
             }
             let is_solved = loads != Loads::Held
                 && settings.accepts(residual, scale)
-                && (self.report.iterations > 0 || settings.accepts_guess(residual, scale));
+                && settings.accepts_changes(
+                    residual,
+                    [scale, self.changes()],
+                    self.report.iterations == 0,
+                );
             let ended = if !(self.iterate.cost + residual + scale).is_finite() {
                 // Numbers whose squares overflow: nothing can be compared, and the solver refuses it.
                 Some(Convergence::Stalled)

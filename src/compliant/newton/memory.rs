@@ -45,6 +45,13 @@ impl IslandSolver {
         )
     }
 
+    /// The size of impulses and of the momenta that they change, likewise scaled.
+    pub(super) fn changes(&self) -> f64 {
+        let (island, iterate) = (&self.island, &self.iterate);
+        let momentum = island.scaled_norm(&iterate.momentum);
+        momentum.max(island.scaled_norm(&iterate.generalised))
+    }
+
     /// Factorises the Hessian at the solution, for its derivatives.
     pub(in crate::compliant) fn factorise_at_solution(&mut self) -> bool {
         let island = &self.island;
