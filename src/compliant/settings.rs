@@ -209,8 +209,9 @@ impl SolverSettings {
         residual <= self.atol + self.rtol * scale
     }
 
-    /// True when it is small also beside what the step changes of the momenta, which may be far less than these: what is
-    /// missed of it adds up over many short steps. A guess, which misses it always to the same side, is to be closer.
+    /// True when it is small also beside what the step changes of the momenta, which may be far less than
+    /// these: what is missed of it adds up over many short steps. A guess, which misses it always to the
+    /// same side, is to be closer.
     pub(crate) fn accepts_changes(
         &self,
         residual: f64,

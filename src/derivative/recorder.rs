@@ -409,11 +409,13 @@ impl<'a> Recorder<'a> {
             Status::Refused(reason) => {
                 let reason = Verdict::NotGuaranteed(reason.clone().into());
                 // A cascade that was refused half-way is not what a repetition makes.
-                if matches!(&self.verdict, Verdict::NotGuaranteed(NoDerivative::NotRepeatable { t: at, .. }) if *at >= t)
-                {
-                    self.verdict = reason;
-                } else {
-                    self.verdict.worsen(reason);
+                match &self.verdict {
+                    Verdict::NotGuaranteed(NoDerivative::NotRepeatable { t: at, .. })
+                        if *at >= t =>
+                    {
+                        self.verdict = reason;
+                    }
+                    _ => self.verdict.worsen(reason),
                 }
             }
         }

@@ -138,7 +138,12 @@ impl Model<'_> {
         }
         let last = LastSlips {
             stuck: &in_turn.stuck,
-            are_over: in_turn.rests,
+            // A slip that is left at the end of the impacts goes on, but for one about as slow as the gaps are.
+            over: in_turn.rests.then(|| {
+                let at = &mut ContactsAt::default();
+                let rates = self.approach(at, &place.state, &found.contacts);
+                LEFT * rates.iter().fold(0.0, |most: f64, u| most.max(u.abs()))
+            }),
         };
         let arrives = found.is_near || held.t.min(place.t) >= found.t;
         let mut event = None;

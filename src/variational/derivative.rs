@@ -17,6 +17,10 @@ use crate::mechanics::contact::gaps::{gap_row, work_size};
 use crate::ode::difference::CENTRAL;
 use crate::record::{ContactEvent, ContactEventKind};
 
+/// A law has a kink where changes to both sides differ by more than this part of them.
+const KINK: f64 = 1e-3;
+/// An impact closer to the end of a run than this part of a step is at its end.
+const AT_END: f64 = 1e-9;
 /// Step of differences by time, as a part of the step of the run.
 const PART: f64 = 1e-4;
 /// Over so many steps of the run the motion and its constraints change little: what a coordinate travels
@@ -84,6 +88,7 @@ impl Runner<'_> {
             }
         }
         let end = self.on.state.clone();
+        self.refuse_impact_at_end(parts, &end)?;
         // From (q, p) back to (q, v): dv = M⁻¹ (dp − Σ_k dq_k ∂_k M v). As one matrix with the identity it would
         // seem singular where masses are great numbers.
         let back = self.momenta_by_velocities(&end)?;
@@ -101,6 +106,35 @@ impl Runner<'_> {
             cholesky::solve(&mass, d, dp);
         }
         Ok(whole)
+    }
+
+    /// Refuses a run in which neighbours have an impact before its end, and others none.
+    fn refuse_impact_at_end(
+        &mut self,
+        parts: &[Part],
+        end: &PhasePoint,
+    ) -> Result<(), VariationalFailure> {
+        let near = AT_END * self.settings.step;
+        let last = parts.iter().rev().find_map(|part| match part {
+            Part::Impact(state, ..) => Some(state.t),
+            _ => None,
+        });
+        let is_behind = last.is_some_and(|t| end.t - t <= near);
+        self.energy(end)?;
+        let (system, v, d) = (self.system, &self.on.stepper.newton.terms.v, end.q.len());
+        let (mut row, mut work) = (vec![0.0; d], vec![0.0; work_size(d, d)]);
+        let is_ahead = (0..system.contacts()).any(|j| {
+            gap_row(system, j, &end.q, &mut row, &mut work);
+            let (gap, rate) = (system.gap(j, &end.q), dot(&row, v));
+            rate < 0.0 && gap <= -rate * near
+        });
+        if is_behind || is_ahead {
+            return Err(VariationalFailure::NoDerivative {
+                t: end.t,
+                why: "an impact is at the end of the run",
+            });
+        }
+        Ok(())
     }
 
     /// `∂(q, p)/∂(q, v)` with `p = M(q) v`.
@@ -252,6 +286,10 @@ impl Runner<'_> {
         let mut mass = vec![0.0; d * d];
         self.system.mass(&state.q, &mut mass);
         let mut whole = DMatrix::zeros(2 * d, 2 * d);
+        let mut here = x.clone();
+        let (q, p) = here.split_at_mut(d);
+        let mut event = ContactEvent::new(state.t, ContactEventKind::Contact);
+        self.resolve(blow, state.t, q, p, &mut event)?;
         for k in 0..2 * d {
             let root = mass[k % d * (d + 1)].sqrt();
             // No momentum is greater than `√(2T M_kk)`.
@@ -261,6 +299,7 @@ impl Runner<'_> {
                 own.sqrt() * root
             };
             let step = (CENTRAL * size).max(f64::MIN_POSITIVE);
+            let mut bend: Vec<f64> = here[d..].iter().map(|p| -2.0 * p).collect();
             for sign in [1.0, -1.0] {
                 self.settings.limits.interrupt.check()?;
                 let mut moved = x.clone();
@@ -272,7 +311,18 @@ impl Runner<'_> {
                 for i in 0..d {
                     whole[(i, k)] += sign * q[i] / (2.0 * step);
                     whole[(d + i, k)] += sign * p[i] / (2.0 * step);
+                    bend[i] += p[i];
                 }
+            }
+            // To both sides the momenta of a smooth law change by the same; by momenta it hardly bends.
+            let size = |i: usize, p: f64| p.abs() / mass[i * (d + 1)].sqrt();
+            let changes = (0..d).map(|i| size(i, whole[(d + i, k)] * step));
+            let least = KINK * changes.fold(CENTRAL * own.sqrt(), f64::max);
+            if k >= d && (0..d).any(|i| size(i, bend[i]) > least) {
+                return Err(VariationalFailure::NoDerivative {
+                    t: state.t,
+                    why: "the impact is between two branches of its law, as of a slip that just ends",
+                });
             }
         }
         Ok(whole)

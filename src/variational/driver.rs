@@ -230,8 +230,9 @@ where
     /// law at the same contacts, their times by the rate of the gap. Errors are about 1e-8 of the
     /// entries where the row of the gap is written, and up to 1e-4 where it is differences: the more, the shorter the
     /// steps. A run with several
-    /// contacts that close at one instant, with a touch, with closed contacts, or with a step in two halves has none
-    /// here: the event-driven driver and its Bouligand derivative know these.
+    /// contacts that close at one instant, with a touch, with closed contacts, with an impact between two branches of
+    /// its law (as where a slip just ends) or at the end of the run, or with a step in two halves has none here: the
+    /// event-driven driver and its Bouligand derivative know these.
     ///
     /// ```
     /// use saltation::models::DoublePendulum;

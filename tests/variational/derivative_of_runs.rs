@@ -172,25 +172,60 @@ fn an_impact_at_the_start_has_the_derivative_of_impacts() {
 }
 
 #[test]
-fn an_impact_at_the_end_has_the_derivative_of_impacts() {
-    // The fall ends at the end of a step; at that of the run the derivative is that from the side
-    // after the impact.
+fn an_impact_at_the_end_of_a_step_has_the_derivative_of_impacts() {
     let ball = BouncingBall {
         gravity: 0.0,
         ..BouncingBall::default()
     };
     let e = ball.restitution;
-    for tf in [1.0, 1.1, 1.5] {
+    for tf in [1.0 - 1e-12, 1.0, 1.0 + 1e-12, 1.0 + 1e-6, 1.1, 1.5] {
         let mut driver = Variational::new(ContactModel::new(ball))
             .unwrap()
             .time_step(0.25);
         let found = driver
             .derivative(&Start::at(0.0).q(&[1.0]).v(&[-1.0]), tf)
             .unwrap();
-        let (run, derivative) = (found.run(), found.matrix().unwrap());
-        assert_eq!(run.events().len(), 1);
+        // At the end of the run neighbours are before it or behind it.
+        let is_at_end = (tf - 1.0).abs() < 1e-9;
+        assert_eq!(found.matrix().is_err(), is_at_end, "{tf}");
+        let Ok(derivative) = found.matrix() else {
+            assert_ne!(*found.verdict(), Verdict::Classical);
+            continue;
+        };
+        assert_eq!(found.run().events().len(), 1);
         assert!((derivative[(0, 0)] + e).abs() < 1e-6, "{derivative}");
         assert!((derivative[(0, 1)] + e * tf).abs() < 1e-6, "{derivative}");
+    }
+}
+
+/// A block falls onto a floor with a slip that the impact just ends, or does not: at a speed of 2 μ times that of the fall
+/// with e = 1 friction takes all of it.
+#[test]
+fn an_impact_whose_slip_just_ends_has_no_derivative() {
+    let block = SlidingBlock {
+        gravity: 0.0,
+        restitution: 1.0,
+        ..SlidingBlock::default()
+    };
+    let edge = 2.0 * block.friction;
+    for by in [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 0.0] {
+        for sign in [1.0, -1.0] {
+            let v = [edge * (1.0 + sign * by), -1.0];
+            let mut driver = Variational::new(ContactModel::new(block)).unwrap();
+            let start = Start::at(0.0).q(&[0.0, 1.0]).v(&v);
+            let found = driver.derivative(&start, 1.5).unwrap();
+            assert!(by < 1e-4 || found.matrix().is_ok(), "{by}");
+            assert!(by > 1e-6 || found.matrix().is_err(), "{by}");
+            let Ok(derivative) = found.matrix() else {
+                let is_told = found.verdict().to_string().contains("two branches");
+                assert!(is_told, "{}", found.verdict());
+                continue;
+            };
+            // By the slip: what goes on keeps all of it, what sticks nothing.
+            let expected = f64::from(u8::from(sign > 0.0));
+            let off = derivative[(2, 2)] - expected;
+            assert!(off.abs() < 1e-3, "{by} {sign}: {derivative}");
+        }
     }
 }
 

@@ -37,14 +37,15 @@ enum Told {
 pub(crate) struct LastSlips<'a> {
     /// Contacts that stuck in their last ones. Whatever they slip by now was gathered since.
     pub(crate) stuck: &'a [usize],
-    /// None came behind these: what stuck is at rest, and no pull stops what did not.
-    pub(crate) are_over: bool,
+    /// None came behind these. What stuck and slips by no more than this is at rest, and no pull stops faster slips
+    /// (m/s).
+    pub(crate) over: Option<f64>,
 }
 
 impl LastSlips<'_> {
     pub(crate) const UNKNOWN: Self = LastSlips {
         stuck: &[],
-        are_over: false,
+        over: None,
     };
 }
 
@@ -56,6 +57,8 @@ pub(crate) struct Stopped {
     pub(crate) after: Vec<f64>,
     /// Impulses of the rows.
     pub(crate) impulses: Vec<f64>,
+    /// Others that stop what sticks, in cones where some are.
+    in_cones: Vec<f64>,
     /// Static coefficients of friction of the contacts.
     pub(crate) friction: Vec<f64>,
     /// Change of the rate of each contact by an impulse of 1 along its normal; 0 where other normal impulses do the
@@ -90,8 +93,8 @@ impl Stopped {
 
     /// True where the impulse of a contact lies beyond its cone by more than this part of it.
     pub(crate) fn is_beyond_cone(&self, i: usize, by: f64) -> bool {
-        let most = self.friction[i] * self.impulses[i].max(0.0);
-        size(self.along(&self.impulses, i)) > most * (1.0 + by)
+        let most = self.friction[i] * self.in_cones[i].max(0.0);
+        size(self.along(&self.in_cones, i)) > most * (1.0 + by)
     }
 }
 
@@ -123,7 +126,7 @@ impl Model<'_> {
     /// Brings the rates of contacts to zero along their normals, and along the tangents of those that
     /// stick, by impulses that may pull; those of contacts that slip are within their cones or beyond the
     /// opposite ones. `of` gives the slip of a contact by its place, from the velocities before. Of contacts that
-    /// depend on each other impulses are the least in their cones, or nearest to these.
+    /// depend on each other impulses are the least.
     pub(crate) fn stop_in_modes(
         &self,
         t: f64,
@@ -141,12 +144,14 @@ impl Model<'_> {
             for (i, &j) in contacts.iter().enumerate() {
                 self.set_contacting(&mut mode, j, Some(of(&frame, v, i)));
             }
-            let impulses = self.stop(&mut frame, &mode, v);
+            let in_cones = self.stop(&mut frame, &mode, v);
             let after: Vec<f64> = (0..frame.r).map(|i| dot(frame.row(i), v)).collect();
+            // J M⁻¹Jᵀ p = J (v⁺ − v⁻)
+            let mut impulses: Vec<f64> = after.iter().zip(&before).map(|(a, b)| a - b).collect();
             let (m, r) = (contacts.len(), frame.r);
             let mut lightness: Vec<f64> = (0..m).map(|i| frame.gram[i * r + i]).collect();
             with_zeros(least_norm_size(r), |space| {
-                if least_norm(frame.gram, r, &mut vec![0.0; r], space) < r {
+                if least_norm(frame.gram, r, &mut impulses, space) < r {
                     let mut free = vec![0.0; r * r];
                     null_projector(frame.gram, r, &mut free, space);
                     for (i, lightness) in lightness.iter_mut().enumerate() {
@@ -159,6 +164,7 @@ impl Model<'_> {
                 before,
                 after,
                 impulses,
+                in_cones,
                 friction,
                 lightness,
             })
@@ -168,7 +174,7 @@ impl Model<'_> {
     /// Stops contacts by impulses in their cones: all that slip go on slipping, but those of which friction would turn
     /// the slip round, or that it would press down so that only a pull stops them; of these those slip again
     /// that stick only by more than their cones hold. What sticks in `mode` sticks, and what stuck in its last impact
-    /// where its cone holds it.
+    /// where its cone holds it, or where impacts are over and have left no slip.
     pub(crate) fn stop_in_cones(
         &self,
         t: f64,
@@ -180,13 +186,16 @@ impl Model<'_> {
     ) -> Result<Stopped, Breakdown> {
         let before = v.to_vec();
         // Each contact is told to stick at most twice, and at most once not to.
-        let first = |j: &usize| match (last.stuck.contains(j), last.are_over) {
-            (false, _) => Told::Nothing,
-            (true, false) => Told::StickOn,
-            // Impulses that stop what was gathered since say nothing of cones.
-            (true, true) => Told::Stick {
-                beyond: f64::INFINITY,
-            },
+        let first = |j: &usize| {
+            let [x, y] = self.slip_velocity(*j, q, &before);
+            match last.over {
+                _ if !last.stuck.contains(j) => Told::Nothing,
+                // Impulses that stop what was gathered since say nothing of cones.
+                Some(fast) if x.hypot(y) <= fast => Told::Stick {
+                    beyond: f64::INFINITY,
+                },
+                _ => Told::StickOn,
+            }
         };
         let mut told: Vec<Told> = held.iter().map(first).collect();
         loop {
@@ -212,7 +221,8 @@ impl Model<'_> {
                 }
                 let next = match *told {
                     Told::Nothing
-                        if !last.are_over && stopped.is_pulled(i, self.rate_tolerance) =>
+                        if last.over.is_none_or(|fast| stopped.slip(i) <= fast)
+                            && stopped.is_pulled(i, self.rate_tolerance) =>
                     {
                         Told::Stick { beyond: NEARLY }
                     }

@@ -5,7 +5,7 @@ use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::hybrid::room_for;
-use crate::hybrid::search::{Halt, Thrown};
+use crate::hybrid::search::Thrown;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
 use crate::hybrid::transition::{self, Place, Reset, Scratch};
@@ -23,7 +23,7 @@ pub(crate) struct Cascade<B> {
     /// The workspace of transitions; holds the place before the last one.
     pub(crate) scratch: Scratch<B>,
     /// Event functions before it.
-    h_before: Vec<f64>,
+    pub(super) h_before: Vec<f64>,
     /// A transition of the present instant made a reset; event functions before the first of them.
     pub(super) was_reset: bool,
     /// The error of the time of the last transition of the present instant, by the error of the state there alone (s).
@@ -37,6 +37,10 @@ pub(crate) struct Cascade<B> {
     repeats: usize,
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,
+    /// A reset carried the state over the last of them.
+    pub(super) is_carried: bool,
+    /// The error of the time of that crossing, by the error of the state there alone (s).
+    pub(super) stop_error: f64,
     /// Transitions made so far.
     pub(super) index: usize,
     /// A crossing as it is reported to observers.
@@ -59,6 +63,8 @@ impl<B: Buffer> Cascade<B> {
             jumped: false,
             repeats: 0,
             stopping: Vec::with_capacity(2 * room_for(count)),
+            is_carried: false,
+            stop_error: 0.0,
             index: 0,
             told: GuardCrossing::blank(dim),
             mode: mode.clone(),
@@ -72,15 +78,6 @@ impl<B: Buffer> Cascade<B> {
         self.index = first;
         self.is_crossed.fill(false);
         self.stopping.clear();
-    }
-
-    /// The crossing that has ended the run, if there is one.
-    pub(super) fn halt(&self) -> Halt<'_> {
-        Halt {
-            guards: &self.stopping,
-            error: self.own_error,
-            is_carried: self.told.arrival == Arrival::Jumped,
-        }
     }
 
     /// Refuses too many crossings, and a second one of a guard at the same time.

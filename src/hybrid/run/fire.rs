@@ -152,6 +152,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         let with_shift = own + residual_time + kept.shift;
         kept.shift += part_of_steps * own + residual_time;
         kept.time_error = with_shift;
+        kept.crossing_error = own;
         // The way back of one that its reset threw across is no crossing of its own.
         if reset.state || arrival != Arrival::Jumped {
             kept.own_error = if reset.state { own } else { 0.0 };
@@ -210,6 +211,8 @@ fn tell<S: System + ?Sized, B: Buffer>(
         let k = guard.event;
         if guards.kept[k].watch.stop {
             cascade.stopping.push(guard);
+            cascade.is_carried = arrival == Arrival::Jumped;
+            cascade.stop_error = cascade.own_error;
         }
         let told = &mut cascade.told;
         told.t = state.t;

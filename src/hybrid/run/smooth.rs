@@ -58,6 +58,7 @@ pub(crate) fn smooth_step<S: System + ?Sized, B: Buffer>(
     let instead = match met {
         Ok(Met::Nothing(wanted)) => {
             steps.lengths.next = lesser(steps.lengths.next, wanted);
+            steps.is_behind_crossing = false;
             return take_step(context, run, observer, end, corrected);
         }
         Ok(Met::Guard(stop)) => match steps.shorter_before(settings, state, stop, step) {

@@ -39,10 +39,10 @@ const LOOKS: u8 = 2;
 /// from smooth motion in a step that just passes.
 const SIMPSON: f64 = 6.0;
 
-/// Tries that may meet what is not finite while no step between them is longer than so many times the shortest: at the
-/// edge of a domain the time may go on where a state does not move any more.
+/// Tries that may meet what is not finite while no step between them is longer than so many of the shortest, and no
+/// guard is crossed: at the edge of a domain the time may go on where a state does not move any more.
 const MOST_AT_EDGE: u32 = 100;
-const FREE: f64 = 1e3;
+const FREE: f64 = 64.0;
 
 /// The length of steps, and the error of the last one.
 #[derive(Clone, Debug)]
@@ -58,9 +58,9 @@ pub(crate) struct Steps<B> {
     pub(crate) error: f64,
     /// Looks that are left before the next step.
     looks: u8,
-    /// No step was made since the last crossing.
-    is_behind_crossing: bool,
-    /// Tries since the last step of some length that met what is not finite.
+    /// No step was taken since the last crossing.
+    pub(super) is_behind_crossing: bool,
+    /// Tries since the last step of some length, and the last crossing, that met what is not finite.
     at_edge: u32,
     /// Scratch.
     point: B,
@@ -150,6 +150,7 @@ impl<B: Buffer> Steps<B> {
     pub(crate) fn note_crossing(&mut self, state: &State<B>) {
         self.looks = if self.fixed.is_some() { 0 } else { LOOKS };
         self.is_behind_crossing = self.fixed.is_none();
+        self.at_edge = 0;
         // Steps that shrank before it, at a singularity of the mode that it left, say nothing of the next.
         self.lengths.next = greater(self.lengths.next, 2.0 * state.least_step());
     }
@@ -303,7 +304,6 @@ impl<B: Buffer> Steps<B> {
                 counts.steps.add(1);
                 self.error = error;
                 self.lengths.accept(proposal, error);
-                self.is_behind_crossing = false;
                 if step > FREE * least {
                     self.at_edge = 0;
                 }
@@ -399,8 +399,8 @@ fn other_step<B: Buffer>(
     look.other_step(step)
 }
 
-/// How far a step from `x` is off from Simpson's rule with the field in its middle, in units of the tolerance. That is of
-/// the order of its error estimate, and independent of it.
+/// How far a step from `x` is off from Simpson's rule with the field in its middle, in units of the
+/// tolerance. That is of the order of its error estimate, and independent of it.
 fn off_simpson<B: Buffer>(
     ode: &Tsitouras<B>,
     x: &[f64],

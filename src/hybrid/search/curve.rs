@@ -6,7 +6,7 @@
 //! the cubic stays away from zero by more than the doubt about it.
 
 use super::cubic::{Cubic, FRACTIONS};
-use super::factors::{OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
+use super::factors::{CUBIC_PART, OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
 use super::look::Look;
 use crate::Stop;
 use crate::hybrid::context::System;
@@ -312,7 +312,12 @@ impl Curve {
         }
         // Without a maximum where the cubic has one there may be others, which may reach what it is off by.
         let is_peak = self.values.iter().all(|v| *v < best.value);
-        if !is_known && !is_peak && off > -best.value {
+        let hidden = if best.value > 0.0 {
+            CUBIC_PART * self.spread()
+        } else {
+            -best.value
+        };
+        if !is_known && !is_peak && off > hidden {
             return Ok(Class::Unsettled(doubt));
         }
         let floor = match self.origin {

@@ -21,7 +21,7 @@ const KEPT: f64 = 0.5;
 const UNCHANGED: f64 = 1e-9;
 
 /// A reset leaves a guard on its surface by design up to so many times what is zero of it.
-const MEANT: f64 = 8.0;
+pub(crate) const MEANT: f64 = 8.0;
 
 /// Doubts of one step that are reported, at most.
 const MOST_TOLD: usize = 16;
@@ -249,54 +249,6 @@ impl Doubts {
         }
         Ok(())
     }
-
-    /// Looks for guards of which the errors hide whether they were crossed before the crossing that ends the run: they
-    /// belong to it or not. Those that are on their surface with it to rounding are meant to be.
-    pub(crate) fn of_stop<S: System + ?Sized, B: Buffer>(
-        &mut self,
-        context: &Context<'_, S>,
-        state: &State<B>,
-        guards: &mut GuardTable<B>,
-        stop: Halt<'_>,
-    ) -> Result<(), Stop> {
-        let (Some(&first), spreads) = (stop.guards.first(), &mut guards.spreads) else {
-            return Ok(());
-        };
-        spreads.need_each(context, state, &guards.h, |_| true)?;
-        for k in 0..state.count() {
-            let (own, rate, t) = (guards.own_h(k), guards.own_rate(k), state.t);
-            let is_met = guards.h[k].abs() <= MEANT * guards.zero[k];
-            let ends = stop.guards.iter().any(|guard| guard.event == k);
-            if ends || is_met || rate.abs() < guards.min_rate[k] {
-                continue;
-            }
-            let error = guards.error_of(state, k) + rate.abs() * stop.error;
-            let is_ahead = guards.arming[k].is_armed() && rate > 0.0 && own >= -error;
-            let since = t - guards.kept[k].fired_last();
-            let is_behind = !stop.is_carried && since * rate.abs() <= error;
-            if is_ahead || is_behind {
-                let guards = [guards.ahead(k), guards.kept[k].last_guard(k)];
-                let (guard, gap) = (guards[usize::from(is_behind)], (-own).max(0.0));
-                self.keep(Doubt::Order {
-                    first,
-                    guard,
-                    t,
-                    gap,
-                    error,
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The crossing that ends a run.
-pub(crate) struct Halt<'a> {
-    pub(crate) guards: &'a [Guard],
-    /// The error of its time, by the error of the state there alone (s).
-    pub(crate) error: f64,
-    /// Another crossing at its instant carried the state there.
-    pub(crate) is_carried: bool,
 }
 
 /// How far the error of the state moves event function `k` at a place; `scratch` is overwritten.

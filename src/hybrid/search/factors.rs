@@ -33,6 +33,8 @@ pub(super) const OF_TOP: f64 = 2.0;
 /// Limit of what is left open of a function, as a part of its rise between two samples, or of what
 /// it moves in the window: the order of its samples is certain then, and its root between them.
 pub(super) const OPEN_PART: f64 = 0.25;
+/// A function that is off its cubic by no more than this part of what it moves is as good as that.
+pub(super) const CUBIC_PART: f64 = 0.001;
 /// A guard that rises by less than this part of its rise in the window up to its first sample jumps
 /// behind that: of the fourth power of the time it is a hundredth.
 pub(super) const FLAT: f64 = 1e-3;

@@ -25,7 +25,7 @@ mod surface;
 mod turned;
 mod window;
 
-pub(crate) use doubt::{Doubts, Halt, Thrown};
+pub(crate) use doubt::{Doubts, MEANT, Thrown};
 pub(crate) use locate::StepEnd;
 pub(crate) use pace::Pace;
 pub(crate) use turned::{Flying, Turned};

@@ -84,7 +84,9 @@ pub(crate) struct Kept {
     /// shift later ones (s).
     pub(crate) time_error: f64,
     pub(crate) shift: f64,
-    /// The part of that error that is its own, where a reset changed the state; else zero (s).
+    /// The part of that error that is its own (s).
+    pub(crate) crossing_error: f64,
+    /// That, where a reset changed the state; else zero (s).
     pub(crate) own_error: f64,
 }
 
@@ -99,6 +101,7 @@ impl Kept {
         passed_at: [f64::NEG_INFINITY; 2],
         time_error: 0.0,
         shift: 0.0,
+        crossing_error: 0.0,
         own_error: 0.0,
     };
 

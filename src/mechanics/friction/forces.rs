@@ -285,7 +285,9 @@ impl Model<'_> {
         }
     }
 
-    /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts; gives those of rows.
+    /// Brings velocities to the rates of zero that a mode asks for, by impulses of its contacts; gives those
+    /// of rows, of which contacts that depend on each other have the least in their cones, or nearest to
+    /// them.
     pub(crate) fn stop(&self, frame: &mut Frame<'_>, mode: &Mode, v: &mut [f64]) -> Vec<f64> {
         for i in 0..frame.r {
             frame.bends[i] = dot(frame.row(i), v);
