@@ -23,6 +23,7 @@ mod fixtures;
 mod forwarding;
 mod impact_derivative;
 mod impacts_with_friction;
+mod late_starts;
 mod level_rod;
 mod lifting_corner;
 mod linearised_motion;

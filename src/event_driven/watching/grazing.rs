@@ -35,6 +35,8 @@ pub enum Grazing {
     Contact,
 }
 
+/// Times are told apart by so many of their last bits.
+const TICKS: f64 = 16.0;
 /// Places in a segment, as parts of it, at which open gaps are evaluated: they find bumps between
 /// the samples of the core.
 const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
@@ -204,6 +206,14 @@ impl Watcher<'_> {
         let of = |i: usize| row[i].abs() * (atol.get(i) + rtol.get(i) * q[i].abs());
         let allowed: f64 = (0..q.len()).map(of).sum();
         system.gap(contact, q).abs() <= self.model.gap_tolerance && -gap <= allowed
+    }
+
+    /// By how much a gap closes between times that are told apart: it may be so far below zero when its contact strikes.
+    #[cold]
+    fn closes_between_times(&self, t: f64, contact: usize) -> f64 {
+        let at = &mut ContactsAt::default();
+        let rates = self.model.approach(at, &self.point, &[contact]);
+        TICKS * f64::EPSILON * t.abs() * rates[0].abs()
     }
 
     /// Notes where the motion begins to depend on how contacts share their load.
@@ -386,6 +396,7 @@ impl Observer for Watcher<'_> {
                         return;
                     }
                 } else if gap < -100.0 * model.gap_tolerance
+                    && gap < -self.closes_between_times(t, contact)
                     && !(part < 1.0 && self.leaves(segment, contact, gap))
                 {
                     self.trouble = Some(Breakdown::InconsistentMode { contact, gap, t });
