@@ -210,3 +210,31 @@ fn a_crossing_that_may_lie_before_or_behind_a_stop_is_doubted() {
     }
     assert!(wrong > 100, "{wrong}");
 }
+
+/// A guard on the surface of the one that ends the run is crossed with it, and one whose reset carries the state over
+/// that before it.
+#[test]
+fn a_stop_whose_order_is_known_leaves_no_doubt() {
+    for carries in [false, true] {
+        let line = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+            .events(
+                [Watch::RISING, Watch::RISING.and_stop()],
+                move |k, _, x, _| match (k, carries) {
+                    (0, _) => x[0] - 1.0,
+                    (_, false) => 2.0 * (x[0] - 1.0),
+                    (_, true) => x[0] - 2.0,
+                },
+            )
+            .reset(move |_, _, x, _| {
+                x[0] += if carries { 2.0 } else { 0.0 };
+                Ok(())
+            });
+        let mut integrator = Integrator::new(&line).unwrap();
+        let run = integrator
+            .integrate(&Start::at(0.0).x(&[0.0]), 5.0)
+            .unwrap();
+        assert!(matches!(run.status(), Status::Stopped { .. }), "{carries}");
+        assert_eq!(run.crossings().len(), 2, "{carries}");
+        assert!(run.is_guaranteed(), "{carries}: {:?}", run.doubts());
+    }
+}

@@ -208,7 +208,8 @@ impl Watcher<'_> {
         system.gap(contact, q).abs() <= self.model.gap_tolerance && -gap <= allowed
     }
 
-    /// By how much a gap closes between times that are told apart: it may be so far below zero when its contact strikes.
+    /// By how much a gap closes between times that are told apart: it may be so far below zero when its
+    /// contact strikes.
     #[cold]
     fn closes_between_times(&self, t: f64, contact: usize) -> f64 {
         let at = &mut ContactsAt::default();
