@@ -297,7 +297,7 @@ impl Model<'_> {
         let is_low = |&i: &usize| {
             let (rate, least) = (rates[i], self.rate_tolerance);
             let is_changed = (rate - was[i]).abs() > least;
-            is_changed && rate > least && bends[i] < 0.0 && self.is_low(rate, bends[i])
+            is_changed && rate > least && bends[i] < 0.0 && self.is_low(place.t, rate, bends[i])
         };
         (0..open.len()).filter(is_low).map(|i| open[i]).collect()
     }

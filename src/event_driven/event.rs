@@ -2,8 +2,8 @@
 //! some of them close, and which of them stay closed (Pace & Burden, eq. 3 and section 3.4).
 
 use super::breakdown::Breakdown;
+use super::friction::candidates::STAYS;
 use super::friction::meeting::TOGETHER;
-use super::friction::mode_problem::STAYS;
 use super::impact::{Event, occasion};
 use super::motion;
 use crate::event_driven::Model;
@@ -206,6 +206,7 @@ impl Model<'_> {
                 normal: i8::from(lets_go),
                 slip,
                 stays: held || *new,
+                yields: false,
             });
         }
     }
@@ -349,10 +350,28 @@ impl Model<'_> {
                 return Ok(());
             }
         }
-        x.copy_from_slice(&x_before);
-        mode.copy_from(&mode_before);
-        event.known = known;
-        event.aside.clear();
-        self.release(t, x, &mut event.settling(), mode)
+        let undo = |x: &mut [f64], mode: &mut Mode, event: &mut Event| {
+            x.copy_from_slice(&x_before);
+            mode.copy_from(&mode_before);
+            event.known.clone_from(&known);
+            event.aside.clear();
+        };
+        undo(x, mode, event);
+        self.release(t, x, &mut event.settling(), mode)?;
+        if mode.has_flags_of(&mode_before) {
+            // The loads are outside by less than a mode is found to: what follows is the mode with a little less
+            // friction.
+            let (found, stays) = (x.to_vec(), mode.clone());
+            undo(x, mode, event);
+            for known in &mut event.known {
+                known.yields = true;
+            }
+            if self.release(t, x, &mut event.settling(), mode).is_err() {
+                undo(x, mode, event);
+                x.copy_from_slice(&found);
+                mode.copy_from(&stays);
+            }
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The impact of the contacts that take part in an event (Pace & Burden, eq. 3), and its account.
 
 use super::breakdown::{Breakdown, explain};
-use super::friction::mode_problem::{Aside, STAYS};
+use super::friction::candidates::{Aside, STAYS};
 use crate::event_driven::Model;
 use crate::impact::planar::modes::Known;
 pub(crate) use crate::impact::rule::ImpactRule;

@@ -68,6 +68,8 @@ const CLOSES: f64 = 1e-6;
 /// Rebounds lower than this part of the gap tolerance are not resolved; the noise of gaps is a
 /// tenth of it.
 const LOW: f64 = 1e-2;
+/// Flights of so many roundings of a time are not resolved: where they end is a matter of their last digits.
+const SHORT: f64 = 64.0;
 
 impl Model<'_> {
     /// See [`multipliers`](crate::ContactModel::multipliers).
@@ -162,10 +164,11 @@ impl Model<'_> {
         })
     }
 
-    /// True when a gap that opens at `rate` under the acceleration `bend` reaches no height that
-    /// gaps resolve.
-    pub(crate) fn is_low(&self, rate: f64, bend: f64) -> bool {
+    /// True when a gap that opens at `rate` at the time `t` under the acceleration `bend` reaches no height that
+    /// gaps resolve, or closes again within a few of the times that are told apart.
+    pub(crate) fn is_low(&self, t: f64, rate: f64, bend: f64) -> bool {
         rate * rate <= -2.0 * bend * LOW * self.gap_tolerance
+            || 2.0 * rate <= -bend * SHORT * f64::EPSILON * t.abs()
     }
 
     /// True when the gap of one of `contacts` accelerates below zero in the motion of `mode`.

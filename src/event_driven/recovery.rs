@@ -2,7 +2,7 @@
 //! contacts struck together whose impacts no time resolves.
 
 use super::breakdown::Breakdown;
-use super::friction::mode_problem::{Aside, STAYS};
+use super::friction::candidates::{Aside, STAYS};
 use super::friction::stopping::LastSlips;
 use super::impact::Touching;
 use super::impact::{Event, ImpactRule};

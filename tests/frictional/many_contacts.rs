@@ -5,6 +5,7 @@ use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::record::Remark;
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
+use crate::random_bits::SplitMix64;
 use crate::scenes::{Body, Face, Scene, Touch};
 
 const GRAVITY: f64 = 9.81;
@@ -16,6 +17,8 @@ struct Stack {
     ramp: f64,
     /// A push on the second slab (N), and the time from which on a clock switches it on.
     push: [f64; 2],
+    /// The floor is shaken along itself: greatest acceleration (m/s²), frequency (rad/s).
+    shake: [f64; 2],
 }
 
 const HALF: [f64; 2] = [0.5, 0.1];
@@ -49,6 +52,7 @@ impl Stack {
             },
             ramp,
             push: [0.0; 2],
+            shake: [0.0; 2],
         }
     }
 
@@ -56,6 +60,11 @@ impl Stack {
     fn start(&self) -> Vec<f64> {
         let place = |i: usize| [0.02 * i as f64, HALF[1] * (2.0 * i as f64 + 1.0), 0.0];
         (0..self.scene.bodies.len()).flat_map(place).collect()
+    }
+
+    /// As seen from a floor that is shaken (m/s²).
+    fn shaken(&self, t: f64) -> f64 {
+        self.shake[0] * (self.shake[1] * t).sin()
     }
 
     fn run(&self, tf: f64) -> Run {
@@ -82,6 +91,10 @@ impl MechanicalSystem for Stack {
         effort[0] += self.ramp * t;
         if self.push[0] != 0.0 && t > self.push[1] {
             effort[3] += self.push[0];
+        }
+        let acceleration = self.shaken(t);
+        for (i, body) in self.scene.bodies.iter().enumerate() {
+            effort[3 * i] += body.mass * acceleration;
         }
     }
 }
@@ -195,4 +208,63 @@ fn a_slab_that_a_clock_pushes_slips() {
         }
     }
     assert_eq!(doubted, 0);
+}
+
+/// Two slabs on a shaken floor, and of each the speed by short steps with friction in between: the weaker of both
+/// interfaces slips, when the floor accelerates by more than it holds.
+#[test]
+fn of_two_slabs_on_a_shaken_floor_the_weaker_interface_slips() {
+    let draws = if cfg!(debug_assertions) {
+        0..30
+    } else {
+        0..600
+    };
+    for seed in draws {
+        let mut draw = SplitMix64(seed);
+        let masses = [0.2, 0.2].map(|least| least * 25.0f64.powf(draw.unit()));
+        let friction = [0.05, 0.05].map(|least| draw.between(least, 0.6));
+        let mut stack = Stack::new(&masses, &friction, 0.0);
+        let weakest = friction[0].min(friction[1]);
+        let amplitude = weakest * GRAVITY * draw.between(1.1, 2.0);
+        stack.shake = [amplitude, draw.between(5.0, 20.0)];
+        let slips = (weakest * GRAVITY / amplitude).asin() / stack.shake[1];
+        let tf = slips + 0.1;
+        let run = stack.run(tf);
+        let first = &run.events()[0];
+        assert!(
+            (first.t - slips).abs() < 1e-7,
+            "{seed}: {} {slips}",
+            first.t
+        );
+        let interface = usize::from(friction[1] < friction[0]);
+        assert_eq!(first.slipped, [2 * interface, 2 * interface + 1], "{seed}");
+        let (mut v, steps) = ([0.0; 2], 10_000);
+        let (dt, total) = (tf / f64::from(steps), masses[0] + masses[1]);
+        let holds = [
+            friction[0] * total * GRAVITY * dt,
+            friction[1] * masses[1] * GRAVITY * dt,
+        ];
+        for step in 0..steps {
+            let push = stack.shaken((f64::from(step) + 0.5) * dt) * dt;
+            v = v.map(|v| v + push);
+            // Impulses from below on either slab, each in turn until both fit.
+            let mut impulses = [0.0f64; 2];
+            for _ in 0..60 {
+                let wanted = impulses[0] - masses[0] * v[0];
+                let new = wanted.clamp(-holds[0], holds[0]);
+                v[0] += (new - impulses[0]) / masses[0];
+                impulses[0] = new;
+                let both = 1.0 / (1.0 / masses[0] + 1.0 / masses[1]);
+                let wanted = impulses[1] - both * (v[1] - v[0]);
+                let new = wanted.clamp(-holds[1], holds[1]);
+                v[0] -= (new - impulses[1]) / masses[0];
+                v[1] += (new - impulses[1]) / masses[1];
+                impulses[1] = new;
+            }
+        }
+        for (i, v) in v.iter().enumerate() {
+            let found = run.state()[6 + 3 * i];
+            assert!((found - v).abs() < 1e-3, "{seed} {i}: {found} {v}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use saltation::event_driven::Zeno;
 use saltation::models::BouncingBall;
-use saltation::{ContactModel, EventDriven, Start, Status};
+use saltation::{ContactEventKind, ContactModel, EventDriven, Start, Status};
 
 use crate::random::SplitMix64;
 
@@ -53,4 +53,36 @@ fn balls_bounce_late_as_they_do_at_zero() {
         }
     }
     assert!(compared > 250, "{compared}");
+}
+
+/// Bounces get shorter than the times that are told apart. The limit of their times is `t_1 (1 + γ)/(1 − γ)`.
+#[test]
+fn balls_come_to_rest_late_as_they_do_at_zero() {
+    for t0 in [0.0, 1e8, 1e9, 1.7e9, 1e10, 3e10] {
+        for seed in 0..150 {
+            let mut draw = SplitMix64(seed);
+            let ball = BouncingBall {
+                restitution: draw.between(0.05, 0.97),
+                ..BouncingBall::default()
+            };
+            let (g, e, height) = (ball.gravity, ball.restitution, draw.between(0.2, 2.0));
+            let limit = (2.0 * height / g).sqrt() * (1.0 + e) / (1.0 - e);
+            let span = limit * draw.between(1.05, 2.0);
+            let mut driver = EventDriven::new(ContactModel::new(ball)).unwrap();
+            driver = driver.zeno(Zeno::Absorb);
+            let from = [height];
+            let start = Start::at(t0).q(&from).v(&[0.0]);
+            let run = driver.integrate(&start, t0 + span).unwrap();
+            assert_eq!(*run.status(), Status::ReachedEnd, "{t0} {seed}");
+            assert!(run.state()[0].abs() < 1e-12, "{t0} {seed} {}", run.state());
+            assert_eq!(run.state()[1], 0.0, "{t0} {seed}");
+            let rests = run.events().last().unwrap();
+            assert_eq!(rests.kind, ContactEventKind::ZenoAbsorbed, "{t0} {seed}");
+            let off = (rests.t - t0 - limit).abs();
+            assert!(
+                off < 2e-6 * span + 200.0 * f64::EPSILON * t0,
+                "{t0} {seed} {off:e}"
+            );
+        }
+    }
 }

@@ -3,8 +3,8 @@
 
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
+use crate::event_driven::friction::candidates::{Candidates, Choice, NextModes, Push, STAYS};
 use crate::event_driven::friction::meeting::{Meeting, TOGETHER};
-use crate::event_driven::friction::mode_problem::{Candidates, Choice, NextModes, Push, STAYS};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};

@@ -35,7 +35,7 @@ impl Meeting<'_, '_> {
         for (i, &j) in self.touching.iter().enumerate() {
             let rate = dot(self.frame.row(i), v);
             if rate > self.model.rate_tolerance {
-                let is_low = self.model.is_low(rate, self.frame.bends[i]);
+                let is_low = self.model.is_low(self.t, rate, self.frame.bends[i]);
                 if !(is_low && self.model.is_closed(self.before, j)) {
                     continue;
                 }

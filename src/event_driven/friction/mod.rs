@@ -6,15 +6,16 @@
 //! ```
 //!
 //! * `beginning`: slips that begin; `following`: the mode that follows an event; `meeting`: which contacts
-//!   stay at one; `mode_problem`: which modes are consistent;
+//!   stay at one; `candidates`: what is known of them; `mode_problem`: which modes are consistent;
 //!   `many_contacts`: one of them in the plane, where too many contacts touch to try all;
 //!   `sharing`: whether the motion depends on how contacts share their load; `stopping`: impulses that bring
 //!   contacts to rest.
 
 mod beginning;
+pub(crate) mod candidates;
 mod following;
 mod many_contacts;
 pub(super) mod meeting;
-pub(crate) mod mode_problem;
+mod mode_problem;
 mod sharing;
 pub(super) mod stopping;

@@ -7,163 +7,29 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::candidates::{Candidates, Choice, NextModes};
 use super::many_contacts;
-use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::motion::{self, LEFT_ALONE};
 use crate::impact::coupled_parts::coupled_parts;
 use crate::impact::multipliers::{Hold, unit};
-use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes, UNKNOWN};
+use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes};
 use crate::impact::space::{self, Given};
-use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Occasion, Outcomes, Selection};
+use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::dot;
-use crate::linalg::scratch::{with_list, with_zeros};
-use crate::mechanics::contact_model::gather_closed;
+use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::Slip;
-use crate::mechanics::friction::frame::{Frame, hold_rows};
+use crate::mechanics::friction::frame::Frame;
 use crate::mechanics::{State, UnilateralConstraints};
-
-/// Of a contact that stays closed where that makes no difference.
-pub(crate) const STAYS: Known = Known {
-    stays: true,
-    ..UNKNOWN
-};
 
 /// Accelerations below this part of those without contacts count as zero.
 const STILL: f64 = 1e-9;
 
+/// What is left of static friction where it yields: so much less than all that no tolerance of a mode hides it.
+const YIELDED: f64 = 1.0 - 1e-7;
+
 /// Accelerations that differ by less than this part of the largest are one motion.
 const ALIKE: f64 = 1e-8;
-
-/// Contacts that touch and do not part, with what decides on their modes.
-#[derive(Default)]
-pub(crate) struct Candidates {
-    pub(crate) contacts: Vec<usize>,
-    pub(crate) known: Vec<Known>,
-    /// Their velocities of slip by tangents; zero of those whose slips count as zero.
-    pub(crate) slips: Vec<[f64; 2]>,
-    /// The impulses that brought them to rates of zero, where one of them rebounded lower than gaps
-    /// resolve.
-    pub(crate) holds: Vec<Push>,
-    /// The set for which all others are open, where efforts depend on which are closed.
-    pub(crate) sensed: Option<Vec<usize>>,
-}
-
-/// The modes that follow.
-pub(super) struct NextModes {
-    /// The slips of all contacts; none of those that are open.
-    pub(super) slips: Vec<Option<Slip>>,
-    /// Not all modes were tried.
-    pub(super) is_one_of_many: bool,
-}
-
-impl Candidates {
-    /// Those at some places.
-    fn of(&self, places: &[usize]) -> Self {
-        Self {
-            contacts: places.iter().map(|&i| self.contacts[i]).collect(),
-            known: places.iter().map(|&i| self.known[i]).collect(),
-            slips: places.iter().map(|&i| self.slips[i]).collect(),
-            holds: Vec::new(),
-            sensed: None,
-        }
-    }
-
-    /// The contacts whose efforts act.
-    fn sensed(&self) -> &[usize] {
-        self.sensed.as_deref().unwrap_or_default()
-    }
-
-    /// Of modes, that in which those contacts are closed whose efforts act.
-    fn only_that_fits(
-        &self,
-        modes: impl Iterator<Item = Vec<Option<Slip>>>,
-        t: f64,
-    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
-        let sensed = self.sensed();
-        let fits = |slips: &Vec<Option<Slip>>| {
-            let mut pairs = self.contacts.iter().zip(slips);
-            pairs.all(|(j, slip)| slip.is_some() == sensed.contains(j))
-        };
-        let mut fitting = modes.filter(fits);
-        let found = fitting.next();
-        if fitting.next().is_some() {
-            let contacts = self.contacts.clone();
-            return Err(Breakdown::AmbiguousMode { contacts, t });
-        }
-        Ok(found)
-    }
-
-    /// Those of which the contacts in the bits of a set are closed, and the others open.
-    fn of_set(&self, set: u32) -> Self {
-        let is_in = |i: usize| set >> i & 1 == 1;
-        let known = self.known.iter().enumerate();
-        let contacts = self.contacts.iter().enumerate();
-        Self {
-            contacts: self.contacts.clone(),
-            known: known
-                .map(|(i, known)| Known {
-                    stays: known.stays && is_in(i),
-                    ..*known
-                })
-                .collect(),
-            slips: self.slips.clone(),
-            holds: Vec::new(),
-            sensed: Some(
-                contacts
-                    .filter(|(i, _)| is_in(*i))
-                    .map(|(_, j)| *j)
-                    .collect(),
-            ),
-        }
-    }
-}
-
-/// Who chooses of several modes, and when.
-#[derive(Clone, Copy)]
-pub(super) struct Choice<'a> {
-    pub(super) selection: &'a Selection,
-    pub(super) occasion: Occasion,
-}
-
-impl Choice<'_> {
-    fn of(self, outcomes: &Outcomes) -> Result<usize, ImpactFailure> {
-        self.selection.choose(outcomes, self.occasion)
-    }
-
-    fn t(self) -> f64 {
-        self.occasion.t
-    }
-}
-
-/// An impulse beside that of the law.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Push {
-    pub(crate) contact: usize,
-    /// Along the normal and the tangents (N s).
-    pub(crate) impulse: [f64; 3],
-    /// How many tangents there are.
-    pub(crate) tangents: usize,
-    /// It is that of an impact without collision; else it holds a rebound that is not resolved.
-    pub(crate) without_collision: bool,
-}
-
-/// Words of the mode that follows an event beside itself.
-#[derive(Debug, Default)]
-pub(crate) struct Aside {
-    /// Impulses that it asks for.
-    pub(crate) pushes: Vec<Push>,
-    /// It is one that was found: others may be consistent.
-    pub(crate) is_one_of_many: bool,
-}
-
-impl Aside {
-    pub(crate) fn clear(&mut self) {
-        self.pushes.clear();
-        self.is_one_of_many = false;
-    }
-}
 
 /// The reason for which no mode is chosen.
 fn failed_with(t: f64, state: &[f64], contacts: &[usize], reason: ImpactFailure) -> Breakdown {
@@ -326,7 +192,18 @@ impl Model<'_> {
             let each = contacts.iter().zip(&candidates.known);
             let laws = each.zip(&candidates.slips).map(|((&j, known), [x, y])| {
                 let law = self.coefficients(j, q, x.hypot(*y));
-                if known.slip == 0 { law.stick } else { law.slip }
+                match known {
+                    Known {
+                        slip: 0, yields, ..
+                    } => {
+                        if *yields {
+                            YIELDED * law.stick
+                        } else {
+                            law.stick
+                        }
+                    }
+                    _ => law.slip,
+                }
             });
             let friction: Vec<f64> = laws.collect();
             let found = if self.row_tangents() > 1 {
@@ -581,48 +458,6 @@ impl Model<'_> {
                 alone - mu * along <= most * alone
             };
             Ok((0..m).filter(presses).map(|i| candidates[i]).collect())
-        })
-    }
-
-    /// Brings a state onto the closed contacts of a mode with friction: gaps and rates of zero, and
-    /// slips of zero of those that stick. True when it changed.
-    pub(crate) fn hold_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
-        let moved = with_list(self.layout().contacts, |space| {
-            motion::onto_gaps(self, state, gather_closed(mode, space))
-        });
-        self.hold_rates_in_mode(state, mode) || moved
-    }
-
-    /// Likewise the velocities alone.
-    pub(crate) fn hold_rates_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
-        with_list(self.layout().contacts, |space| {
-            let closed = gather_closed(mode, space);
-            let (q, v) = self.parts_mut(state);
-            let (m, least) = (closed.len(), LEFT_ALONE * self.rate_tolerance);
-            let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
-            // Rates are those of rounding after nearly all steps: the masses of the contacts are not needed then.
-            let is_within = |rate: &f64| rate.is_nan() || rate.abs() <= least;
-            let is_held =
-                |&j: &usize| !sticks(j) || self.slip_velocity(j, q, v).iter().all(is_within);
-            let bodies = &self.bodies;
-            if bodies.rates_are_within(None, least, [q, v], closed) && closed.iter().all(is_held) {
-                return false;
-            }
-            with_zeros(Frame::size(self, m), |scratch| {
-                let Ok(frame) = Frame::new(self, State { t: 0.0, q, v }, closed, scratch) else {
-                    return false;
-                };
-                let tangents = frame.tangents().max(1);
-                let holds = |row: &usize| *row < m || sticks(closed[(row - m) / tangents]);
-                with_list(frame.r, |rows| {
-                    let mut count = 0;
-                    for (to, row) in rows.iter_mut().zip((0..frame.r).filter(holds)) {
-                        *to = row;
-                        count += 1;
-                    }
-                    hold_rows(&frame, &rows[..count], v, least, |_, _| {})
-                })
-            })
         })
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::Mode;
 use crate::event_driven::Model;
-use crate::event_driven::friction::mode_problem::Choice;
+use crate::event_driven::friction::candidates::Choice;
 use crate::impact::multipliers::{Hold, MOVED, unit};
 use crate::impact::planar::modes::UNKNOWN;
 use crate::impact::{Occasion, Selection};

@@ -35,8 +35,8 @@ pub enum Grazing {
     Contact,
 }
 
-/// Times are told apart by so many of their last bits.
-const TICKS: f64 = 16.0;
+/// Crossings are located to so many roundings of their times: the core takes four times eight for the surface itself.
+const TICKS: f64 = 32.0;
 /// Places in a segment, as parts of it, at which open gaps are evaluated: they find bumps between
 /// the samples of the core.
 const LOOKED_AT: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
@@ -523,7 +523,7 @@ impl Model<'_> {
             let (rate, fall) = (rates[i], -bends[i]);
             // A rate that is rounding is no rebound, nor is there a time at which it ends.
             let parts = rate > crate::event_driven::motion::LEFT_ALONE * self.rate_tolerance;
-            let low = parts && fall > 0.0 && self.is_low(rate, bends[i]);
+            let low = parts && fall > 0.0 && self.is_low(set.t, rate, bends[i]);
             if !low {
                 continue;
             }

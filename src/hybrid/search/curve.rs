@@ -158,10 +158,11 @@ impl Curve {
         }
     }
 
-    /// The passage between sample `i` and the one before.
+    /// The passage between sample `i` and the one before, or an earlier one where that is beyond within rounding.
     #[inline]
     pub(super) fn between(&self, i: usize) -> Passage {
-        self.passage(self.sample(i - 1), self.sample(i))
+        let before = (0..i).rfind(|&j| self.values[j] < 0.0);
+        self.passage(self.sample(before.unwrap_or(i - 1)), self.sample(i))
     }
 
     #[inline]

@@ -194,6 +194,8 @@ pub(crate) struct Known {
     pub(crate) slip: i8,
     /// Of modes with one velocity, those with the fewest open contacts of this kind are kept.
     pub(crate) stays: bool,
+    /// The loads have come to the border of what static friction holds: it counts as a little less.
+    pub(crate) yields: bool,
 }
 
 /// Nothing.
@@ -201,6 +203,7 @@ pub(crate) const UNKNOWN: Known = Known {
     normal: 0,
     slip: 0,
     stays: false,
+    yields: false,
 };
 
 /// The state of a contact in a mode: its normal, and stick or slip.
