@@ -184,6 +184,10 @@ impl Drive<'_> {
                 memory: &mut progress.memory,
             };
             match done {
+                Ok(Ruling::Event(_)) if self.model.pulls(&progress.place) => {
+                    progress.place = from;
+                    break Status::Refused(reason.error(t).into());
+                }
                 Ok(Ruling::Event(event)) => {
                     progress.before.rulings += 1;
                     recorder.between(&from, &progress.place, &event);
@@ -377,6 +381,8 @@ impl Drive<'_> {
         let memory = &mut progress.memory;
         let found = memory.accumulation.take().or(low);
         let found = found.map(|found| memory.detector.with_smooth_errors(found));
+        // What is wrong may have begun within the last step.
+        progress.before.unresolved += usize::from(trouble.is_some());
         let end = match (trouble, found, summary.status) {
             (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
             (None, Some(found), _) => End::Because(Reason::Zeno(found)),
@@ -439,6 +445,10 @@ impl Drive<'_> {
             // An impact that does not end is one too.
             (Reason::Error(error), Zeno::StopAt | Zeno::Absorb, _) if model.is_endless(error) => {
                 return self.absorb_at_once(error.clone(), place);
+            }
+            (Reason::Error(Breakdown::Stop(Stop::NotLive { guard, .. })), _, _) => {
+                let held = model.hold_idle_slip(guard.event, place);
+                return held.map(Ruling::of).ok_or_else(|| reason.error(place.t));
             }
             (Reason::Error(Breakdown::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
                 return model.open(*contact, place).map(Ruling::of);

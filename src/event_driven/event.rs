@@ -16,6 +16,9 @@ use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
 use crate::{At, Crossed, InputError, Mode, Quantity, Start, Stop};
 
+/// Loads lie within their cones by more than this part of them, and not on the border.
+pub(super) const HELD: f64 = 1e-6;
+
 /// The start of a run of a [`ContactModel`](crate::ContactModel) system: state and mode, after an
 /// impact if the start is one.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,9 +44,6 @@ impl SettledStart {
         Start::at(self.t).x(&self.state).mode(&self.mode)
     }
 }
-
-/// Loads lie within their cones by more than this part of them, and not on the border.
-const HELD: f64 = 1e-6;
 
 impl Model<'_> {
     /// See [`start`](crate::ContactModel::start); and what its impact did.
@@ -148,7 +148,8 @@ impl Model<'_> {
         let functions = self.functions();
         for j in 0..functions.contacts {
             let closed = self.is_closed(mode, j);
-            let crosses = crossed.contains(functions.along_normal(mode, j));
+            let crosses = crossed.contains(functions.along_normal(mode, j))
+                || !closed && self.has_sunk(&mut event.at, j, x);
             if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
                 event.touching.push(j);
                 event.new.push(crosses && !closed);
@@ -159,6 +160,16 @@ impl Model<'_> {
         }
         if self.slides() {
             self.note_known(t, crossed, x, mode, event);
+        }
+    }
+
+    /// True when an open contact approaches beyond its surface: one that was released and has never been clear of it
+    /// has no crossing of its own.
+    fn has_sunk(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
+        let ((q, _), mut rate) = (self.parts(x), [0.0]);
+        self.system().gap(contact, q) < -self.gap_tolerance && {
+            self.approach_into(at, x, &[contact], &mut rate);
+            rate[0] < -self.rate_tolerance
         }
     }
 

@@ -2,6 +2,7 @@
 //! contacts struck together whose impacts no time resolves.
 
 use super::breakdown::Breakdown;
+use super::event::HELD;
 use super::friction::candidates::{Aside, STAYS};
 use super::friction::stopping::LastSlips;
 use super::impact::Touching;
@@ -11,11 +12,15 @@ use crate::impact::planar::modes::Known;
 use crate::impact::{AnitescuPotra, ImpactFailure, Occasion, Selection};
 use crate::lcp::LcpSolver;
 use crate::linalg::dot;
+use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::rates::change_rates;
-use crate::mechanics::{MechanicalSystem, UnilateralConstraints};
+use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Interrupt, Mode, Statistics};
+
+/// A force pulls where it is negative by more than this part of the greatest.
+const PULLS: f64 = 1e-6;
 
 /// The place of a run: time, state and mode.
 #[derive(Clone, Debug)]
@@ -177,6 +182,40 @@ impl Model<'_> {
         };
         self.update_contacts(t, state, &mut touching, mode)?;
         Ok(self.finished(event, &before, place))
+    }
+
+    /// True where a closed contact pulls, by forces that are unique: no motion goes on so.
+    pub(crate) fn pulls(&self, place: &Place) -> bool {
+        let forces = self.contact_forces(place.t, &place.state, &place.mode);
+        let values = forces.values();
+        let greatest = values
+            .iter()
+            .fold(0.0, |most: f64, push| most.max(push.abs()));
+        // Accelerations up to the tolerance count as zero.
+        let least = PULLS * greatest + self.rate_tolerance * self.lightest.unwrap_or(1.0);
+        forces.are_unique() && values.iter().any(|push| *push < -least)
+    }
+
+    /// In the plane: lets a contact stick whose slip has come to zero at a rate that is rounding. It slips by nothing,
+    /// as a corner that a groove holds on both sides. None where no loads well within all cones hold it so.
+    pub(crate) fn hold_idle_slip(&self, guard: usize, place: &mut Place) -> Option<ContactEvent> {
+        let before = place.mode.clone();
+        let ContactFunction::Slip(contact) = self.functions().function(guard, &before) else {
+            return None;
+        };
+        let (q, v) = self.parts(&place.state);
+        let [along, _] = self.slip_velocity(contact, q, v);
+        let mut held = before.clone();
+        self.set_contacting(&mut held, contact, Some(Slip::NONE));
+        let margin = self.margin_of_loads(State { t: place.t, q, v }, &held);
+        let is_idle = self.row_tangents() == 1 && along.abs() <= self.rate_tolerance;
+        if !(is_idle && margin.is_some_and(|margin| margin > HELD)) {
+            return None;
+        }
+        let mut event = self.event_at(ContactEventKind::Friction, place);
+        event.contacts.clone_from(&event.mode_before);
+        place.mode = held;
+        Some(self.finished(event, &before, place))
     }
 
     /// One impact of all contacts that touch, for impacts that follow each other within the

@@ -10,6 +10,7 @@
 
 mod all_branches;
 mod arclength;
+mod balls;
 mod beginning_slips;
 mod bodies_apart;
 mod bounds_of_accumulations;
@@ -54,6 +55,7 @@ mod moving_surfaces;
 mod no_outcome;
 #[path = "../common/extremes.rs"]
 mod numbers;
+mod pinned_ends;
 mod planks_on_tables;
 mod pressed_by_a_lid;
 mod properties;

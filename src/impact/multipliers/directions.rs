@@ -22,6 +22,8 @@ const SETTLED: f64 = 1e-8;
 const ACROSS: f64 = 1e-13;
 const LOOSE: f64 = 1e-3;
 const STALLED: f64 = 0.75;
+/// A contact whose load is rounding, this part of the greatest rate, has no friction that needs a direction.
+const IDLE: f64 = 1e-13;
 /// Parts of the mean load that each of some contacts that share it bears at least, as far as they can.
 const LEAST_SHARES: [f64; 4] = [0.25, 0.06, 0.015, 0.0];
 
@@ -243,6 +245,9 @@ impl ContactRates<'_> {
                 };
                 let friction = self.along(i, |row| -multipliers[row]);
                 let size = self.friction[i] * multipliers[i];
+                if multipliers[i].abs() * self.own(i) <= IDLE * greatest {
+                    continue;
+                }
                 // One that pulls drags along: a step may end behind the event that releases it.
                 let Some([x, y]) = unit(friction) else {
                     begun.is_settled = false;

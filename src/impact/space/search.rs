@@ -64,18 +64,28 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries the mode in which all contacts go on as they are.
+    /// Tries the mode in which all contacts go on as they are, those that let go open; then with these closed too.
     pub(super) fn visit_first(&mut self) {
-        let hold = |i: usize| {
-            let given = self.given.get(i).copied().unwrap_or_default();
-            match given.direction {
-                _ if self.contacts.friction[i] == 0.0 => Hold::Slip([0.0; 2]),
-                Some(direction) => Hold::Slip(direction),
-                None => Hold::Stick,
+        let lets_go = |given: &Given| !given.stays;
+        for opens in [true, false] {
+            if opens && !self.given.iter().any(lets_go) {
+                continue;
             }
-        };
-        let holds: Vec<Hold> = (0..self.contacts.contacts).map(hold).collect();
-        self.visit(&holds);
+            let hold = |i: usize| {
+                let given = self.given.get(i).copied().unwrap_or_default();
+                match given.direction {
+                    _ if opens && lets_go(&given) => Hold::Open,
+                    _ if self.contacts.friction[i] == 0.0 => Hold::Slip([0.0; 2]),
+                    Some(direction) => Hold::Slip(direction),
+                    None => Hold::Stick,
+                }
+            };
+            let holds: Vec<Hold> = (0..self.contacts.contacts).map(hold).collect();
+            self.visit(&holds);
+            if !self.found.is_empty() {
+                return;
+            }
+        }
     }
 
     /// Tries the modes that points of the central path tell, with cones that are narrower by so much.

@@ -1,0 +1,330 @@
+//! Balls on planes and on each other, in space and rolling in a plane: releases of several contacts at once, loads
+//! that are rounding, and gaps that close without having been open.
+
+use saltation::event_driven::{Grazing, Zeno};
+use saltation::impact::Selection;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
+use saltation::{ContactModel, EventDriven, Run, Start, Status, Stop};
+
+use crate::random_bits::SplitMix64;
+
+const GRAVITY: f64 = 9.81;
+const RADIUS: f64 = 0.1;
+
+type Vector = [f64; 3];
+
+fn cross([a, b, c]: Vector, [x, y, z]: Vector) -> Vector {
+    [b * z - c * y, c * x - a * z, a * y - b * x]
+}
+
+/// What a ball touches.
+#[derive(Clone, Copy, Debug)]
+enum Touch {
+    /// A plane with this normal, so far from the origin.
+    Plane { normal: Vector, offset: f64 },
+    /// Another ball.
+    Ball(usize),
+}
+
+/// Of each ball its place and the angles that it turned by; `contacts` holds which ball touches what.
+#[derive(Clone, Debug)]
+struct Balls {
+    masses: Vec<f64>,
+    contacts: Vec<(usize, Touch)>,
+    friction: Vec<f64>,
+    restitution: f64,
+    /// A disc has another inertia than a ball: this part of `m r²`.
+    inertia: f64,
+    /// Tangents: 1 for what rolls in the plane of x and z.
+    tangents: usize,
+    writes_rows: bool,
+}
+
+impl Balls {
+    /// The normal of a contact towards its ball, and the gap.
+    fn normal(&self, j: usize, q: &[f64]) -> (Vector, f64) {
+        let (ball, touch) = self.contacts[j];
+        let place = |b: usize| [q[6 * b], q[6 * b + 1], q[6 * b + 2]];
+        let [x, y, z] = place(ball);
+        match touch {
+            Touch::Plane { normal: n, offset } => {
+                (n, n[0] * x + n[1] * y + n[2] * z - offset - RADIUS)
+            }
+            Touch::Ball(other) => {
+                let [a, b, c] = place(other);
+                let apart = [x - a, y - b, z - c];
+                let distance = apart.iter().map(|d| d * d).sum::<f64>().sqrt();
+                (apart.map(|d| d / distance), distance - 2.0 * RADIUS)
+            }
+        }
+    }
+
+    /// Along the normal, then along the tangents.
+    fn directions(&self, j: usize, q: &[f64]) -> [Vector; 3] {
+        let (n, _) = self.normal(j, q);
+        if self.tangents == 1 {
+            return [n, [n[2], 0.0, -n[0]], [0.0; 3]];
+        }
+        let beside = if n[0].abs() < 0.6 {
+            [1.0, 0.0, 0.0]
+        } else {
+            [0.0, 1.0, 0.0]
+        };
+        let along = cross(n, beside);
+        let size = along.iter().map(|d| d * d).sum::<f64>().sqrt();
+        let along = along.map(|d| d / size);
+        [n, along, cross(n, along)]
+    }
+
+    fn row(&self, j: usize, q: &[f64], along: usize, row: &mut [f64]) {
+        let (ball, touch) = self.contacts[j];
+        let directions = self.directions(j, q);
+        let (n, direction) = (directions[0], directions[along]);
+        row.fill(0.0);
+        let mut put = |b: usize, sign: f64, side: f64| {
+            let turn = cross(n.map(|n| side * RADIUS * n), direction);
+            for i in 0..3 {
+                row[6 * b + i] += sign * direction[i];
+                row[6 * b + 3 + i] += sign * turn[i];
+            }
+        };
+        put(ball, 1.0, -1.0);
+        if let Touch::Ball(other) = touch {
+            put(other, -1.0, 1.0);
+        }
+    }
+
+    fn run(&self, q: &[f64], v: &[f64], tf: f64) -> Run {
+        let model = ContactModel::new(self.clone()).selection(Selection::First);
+        let mut driver = EventDriven::new(model).unwrap();
+        driver = driver.rtol(1e-9).atol(1e-11);
+        driver = driver.zeno(Zeno::Absorb).grazing(Grazing::Contact);
+        let start = Start::at(0.0).q(q).v(v);
+        driver.integrate(&start, tf).unwrap()
+    }
+
+    /// The lowest gap of a run and the lowest force, in 400 samples.
+    fn lowest(&self, run: &Run) -> [f64; 2] {
+        let (model, dim) = (ContactModel::new(self.clone()), self.dof());
+        let (mut gap, mut force) = (0.0f64, 0.0f64);
+        for k in 0..400 {
+            let t = run.t() * f64::from(k) / 400.0;
+            let state = run.state_at(t).unwrap();
+            let state = state.as_slice();
+            for j in 0..self.contacts() {
+                gap = gap.min(self.gap(j, &state[..dim]));
+            }
+            let forces = model.multipliers(t, state, run.mode_at(t).unwrap());
+            let pushes = forces.values().iter();
+            force = pushes.fold(force, |least, push| least.min(*push));
+        }
+        [gap, force]
+    }
+}
+
+impl MechanicalSystem for Balls {
+    fn dof(&self) -> usize {
+        6 * self.masses.len()
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        let dof = self.dof();
+        mass.fill(0.0);
+        for i in 0..dof {
+            let m = self.masses[i / 6];
+            let is_place = i % 6 < 3;
+            mass[i * dof + i] = if is_place {
+                m
+            } else {
+                self.inertia * m * RADIUS * RADIUS
+            };
+        }
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.fill(0.0);
+        for (b, m) in self.masses.iter().enumerate() {
+            effort[6 * b + 2] = -m * GRAVITY;
+        }
+    }
+}
+
+impl UnilateralConstraints for Balls {
+    fn contacts(&self) -> usize {
+        self.contacts.len()
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        self.normal(j, q).1
+    }
+    fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
+        if self.writes_rows {
+            self.row(j, q, 0, row);
+        }
+        self.writes_rows
+    }
+    fn restitution(&self, _j: usize, _q: &[f64], _v: &[f64]) -> f64 {
+        self.restitution
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.friction[j]
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        self.tangents
+    }
+    fn tangent_rows(&self, j: usize, q: &[f64], rows: &mut [f64]) {
+        let dof = self.dof();
+        for along in 1..=self.tangents {
+            self.row(j, q, along, &mut rows[(along - 1) * dof..along * dof]);
+        }
+    }
+}
+
+const FLOOR: Touch = Touch::Plane {
+    normal: [0.0, 0.0, 1.0],
+    offset: 0.0,
+};
+
+/// A ball falls on three that lie around the axis: the three forces between them fall to zero at once, as the others
+/// get away from below. Closed again by rounding they pulled by up to 26 N for 60 ms.
+#[test]
+fn contacts_of_six_that_let_go_at_once_do_not_pull() {
+    for (friction, masses, apart, spin, restitution) in [
+        (
+            0.13522367923302217,
+            [0.5777440385284451, 0.6740406987432475],
+            0.13455979396222947,
+            2.360190382969263,
+            0.0,
+        ),
+        (
+            0.05248099978756565,
+            [1.9527462071014225, 1.9375536782228502],
+            0.1317416462591787,
+            -0.6797663246422339,
+            0.03427841648627621,
+        ),
+        (
+            0.18711261851904498,
+            [0.5540724395657461, 1.274203430224019],
+            0.13630155916208989,
+            0.0,
+            0.0,
+        ),
+    ] {
+        let [below, above] = masses;
+        let balls = Balls {
+            masses: vec![below, below, below, above],
+            contacts: (0..3)
+                .map(|b| (b, FLOOR))
+                .chain((0..3).map(|b| (3, Touch::Ball(b))))
+                .collect(),
+            friction: vec![friction; 6],
+            restitution,
+            inertia: 0.4,
+            tangents: 2,
+            writes_rows: true,
+        };
+        let mut q = vec![0.0; 24];
+        for b in 0..3 {
+            let (sine, cosine) = (std::f64::consts::TAU * b as f64 / 3.0).sin_cos();
+            q[6 * b..6 * b + 3].copy_from_slice(&[apart * cosine, apart * sine, RADIUS]);
+        }
+        q[20] = 0.5;
+        let mut v = vec![0.0; 24];
+        v[23] = spin;
+        let run = balls.run(&q, &v, 0.45);
+        assert_eq!(*run.status(), Status::ReachedEnd, "{apart}");
+        let [gap, force] = balls.lowest(&run);
+        assert!(
+            gap > -1e-7 && force > -1e-6,
+            "{apart}: {gap:e} m, {force:e} N"
+        );
+    }
+}
+
+/// A plastic ball rolls along a floor into a wall that hangs over: at the wall its load is rounding, and so would be
+/// the direction of its friction there.
+#[test]
+fn a_ball_that_rolls_along_a_wall_has_a_motion() {
+    let draws = if cfg!(debug_assertions) { 60 } else { 2000 };
+    for seed in 0..draws {
+        let mut draw = SplitMix64(seed);
+        let angle: f64 = draw.between(-0.5, 0.2);
+        let (sine, cosine) = angle.sin_cos();
+        let wall = Touch::Plane {
+            normal: [-cosine, 0.0, sine],
+            offset: -0.5 * cosine,
+        };
+        let ball = Balls {
+            masses: vec![1.0],
+            contacts: vec![(0, FLOOR), (0, wall)],
+            friction: vec![draw.between(0.02, 0.9), draw.between(0.02, 0.9)],
+            restitution: 0.0,
+            inertia: 0.4,
+            tangents: 2,
+            writes_rows: true,
+        };
+        let speed = [draw.between(0.2, 2.0), draw.between(-1.0, 1.0)];
+        let spin = draw.between(-3.0, 3.0);
+        let v = [
+            speed[0],
+            speed[1],
+            0.0,
+            -speed[1] / RADIUS,
+            speed[0] / RADIUS,
+            spin,
+        ];
+        let run = ball.run(&[0.0, 0.0, RADIUS, 0.0, 0.0, 0.0], &v, 2.0);
+        let stop = run.status().stop();
+        assert!(
+            !matches!(stop, Some(Stop::NotFinite { .. })),
+            "{seed} {stop:?}"
+        );
+        let [gap, force] = ball.lowest(&run);
+        assert!(
+            gap > -1e-8 && force > -1e-6,
+            "{seed}: {gap:e} m, {force:e} N"
+        );
+    }
+}
+
+/// A disc rolls into two that touch. A gap between them that was closed is released, and errors of the steps press it
+/// in, by less than the tolerance of gaps: it closes in the next event, at the latest.
+#[test]
+fn a_gap_that_was_never_open_closes() {
+    for (friction, speed) in [(
+        [
+            0.39938986602602483,
+            0.9763323306462854,
+            0.8453895782136502,
+            0.47174472495123393,
+            0.15144714016151922,
+        ],
+        1.4844812093962245,
+    )] {
+        let discs = Balls {
+            masses: vec![1.0; 3],
+            contacts: vec![
+                (0, FLOOR),
+                (1, FLOOR),
+                (2, FLOOR),
+                (0, Touch::Ball(1)),
+                (1, Touch::Ball(2)),
+            ],
+            friction: friction.to_vec(),
+            restitution: 0.0,
+            inertia: 0.5,
+            tangents: 1,
+            writes_rows: true,
+        };
+        let place = |x: f64| [x, 0.0, RADIUS, 0.0, 0.0, 0.0];
+        let q = [place(-0.6), place(0.0), place(2.0 * RADIUS)].concat();
+        let mut v = vec![0.0; 18];
+        (v[0], v[4]) = (speed, speed / RADIUS);
+        let run = discs.run(&q, &v, 1.2);
+        assert_eq!(*run.status(), Status::ReachedEnd);
+        let [gap, _] = discs.lowest(&run);
+        assert!(gap > -1e-8, "{gap:e}");
+    }
+}
