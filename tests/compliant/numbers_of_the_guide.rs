@@ -1,5 +1,6 @@
 //! Numbers of the guide: what contacts return, lose and gain by the length of the step.
 
+use saltation::bodies::{Body, Scene, Shape};
 use saltation::{Compliant, Start};
 use std::f64::consts::PI;
 
@@ -210,6 +211,49 @@ fn midpoint_gains_energy_on_curved_paths() -> Outcome {
         let (vx, vy) = (run.state()[2], run.state()[3]);
         let found = ((vx * vx + vy * vy) / (rate * rate)).ln() / (rate * rate * dt);
         assert!((found - gain).abs() < 0.02, "{scheme:?}: {found}");
+    }
+    Ok(())
+}
+
+/// A disc that rolls on its rim, tilted by 0.3 rad, with the turn of its contact that keeps it so.
+#[test]
+fn rims_that_roll_gain_energy() -> Outcome {
+    let (radius, half, tilt, gravity) = (0.1, 0.005, 0.3f64, 9.81);
+    let (sine, cosine) = tilt.sin_cos();
+    let turn = (4.0 * gravity / (radius * sine)).sqrt();
+    let mut scene = Scene::new();
+    scene.add(Body::fixed(Shape::plane()).friction(1.0))?;
+    let disc = Body::new(Shape::cylinder(half, radius)?).friction(1.0);
+    let disc = disc.position([0.0, 0.0, radius * sine + half * cosine]);
+    let disc = disc.orientation([(0.5 * tilt).cos(), 0.0, (0.5 * tilt).sin(), 0.0]);
+    let disc =
+        scene.add(disc.angular_velocity([-turn * sine * cosine, 0.0, turn * sine * sine]))?;
+    let (q, v) = scene.start();
+    let mass = scene.mass_of(disc).unwrap();
+    let gained = |scheme: Scheme, dt: f64| -> Result<f64, Box<dyn std::error::Error>> {
+        let mut stepper = Compliant::new(scene.clone())?.time_step(dt).scheme(scheme);
+        let run = stepper.integrate(&Start::at(0.0).q(&q).v(&v), 1.0)?;
+        let run = run.completed()?;
+        let energy = |k: usize| {
+            let height = scene.position(disc, run.q(k)).unwrap().z;
+            scene.kinetic_energy(run.q(k), run.v(k)).unwrap() + mass * gravity * height
+        };
+        let gained = energy(run.times().len() - 1) / energy(0) - 1.0;
+        // The energy balance tells it as work of the contacts.
+        let told = stepper.energy_balance(&run)?.contacts / energy(0);
+        assert!((told - gained).abs() < 0.02, "{told} {gained}");
+        Ok(gained)
+    };
+    for (scheme, dt, expected) in [
+        (Scheme::SymplecticEuler, 2e-3, 0.042),
+        (Scheme::SymplecticEuler, 5e-4, 0.005),
+        (Scheme::Midpoint, 2e-3, 0.54),
+    ] {
+        let found = gained(scheme, dt)?;
+        assert!(
+            (found - expected).abs() < 0.1 * expected,
+            "{scheme:?} {dt}: {found}"
+        );
     }
     Ok(())
 }

@@ -264,7 +264,8 @@ where
         self.core.start(&self.system, t, q, v)
     }
 
-    /// Makes one step of the length [`time_step`](Self::time_step).
+    /// Makes one step of the length [`time_step`](Self::time_step). Times of steps add up, with their rounding; those
+    /// of a run are multiples of the step, so that what depends on time differs in its last bits.
     ///
     /// # Errors
     /// [`CompliantFailure`]; the state is then that at the start of the step. [`CompliantFailure::Input`] before
