@@ -178,16 +178,12 @@ impl Drive<'_> {
             progress.end_stretch();
             progress.seen.forget();
             let from = progress.place.clone();
-            let done = self.deal_with(&reason, progress, tf);
+            let done = self.rule(&reason, progress, tf);
             let mut recorder = ContactRecorder {
                 observer: &mut *observer,
                 memory: &mut progress.memory,
             };
             match done {
-                Ok(Ruling::Event(_)) if self.model.pulls(&progress.place) => {
-                    progress.place = from;
-                    break Status::Refused(reason.error(t).into());
-                }
                 Ok(Ruling::Event(event)) => {
                     progress.before.rulings += 1;
                     recorder.between(&from, &progress.place, &event);
@@ -381,7 +377,7 @@ impl Drive<'_> {
         let memory = &mut progress.memory;
         let found = memory.accumulation.take().or(low);
         let found = found.map(|found| memory.detector.with_smooth_errors(found));
-        // What is wrong may have begun within the last step.
+        // The fault may have begun within the last step.
         progress.before.unresolved += usize::from(trouble.is_some());
         let end = match (trouble, found, summary.status) {
             (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
@@ -400,7 +396,17 @@ impl Drive<'_> {
         })
     }
 
-    /// Goes on from where the core ended, as the policies say.
+    /// Goes on from where the core ended, as the policies say, unless a closed contact would pull from there on.
+    fn rule(&self, reason: &Reason, progress: &mut Progress, tf: f64) -> Result<Ruling, Breakdown> {
+        let ruling = self.deal_with(reason, progress, tf)?;
+        let place = &progress.place;
+        match ruling {
+            Ruling::Event(_) if self.model.pulls(place) => Err(reason.error(place.t)),
+            ruling => Ok(ruling),
+        }
+    }
+
+    /// The policies themselves.
     fn deal_with(
         &self,
         reason: &Reason,

@@ -1,5 +1,5 @@
-//! What the mode problem is asked of: the contacts that touch and do not part, what is known of them, who chooses of
-//! several modes, and what a mode asks for beside itself.
+//! The question that the mode problem answers: the contacts that touch and do not part, what is known of them, who
+//! chooses of several modes, and what a mode asks for beside itself.
 
 use crate::event_driven::breakdown::Breakdown;
 use crate::impact::planar::modes::{Known, UNKNOWN};

@@ -243,8 +243,8 @@ impl Model<'_> {
         Ok(any)
     }
 
-    /// True where a force has fallen through zero of a contact that presses itself down while it slides: without the force
-    /// it then does not part but sinks, `b = −(G_nn − μ σ G_nt) λ`, and no mode goes on (Painlevé).
+    /// True where a force has fallen through zero of a contact that presses itself down while it slides: without
+    /// the force it then does not part but sinks, `b = −(G_nn − μ σ G_nt) λ`, and no mode goes on (Painlevé).
     fn lets_go_downward(
         &self,
         t: f64,

@@ -1,14 +1,18 @@
-//! Impulses that bring contacts with friction to rest: in modes that are given, or within cones.
+//! Contacts with friction brought to rest: by impulses, in modes that are given or within cones; and a state brought
+//! onto its mode.
 
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
+use crate::event_driven::motion::{self, LEFT_ALONE};
+use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size, null_projector};
-use crate::linalg::scratch::with_zeros;
+use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::State;
+use crate::mechanics::contact_model::gather_closed;
 use crate::mechanics::friction::contact_function::Slip;
-use crate::mechanics::friction::frame::Frame;
+use crate::mechanics::friction::frame::{Frame, hold_rows};
 
 /// Part of a normal impulse that others can take, squared, above which it is shared.
 const SHARED: f64 = 1e-9;
@@ -237,5 +241,47 @@ impl Model<'_> {
                 return Ok(stopped);
             }
         }
+    }
+
+    /// Brings a state onto the closed contacts of a mode with friction: gaps and rates of zero, and
+    /// slips of zero of those that stick. True when it changed.
+    pub(crate) fn hold_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
+        let moved = with_list(self.layout().contacts, |space| {
+            motion::onto_gaps(self, state, gather_closed(mode, space))
+        });
+        self.hold_rates_in_mode(state, mode) || moved
+    }
+
+    /// Likewise the velocities alone.
+    pub(crate) fn hold_rates_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
+        with_list(self.layout().contacts, |space| {
+            let closed = gather_closed(mode, space);
+            let (q, v) = self.parts_mut(state);
+            let (m, least) = (closed.len(), LEFT_ALONE * self.rate_tolerance);
+            let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
+            // Rates are those of rounding after nearly all steps: the masses of the contacts are not needed then.
+            let is_within = |rate: &f64| rate.is_nan() || rate.abs() <= least;
+            let is_held =
+                |&j: &usize| !sticks(j) || self.slip_velocity(j, q, v).iter().all(is_within);
+            let bodies = &self.bodies;
+            if bodies.rates_are_within(None, least, [q, v], closed) && closed.iter().all(is_held) {
+                return false;
+            }
+            with_zeros(Frame::size(self, m), |scratch| {
+                let Ok(frame) = Frame::new(self, State { t: 0.0, q, v }, closed, scratch) else {
+                    return false;
+                };
+                let tangents = frame.tangents().max(1);
+                let holds = |row: &usize| *row < m || sticks(closed[(row - m) / tangents]);
+                with_list(frame.r, |rows| {
+                    let mut count = 0;
+                    for (to, row) in rows.iter_mut().zip((0..frame.r).filter(holds)) {
+                        *to = row;
+                        count += 1;
+                    }
+                    hold_rows(&frame, &rows[..count], v, least, |_, _| {})
+                })
+            })
+        })
     }
 }

@@ -30,8 +30,8 @@ pub enum Grazing {
     /// Go on as if there had been no touch; an approach below the least rate still ends the run.
     Ignore,
     /// Log the touch and go on. A contact that approaches below the least rate, or whose gap is
-    /// negative where it should open, is closed by a plastic impact and settles; one whose force
-    /// falls to zero too slowly is opened. What derivatives say beyond is not guaranteed.
+    /// negative where it should open, is moved onto its surface and closed by a plastic impact, whatever its
+    /// restitution; one whose force falls to zero too slowly is opened. What derivatives say beyond is not guaranteed.
     Contact,
 }
 
