@@ -411,7 +411,7 @@ pub enum Zeno {
     /// [`impact::ImpactFailure::NoFeasibleInterior`](crate::impact::ImpactFailure::NoFeasibleInterior)) or lose
     /// energy stage after stage up to the cap
     /// ([`impact::ImpactFailure::ReflectionCap`](crate::impact::ImpactFailure::ReflectionCap), restitutions
-    /// below 1). Where a contact would pull from there on the run ends with the reason of the accumulation.
+    /// below 1).
     Absorb,
     /// End the run at the accumulation time, without an error and with the contacts still open.
     /// Impacts without an end by their law end the run in the same way.

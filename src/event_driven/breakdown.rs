@@ -67,8 +67,8 @@ pub enum Breakdown {
         t: f64,
     },
 
-    /// A contact that is open has a negative gap. It is seen at some places of each step, so that what the run computed
-    /// ends behind `t`, with bodies in each other there; that run is not guaranteed.
+    /// A contact that is open has a negative gap. Gaps are looked at in some places of each step: a run that ends so
+    /// has its last step whole, to beyond `t`, with bodies in each other, and is not guaranteed.
     #[error(
         "the gap of contact {contact} is {gap:e} at t = {t} although it is open: the contact mode does not fit the forces, or a bump was passed within one step, which max_step would shorten"
     )]

@@ -178,7 +178,7 @@ impl Drive<'_> {
             progress.end_stretch();
             progress.seen.forget();
             let from = progress.place.clone();
-            let done = self.rule(&reason, progress, tf);
+            let done = self.deal_with(&reason, progress, tf);
             let mut recorder = ContactRecorder {
                 observer: &mut *observer,
                 memory: &mut progress.memory,
@@ -377,7 +377,7 @@ impl Drive<'_> {
         let memory = &mut progress.memory;
         let found = memory.accumulation.take().or(low);
         let found = found.map(|found| memory.detector.with_smooth_errors(found));
-        // The fault may have begun within the last step.
+        // A fault began somewhere in the last step, which is kept to its end.
         progress.before.unresolved += usize::from(trouble.is_some());
         let end = match (trouble, found, summary.status) {
             (Some(trouble), _, _) => End::Because(Reason::Error(trouble)),
@@ -396,17 +396,7 @@ impl Drive<'_> {
         })
     }
 
-    /// Goes on from where the core ended, as the policies say, unless a closed contact would pull from there on.
-    fn rule(&self, reason: &Reason, progress: &mut Progress, tf: f64) -> Result<Ruling, Breakdown> {
-        let ruling = self.deal_with(reason, progress, tf)?;
-        let place = &progress.place;
-        match ruling {
-            Ruling::Event(_) if self.model.pulls(place) => Err(reason.error(place.t)),
-            ruling => Ok(ruling),
-        }
-    }
-
-    /// The policies themselves.
+    /// Goes on from where the core ended, as the policies say.
     fn deal_with(
         &self,
         reason: &Reason,

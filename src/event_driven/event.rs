@@ -141,7 +141,7 @@ impl Model<'_> {
 
     /// Notes the contacts that take part in an event, which of them were open until now, and which
     /// are released. An open contact with a gap of zero takes part when it is at rest. One that
-    /// closes is an event of its own, unless it is among those that cross.
+    /// closes is an event of its own, unless it is among those that cross or has sunk unseen.
     fn take_part(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         event.clear();
         event.number = crossed.transition() + 1;
@@ -372,7 +372,7 @@ impl Model<'_> {
         if mode.has_flags_of(&mode_before) {
             // The loads are outside by less than a mode is found to: what follows is the mode with a little less
             // friction.
-            let (found, stays) = (x.to_vec(), mode.clone());
+            let (found, stays, said) = (x.to_vec(), mode.clone(), event.aside.clone());
             undo(x, mode, event);
             for known in &mut event.known {
                 known.yields = true;
@@ -381,6 +381,7 @@ impl Model<'_> {
                 undo(x, mode, event);
                 x.copy_from_slice(&found);
                 mode.copy_from(&stays);
+                event.aside = said;
             }
         }
         Ok(())

@@ -19,9 +19,6 @@ use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::{ContactEvent, ContactEventKind};
 use crate::{Interrupt, Mode, Statistics};
 
-/// A force pulls where it is negative by more than this part of the greatest.
-const PULLS: f64 = 1e-6;
-
 /// The place of a run: time, state and mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -184,18 +181,6 @@ impl Model<'_> {
         Ok(self.finished(event, &before, place))
     }
 
-    /// True where a closed contact pulls, by forces that are unique: no motion goes on so.
-    pub(crate) fn pulls(&self, place: &Place) -> bool {
-        let forces = self.contact_forces(place.t, &place.state, &place.mode);
-        let values = forces.values();
-        let greatest = values
-            .iter()
-            .fold(0.0, |most: f64, push| most.max(push.abs()));
-        // Accelerations up to the tolerance count as zero.
-        let least = PULLS * greatest + self.rate_tolerance * self.lightest.unwrap_or(1.0);
-        forces.are_unique() && values.iter().any(|push| *push < -least)
-    }
-
     /// In the plane: lets a contact stick whose slip has come to zero at a rate that is rounding. It slips by nothing,
     /// as a corner that a groove holds on both sides. None where no loads well within all cones hold it so.
     pub(crate) fn hold_idle_slip(&self, guard: usize, place: &mut Place) -> Option<ContactEvent> {
@@ -205,11 +190,13 @@ impl Model<'_> {
         };
         let (q, v) = self.parts(&place.state);
         let [along, _] = self.slip_velocity(contact, q, v);
+        if self.row_tangents() != 1 || along.abs() > self.rate_tolerance {
+            return None;
+        }
         let mut held = before.clone();
         self.set_contacting(&mut held, contact, Some(Slip::NONE));
-        let margin = self.margin_of_loads(State { t: place.t, q, v }, &held);
-        let is_idle = self.row_tangents() == 1 && along.abs() <= self.rate_tolerance;
-        if !(is_idle && margin.is_some_and(|margin| margin > HELD)) {
+        let margin = self.margin_of_loads(State { t: place.t, q, v }, &held)?;
+        if margin.is_nan() || margin <= HELD {
             return None;
         }
         let mut event = self.event_at(ContactEventKind::Friction, place);

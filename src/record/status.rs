@@ -75,7 +75,8 @@ pub struct Statistics {
     /// Windows narrowed because their samples did not settle what happens between them.
     pub narrowed: usize,
     /// Windows of guards whose samples did not settle it however narrow the window was, and fixed
-    /// steps with too many windows.
+    /// steps with too many windows; of an event-driven run also steps in which a gap or a force was found to touch zero,
+    /// or a contact to be off its surface.
     pub unresolved: usize,
     /// Decisions that the error of the run might turn.
     pub doubts: usize,
@@ -97,7 +98,8 @@ pub struct Statistics {
     pub resets: usize,
     /// The number of times that the run went on by a rule of the driver where the motion has no
     /// derivative, or is not that of its method: an accumulation absorbed, a touch taken as a
-    /// contact, impacts too close to be distinguished taken as one, a step made in two halves.
+    /// contact, impacts too close to be distinguished taken as one, a slip that stops by rounding held, a step made in
+    /// two halves.
     pub rulings: usize,
 }
 

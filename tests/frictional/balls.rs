@@ -103,18 +103,19 @@ impl Balls {
         driver.integrate(&start, tf).unwrap()
     }
 
-    /// The lowest gap of a run and the lowest force, in 400 samples.
+    /// The lowest gap of a run and the lowest force, in 100 samples.
     fn lowest(&self, run: &Run) -> [f64; 2] {
         let (model, dim) = (ContactModel::new(self.clone()), self.dof());
         let (mut gap, mut force) = (0.0f64, 0.0f64);
-        for k in 0..400 {
-            let t = run.t() * f64::from(k) / 400.0;
+        for k in 0..100 {
+            let t = run.t() * f64::from(k) / 100.0;
             let state = run.state_at(t).unwrap();
             let state = state.as_slice();
             for j in 0..self.contacts() {
                 gap = gap.min(self.gap(j, &state[..dim]));
             }
             let forces = model.multipliers(t, state, run.mode_at(t).unwrap());
+            assert!(forces.values().iter().all(|push| push.is_finite()), "{t}");
             let pushes = forces.values().iter();
             force = pushes.fold(force, |least, push| least.min(*push));
         }
@@ -247,9 +248,10 @@ fn contacts_of_six_that_let_go_at_once_do_not_pull() {
 /// the direction of its friction there.
 #[test]
 fn a_ball_that_rolls_along_a_wall_has_a_motion() {
-    let draws = if cfg!(debug_assertions) { 60 } else { 2000 };
+    let draws: usize = if cfg!(debug_assertions) { 16 } else { 2000 };
+    let mut ended = 0;
     for seed in 0..draws {
-        let mut draw = SplitMix64(seed);
+        let mut draw = SplitMix64(seed as u64);
         let angle: f64 = draw.between(-0.5, 0.2);
         let (sine, cosine) = angle.sin_cos();
         let wall = Touch::Plane {
@@ -276,6 +278,7 @@ fn a_ball_that_rolls_along_a_wall_has_a_motion() {
             spin,
         ];
         let run = ball.run(&[0.0, 0.0, RADIUS, 0.0, 0.0, 0.0], &v, 2.0);
+        ended += usize::from(*run.status() == Status::ReachedEnd);
         let stop = run.status().stop();
         assert!(
             !matches!(stop, Some(Stop::NotFinite { .. })),
@@ -287,44 +290,43 @@ fn a_ball_that_rolls_along_a_wall_has_a_motion() {
             "{seed}: {gap:e} m, {force:e} N"
         );
     }
+    // The others end in an impact of floor and wall that has no outcome, or several.
+    assert!(100 * ended > 80 * draws, "{ended}");
 }
 
 /// A disc rolls into two that touch. A gap between them that was closed is released, and errors of the steps press it
 /// in, by less than the tolerance of gaps: it closes in the next event, at the latest.
 #[test]
 fn a_gap_that_was_never_open_closes() {
-    for (friction, speed) in [(
-        [
-            0.39938986602602483,
-            0.9763323306462854,
-            0.8453895782136502,
-            0.47174472495123393,
-            0.15144714016151922,
+    let friction = [
+        0.39938986602602483,
+        0.9763323306462854,
+        0.8453895782136502,
+        0.47174472495123393,
+        0.15144714016151922,
+    ];
+    let speed = 1.4844812093962245;
+    let discs = Balls {
+        masses: vec![1.0; 3],
+        contacts: vec![
+            (0, FLOOR),
+            (1, FLOOR),
+            (2, FLOOR),
+            (0, Touch::Ball(1)),
+            (1, Touch::Ball(2)),
         ],
-        1.4844812093962245,
-    )] {
-        let discs = Balls {
-            masses: vec![1.0; 3],
-            contacts: vec![
-                (0, FLOOR),
-                (1, FLOOR),
-                (2, FLOOR),
-                (0, Touch::Ball(1)),
-                (1, Touch::Ball(2)),
-            ],
-            friction: friction.to_vec(),
-            restitution: 0.0,
-            inertia: 0.5,
-            tangents: 1,
-            writes_rows: true,
-        };
-        let place = |x: f64| [x, 0.0, RADIUS, 0.0, 0.0, 0.0];
-        let q = [place(-0.6), place(0.0), place(2.0 * RADIUS)].concat();
-        let mut v = vec![0.0; 18];
-        (v[0], v[4]) = (speed, speed / RADIUS);
-        let run = discs.run(&q, &v, 1.2);
-        assert_eq!(*run.status(), Status::ReachedEnd);
-        let [gap, _] = discs.lowest(&run);
-        assert!(gap > -1e-8, "{gap:e}");
-    }
+        friction: friction.to_vec(),
+        restitution: 0.0,
+        inertia: 0.5,
+        tangents: 1,
+        writes_rows: true,
+    };
+    let place = |x: f64| [x, 0.0, RADIUS, 0.0, 0.0, 0.0];
+    let q = [place(-0.6), place(0.0), place(2.0 * RADIUS)].concat();
+    let mut v = vec![0.0; 18];
+    (v[0], v[4]) = (speed, speed / RADIUS);
+    let run = discs.run(&q, &v, 1.2);
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    let [gap, _] = discs.lowest(&run);
+    assert!(gap > -1e-8, "{gap:e}");
 }

@@ -75,7 +75,7 @@ fn balls_come_to_rest_late_as_they_do_at_zero() {
             let run = driver.integrate(&start, t0 + span).unwrap();
             assert_eq!(*run.status(), Status::ReachedEnd, "{t0} {seed}");
             assert!(run.state()[0].abs() < 1e-12, "{t0} {seed} {}", run.state());
-            assert_eq!(run.state()[1], 0.0, "{t0} {seed}");
+            assert!(run.state()[1].abs() < 1e-12, "{t0} {seed}");
             let rests = run.events().last().unwrap();
             assert_eq!(rests.kind, ContactEventKind::ZenoAbsorbed, "{t0} {seed}");
             let off = (rests.t - t0 - limit).abs();

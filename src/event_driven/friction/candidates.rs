@@ -126,7 +126,7 @@ pub(crate) struct Push {
 }
 
 /// Words of the mode that follows an event beside itself.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Aside {
     /// Impulses that it asks for.
     pub(crate) pushes: Vec<Push>,

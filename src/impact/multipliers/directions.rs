@@ -245,7 +245,20 @@ impl ContactRates<'_> {
                 };
                 let friction = self.along(i, |row| -multipliers[row]);
                 let size = self.friction[i] * multipliers[i];
+                let rates = self.along(i, |row| self.rate(row, multipliers));
                 if multipliers[i].abs() * self.own(i) <= IDLE * greatest {
+                    // It goes where the others move it.
+                    let [x, y] = rates.map(|rate| {
+                        if rate.abs() <= ACROSS * greatest {
+                            0.0
+                        } else {
+                            rate
+                        }
+                    });
+                    holds[i] = Hold::Onset {
+                        direction: unit([x, y]).unwrap_or(direction),
+                        pace: 0.0,
+                    };
                     continue;
                 }
                 // One that pulls drags along: a step may end behind the event that releases it.
@@ -256,7 +269,6 @@ impl ContactRates<'_> {
                 let new = [x * size.signum(), y * size.signum()];
                 let by = direction[0] * friction[1] - direction[1] * friction[0];
                 turned = turned.max((by / size).abs());
-                let rates = self.along(i, |row| self.rate(row, multipliers));
                 strays = strays.max((new[0] * rates[1] - new[1] * rates[0]).abs());
                 holds[i] = Hold::Onset {
                     direction: new,
