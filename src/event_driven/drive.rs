@@ -474,10 +474,17 @@ impl Drive<'_> {
         let contacts = self.model.touching_and_not_parting(place);
         match self.zeno {
             Zeno::Absorb if !contacts.is_empty() => {
-                let kind = ContactEventKind::ZenoAbsorbed;
-                self.model
-                    .close(&contacts, kind, LastSlips::UNKNOWN, place)
-                    .map(Ruling::of)
+                let (kind, before) = (ContactEventKind::ZenoAbsorbed, place.mode.clone());
+                let last = LastSlips::UNKNOWN;
+                let event = self.model.close(&contacts, kind, last, place)?;
+                // Where no contact approached, and the mode is what it was, there are no impacts to absorb: the cones
+                // that were left would be left behind.
+                let approaches = |rate: &f64| *rate < -self.model.rate_tolerance;
+                if event.approach.iter().any(approaches) || !place.mode.has_flags_of(&before) {
+                    Ok(Ruling::of(event))
+                } else {
+                    Err(error)
+                }
             }
             Zeno::StopAt => Ok(Ruling::End),
             _ => Err(error),

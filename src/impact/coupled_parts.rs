@@ -101,8 +101,8 @@ struct Joined {
     modes: Vec<Contacting>,
     /// All of these parts say their modes.
     are_modes_known: bool,
-    /// Contacts of one of them share its impulses in several ways.
-    is_shared: bool,
+    /// That contacts of one of them share its impulses in several ways, or have few directions of friction.
+    remarks: Vec<Remark>,
 }
 
 impl Joined {
@@ -111,7 +111,7 @@ impl Joined {
             impulses: DVector::zeros(problem.speeds().len()),
             modes: vec![Contacting::Open; problem.contacts()],
             are_modes_known: true,
-            is_shared: false,
+            remarks: Vec::new(),
         }
     }
 
@@ -120,8 +120,13 @@ impl Joined {
             impulses: self.impulses.clone(),
             modes: self.modes.clone(),
             are_modes_known: self.are_modes_known,
-            is_shared: self.is_shared || outcome.remarks.contains(&Remark::SharedImpulses),
+            remarks: self.remarks.clone(),
         };
+        for remark in [Remark::SharedImpulses, Remark::FewDirections] {
+            if outcome.remarks.contains(&remark) && !joined.remarks.contains(&remark) {
+                joined.remarks.push(remark);
+            }
+        }
         for (&row, p) in rows.iter().zip(&outcome.impulses) {
             joined.impulses[row] = *p;
         }
@@ -141,9 +146,7 @@ impl Joined {
         } else {
             Order::Together
         };
-        let remark = self.is_shared.then_some(Remark::SharedImpulses);
-        let remarks = remark.into_iter().collect();
-        Outcome::of_impulses(problem, self.impulses, order, remarks)
+        Outcome::of_impulses(problem, self.impulses, order, self.remarks)
     }
 }
 

@@ -238,6 +238,10 @@ pub enum Remark {
         "speeds depend on how contacts share their impulses: the shares of least size were taken"
     )]
     SharedImpulses,
+    /// Friction in space acts in a few directions, since no outcome within round cones was found
+    /// ([`Moreau::directions`](crate::impact::Moreau::directions)): speeds may be off by some percent.
+    #[error("friction acts in a few directions: no outcome within round cones was found")]
+    FewDirections,
     /// Impacts accumulate here (Zeno).
     #[error("impacts accumulate, by intervals that shrink by {ratio}, to within {bound:e} s")]
     Accumulation {

@@ -582,6 +582,14 @@ pub(crate) fn explain(model: &Model<'_>, mode: &Mode, reason: Stop) -> Breakdown
             }),
             _ => jam(at),
         },
+        Stop::Tangent { guard, rate, at } => match model.functions().function(guard.event, mode) {
+            ContactFunction::Gap(contact) => Some(Breakdown::Grazing {
+                contact,
+                velocity: *rate,
+                t: at.t,
+            }),
+            _ => None,
+        },
         Stop::NotFinite { at, .. } => model.trouble_ahead(&at.state, mode),
         Stop::StepTooSmall { at, .. } => jam(at),
         _ => None,

@@ -5,7 +5,7 @@ use crate::impact::laws::anitescu_potra::AnitescuPotra;
 use crate::impact::laws::unilateral::Unilateral;
 use crate::impact::multipliers::ContactRates;
 use crate::impact::space::{self, MOST_CONTACTS, MOST_OF_ONE};
-use crate::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Outcomes};
+use crate::impact::{ImpactFailure, ImpactLaw, ImpactProblem, Outcomes, Remark};
 use crate::linalg::scratch::with_zeros;
 use crate::validate;
 use nalgebra::DVector;
@@ -19,7 +19,8 @@ use nalgebra::DVector;
 ///
 /// a contact that pushes rebounds with its restitution `e_n`, and friction opposes what is left of the
 /// slip; in space within a round cone: all outcomes that are found of up to five contacts, one of up to
-/// forty (beyond, or where none is found, with [`directions`](Self::directions)). Without friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says
+/// forty; beyond, or where none is found, with [`directions`](Self::directions), which
+/// [`Remark::FewDirections`](crate::impact::Remark::FewDirections) says. Without friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says
 /// how many outcomes are found and where the set is incomplete. The law of a
 /// [`ContactModel`](crate::ContactModel) with friction, unless another is chosen.
 ///
@@ -152,6 +153,11 @@ impl Moreau {
                 }
             }
         }
-        self.together.resolve_speeds(problem, shifted, outcomes)
+        self.together.resolve_speeds(problem, shifted, outcomes)?;
+        if problem.tangents() > 1 {
+            let remarks = outcomes.list.iter_mut().map(|outcome| &mut outcome.remarks);
+            remarks.for_each(|remarks| remarks.push(Remark::FewDirections));
+        }
+        Ok(())
     }
 }
