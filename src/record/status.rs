@@ -75,8 +75,8 @@ pub struct Statistics {
     /// Windows narrowed because their samples did not settle what happens between them.
     pub narrowed: usize,
     /// Windows of guards whose samples did not settle it however narrow the window was, and fixed
-    /// steps with too many windows; of an event-driven run also steps in which a gap or a force was found to touch zero,
-    /// or a contact to be off its surface.
+    /// steps with too many windows; of an event-driven run also steps in which a gap or a force was found
+    /// to touch zero, or a contact to be off its surface.
     pub unresolved: usize,
     /// Decisions that the error of the run might turn.
     pub doubts: usize,

@@ -25,7 +25,8 @@ use crate::mechanics::{State, UnilateralConstraints};
 /// Accelerations below this part of those without contacts count as zero.
 const STILL: f64 = 1e-9;
 
-/// The part of static friction that is left where it yields: so much less than all that no tolerance of a mode hides it.
+/// The part of static friction that is left where it yields: so much less than all that no tolerance of a mode hides
+/// it.
 const YIELDED: f64 = 1.0 - 1e-7;
 
 /// Accelerations that differ by less than this part of the largest are one motion.

@@ -20,8 +20,9 @@ use nalgebra::DVector;
 /// a contact that pushes rebounds with its restitution `e_n`, and friction opposes what is left of the
 /// slip; in space within a round cone: all outcomes that are found of up to five contacts, one of up to
 /// forty; beyond, or where none is found, with [`directions`](Self::directions), which
-/// [`Remark::FewDirections`](crate::impact::Remark::FewDirections) says. Without friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says
-/// how many outcomes are found and where the set is incomplete. The law of a
+/// [`Remark::FewDirections`](crate::impact::Remark::FewDirections) says. Without friction it is [`Unilateral`],
+/// with restitutions of zero [`AnitescuPotra`], which says how many outcomes are found and where the set is incomplete.
+/// The law of a
 /// [`ContactModel`](crate::ContactModel) with friction, unless another is chosen.
 ///
 /// # Energy
