@@ -477,13 +477,17 @@ impl Drive<'_> {
                 let (kind, before) = (ContactEventKind::ZenoAbsorbed, place.mode.clone());
                 let last = LastSlips::UNKNOWN;
                 let event = self.model.close(&contacts, kind, last, place)?;
-                // Where no contact approached, and the mode is what it was, there are no impacts to absorb: the cones
-                // that were left would be left behind.
+                // Where no contact approached, and the mode is what it was, there are no impacts to absorb: cones of
+                // friction that were left would be left behind.
                 let approaches = |rate: &f64| *rate < -self.model.rate_tolerance;
-                if event.approach.iter().any(approaches) || !place.mode.has_flags_of(&before) {
-                    Ok(Ruling::of(event))
-                } else {
+                let stays = place.mode.has_flags_of(&before);
+                if stays
+                    && self.model.any_friction(&contacts)
+                    && !event.approach.iter().any(approaches)
+                {
                     Err(error)
+                } else {
+                    Ok(Ruling::of(event))
                 }
             }
             Zeno::StopAt => Ok(Ruling::End),

@@ -227,7 +227,7 @@ impl Model<'_> {
         let (q, v) = self.parts(x);
         let [along, across] = self.slip_velocity(j, q, v);
         // What is faster is seen to slip.
-        let slow = (TOGETHER * self.least_slip(j, q, v)).max(self.rate_tolerance);
+        let slow = (TOGETHER * self.least_slip(j, State { t, q, v })).max(self.rate_tolerance);
         let is_slow = along.hypot(across) <= slow;
         is_slow
             && with_zeros(v.len(), |acceleration| {

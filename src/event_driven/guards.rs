@@ -125,7 +125,7 @@ impl EventFunction for Model<'_> {
             }
             // Where a slip in space stops forces turn with its direction within less than a
             // difference takes.
-            if !self.stops_in_space(x, mode) {
+            if !self.stops_in_space(State { t, q, v }, mode) {
                 return None;
             }
             return self.gradient_of_force(function, State { t, q, v }, mode, dh);

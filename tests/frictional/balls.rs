@@ -95,12 +95,16 @@ impl Balls {
     }
 
     fn run(&self, q: &[f64], v: &[f64], tf: f64) -> Run {
+        self.run_from(0.0, q, v, tf)
+    }
+
+    fn run_from(&self, t0: f64, q: &[f64], v: &[f64], time: f64) -> Run {
         let model = ContactModel::new(self.clone()).selection(Selection::First);
         let mut driver = EventDriven::new(model).unwrap();
         driver = driver.rtol(1e-9).atol(1e-11);
         driver = driver.zeno(Zeno::Absorb).grazing(Grazing::Contact);
-        let start = Start::at(0.0).q(q).v(v);
-        driver.integrate(&start, tf).unwrap()
+        let start = Start::at(t0).q(q).v(v);
+        driver.integrate(&start, t0 + time).unwrap()
     }
 
     /// The lowest gap of a run and the lowest force, in 100 samples.
@@ -293,6 +297,48 @@ fn contacts_of_a_pyramid_stick_within_their_cones() {
                 assert!(
                     beyond < 1e-6 && *push > -1e-6,
                     "{t} {j}: {push} N, {beyond:e} N"
+                );
+            }
+        }
+    }
+}
+
+/// A ball that slides loses two sevenths of its slip until it rolls, also where the stop of a slip is shorter than the
+/// times that are told apart.
+#[test]
+fn a_ball_comes_to_roll_late_as_it_does_at_zero() {
+    for t0 in [0.0, 1e6, 1e8, 1.7e9] {
+        for seed in 0..20 {
+            let mut draw = SplitMix64(seed);
+            let ball = Balls {
+                masses: vec![1.0],
+                contacts: vec![(0, FLOOR)],
+                friction: vec![draw.between(0.1, 0.8)],
+                restitution: 0.0,
+                inertia: 0.4,
+                tangents: 2,
+                writes_rows: true,
+            };
+            let [x, y] = [draw.between(-1.0, 1.0), draw.between(-1.0, 1.0)];
+            let spin = [-5.0, -5.0, -5.0].map(|least| draw.between(least, 5.0));
+            let v = [x, y, 0.0, spin[0], spin[1], spin[2]];
+            let run = ball.run_from(t0, &[0.0, 0.0, RADIUS, 0.0, 0.0, 0.0], &v, 1.0);
+            assert_eq!(*run.status(), Status::ReachedEnd, "{t0} {seed}");
+            let slip = [x - RADIUS * spin[1], y + RADIUS * spin[0]];
+            let rolls = [x - 2.0 / 7.0 * slip[0], y - 2.0 / 7.0 * slip[1]];
+            let expected = [
+                rolls[0],
+                rolls[1],
+                0.0,
+                -rolls[1] / RADIUS,
+                rolls[0] / RADIUS,
+                spin[2],
+            ];
+            let found = &run.state().as_slice()[6..];
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(
+                    (found - expected).abs() < 1e-7,
+                    "{t0} {seed}: {found} {expected}"
                 );
             }
         }

@@ -36,7 +36,10 @@ impl Model<'_> {
         for &j in contacts {
             let slip = self.functions().slip(mode, j);
             let (q, v) = self.parts(state);
-            let ahead = AHEAD * self.rate_tolerance.max(self.least_slip(j, q, v));
+            let ahead = AHEAD
+                * self
+                    .rate_tolerance
+                    .max(self.least_slip(j, State { t, q, v }));
             let speed = slip.along(self.slip_velocity(j, q, v));
             if slip != Slip::NONE && speed < 0.5 * ahead && self.stalls(t, state, j, mode) {
                 self.push_slip(t, state, j, mode, ahead - speed);

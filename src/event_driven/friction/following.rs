@@ -116,7 +116,7 @@ impl Model<'_> {
         let is_slow = |i: usize| {
             let [x, y] = self.slip_velocity(i, q, v);
             let slip = functions.slip(mode, i);
-            let slow = x.hypot(y) <= TOGETHER * self.least_slip(i, q, v);
+            let slow = x.hypot(y) <= TOGETHER * self.least_slip(i, State { t, q, v });
             slip.begins || slip.ends || slip != Slip::NONE && slow
         };
         let alone = (0..functions.contacts).all(|i| i == j || !is_slow(i));

@@ -4,6 +4,7 @@ use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
 use crate::linalg::dot;
+use crate::mechanics::State;
 use crate::mechanics::friction::frame::{Frame, hold_rows};
 
 /// Slips in space that come to rest at one instant are within this ratio of each other.
@@ -85,7 +86,7 @@ impl Meeting<'_, '_> {
                 self.left_over * model.error_of_slip(j, q, v)
             }
             1 => 0.0,
-            _ => TOGETHER * model.least_slip(j, q, v),
+            _ => TOGETHER * model.least_slip(j, State { t: self.t, q, v }),
         };
         model.rate_tolerance.max(slow)
     }

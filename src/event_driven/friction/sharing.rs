@@ -197,12 +197,12 @@ impl Model<'_> {
     }
 
     /// By how much directions of slips in space are uncertain (rad).
-    fn blur(&self, frame: &Frame<'_>, State { q, v, .. }: State<'_>, mode: &Mode) -> f64 {
+    fn blur(&self, frame: &Frame<'_>, at: State<'_>, mode: &Mode) -> f64 {
         let slips = |j: usize| self.functions().slip(mode, j) != Slip::NONE;
         let contacts = frame.contacts.iter().enumerate();
         let each = contacts.filter(|(_, j)| slips(**j)).map(|(i, &j)| {
-            let [x, y] = frame.slip_velocity(i, v);
-            self.least_slip(j, q, v) / x.hypot(y)
+            let [x, y] = frame.slip_velocity(i, at.v);
+            self.least_slip(j, at) / x.hypot(y)
         });
         each.fold(0.0, f64::max)
     }

@@ -4,7 +4,7 @@ use super::contact_function::Slip;
 use super::forces::{Dependent, Forces};
 use super::frame::tangent_curvature;
 use super::linearised::{Changed, Directions, Time};
-use super::slow_slip::{ONSET, onset, turns_from};
+use super::slow_slip::{ONSET, onset, turns_from, unresolved_at};
 use crate::Mode;
 use crate::impact::Contacting;
 use crate::impact::multipliers::unit;
@@ -142,13 +142,8 @@ impl Model<'_> {
 
     /// A quantity of the slip of a contact: its speed along the tangent it is near to, how near
     /// it is, or by how much it is too slow to have a direction.
-    fn of_slip(
-        &self,
-        function: ContactFunction,
-        j: usize,
-        State { q, v, .. }: State<'_>,
-        mode: &Mode,
-    ) -> f64 {
+    fn of_slip(&self, function: ContactFunction, j: usize, at: State<'_>, mode: &Mode) -> f64 {
+        let State { q, v, .. } = at;
         let slip = self.functions().slip(mode, j);
         if slip == Slip::NONE || self.friction(j) == 0.0 {
             return NOT_ARMED;
@@ -166,17 +161,17 @@ impl Model<'_> {
             // Smooth in the velocity, and no more than a turn away from the speed.
             ContactFunction::Slip(_) if !slip.begins => {
                 let part = if slip.ends { STOPS } else { 1.0 };
-                along - part * self.least_slip(j, q, v)
+                along - part * self.least_slip(j, at)
             }
             ContactFunction::Slip(_) => along,
             // One that was to end, and speeds up again, has a direction from there on too.
             ContactFunction::Onset(_) if slip.begins || slip.ends => {
-                onset(self.least_slip(j, q, v)) - speed
+                onset(self.least_slip(j, at)) - speed
             }
             ContactFunction::Turn(_) if !slip.begins && !slip.ends => {
                 // In the unit of speeds its differences are good near a stop. One that comes to rest
                 // passes zero a little beside it: it does not turn there.
-                along - NEAR * speed + turns_from(self.least_slip(j, q, v))
+                along - NEAR * speed + turns_from(self.least_slip(j, at))
             }
             _ => NOT_ARMED,
         }
@@ -340,19 +335,19 @@ impl Model<'_> {
     }
 
     /// True where a slip in space is too slow to have a direction that is known: where it stops.
-    pub(crate) fn stops_in_space(&self, x: &[f64], mode: &Mode) -> bool {
-        let (q, v) = self.parts(x);
+    pub(crate) fn stops_in_space(&self, at: State<'_>, mode: &Mode) -> bool {
+        let State { q, v, .. } = at;
         self.functions().tangents > 1
             && self.layout().closed(mode).any(|j| {
                 let slip = self.functions().slip(mode, j);
                 let [x, y] = self.slip_velocity(j, q, v);
-                let least = ONSET.max(self.least_slip(j, q, v));
+                let least = ONSET.max(self.least_slip(j, at));
                 slip != Slip::NONE && !slip.begins && x.hypot(y) < least
             })
     }
 
     /// The speed below which the slip of a contact has no direction; zero in the plane.
-    pub(crate) fn least_slip(&self, j: usize, q: &[f64], v: &[f64]) -> f64 {
+    pub(crate) fn least_slip(&self, j: usize, State { t, q, v }: State<'_>) -> f64 {
         let k = self.row_tangents();
         if k < 2 {
             return 0.0;
@@ -360,7 +355,8 @@ impl Model<'_> {
         with_zeros(k * v.len(), |rows| {
             self.system().tangent_rows(j, q, rows);
             let tolerance = &self.velocity_tolerance;
-            tolerance.least_slip(rows, v, self.rate_tolerance)
+            let of_velocities = tolerance.least_slip(rows, v, self.rate_tolerance);
+            of_velocities.max(unresolved_at(t))
         })
     }
 }
