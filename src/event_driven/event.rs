@@ -149,7 +149,7 @@ impl Model<'_> {
         for j in 0..functions.contacts {
             let closed = self.is_closed(mode, j);
             let crosses = crossed.contains(functions.along_normal(mode, j))
-                || !closed && self.has_sunk(&mut event.at, j, x);
+                || self.slides() && !closed && self.has_sunk(&mut event.at, j, x);
             if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
                 event.touching.push(j);
                 event.new.push(crosses && !closed);
