@@ -233,9 +233,11 @@ impl Model<'_> {
             };
             let times: Vec<f64> = (0..contacts.len()).map(time).collect();
             let first = times.iter().copied().fold(f64::INFINITY, f64::min);
-            if !first.is_finite() || first > time_left {
+            if number > 1 {
                 let is_slow = |rate: &f64| rate.abs() <= LEFT * least;
-                in_turn.rests = number > 1 && rates.iter().all(is_slow);
+                in_turn.rests = rates.iter().all(is_slow);
+            }
+            if !first.is_finite() || first > time_left {
                 break;
             }
             time_left -= first;
