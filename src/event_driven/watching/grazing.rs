@@ -284,7 +284,8 @@ impl Watcher<'_> {
 
     /// Records the touches of a segment. A gap or a force that is zero within its error since an
     /// event dealt with it has not left zero; its minima are rounding and no touches. A gap that is
-    /// zero at the end of the segment is a touch when it leaves zero: an event may close it there.
+    /// zero at the end of the segment, and a force that touches there, are touches when they leave zero:
+    /// an event may deal with them there.
     fn take_touches(&mut self, segment: &Segment<'_>) {
         let (end, state) = (segment.t, &mut self.point);
         segment.interpolant.at(end, state);
@@ -306,7 +307,12 @@ impl Watcher<'_> {
                 continue;
             }
             let zero = touch.error.max(self.model.gap_tolerance);
-            if is_closed || self.value(segment.mode, contact) > zero {
+            let is_over = if is_closed {
+                touch.t < end - TICKS * f64::EPSILON * end.abs()
+            } else {
+                self.value(segment.mode, contact) > zero
+            };
+            if is_over {
                 self.touch(segment, contact, touch.t.max(segment.start));
             } else if self
                 .seen
