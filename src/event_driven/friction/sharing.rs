@@ -190,9 +190,11 @@ impl Model<'_> {
             let frame = Frame::new(self, state, &closed, scratch).ok()?;
             let mut holds = vec![Hold::Open; closed.len()];
             self.holds(&frame, mode, state.v, &mut holds);
-            // Of slips that come to rest directions are not known.
-            let blur = self.blur(&frame, state, mode);
-            frame.rates(frame.slip).move_by_shares(&holds, blur)
+            // Of slips that come to rest directions are not known; those that begin have the ones in which they do.
+            let (blur, mut multipliers) = (self.blur(&frame, state, mode), vec![0.0; frame.r]);
+            let rates = frame.rates(frame.slip);
+            rates.solve_mode(&mut holds, &mut multipliers);
+            rates.move_by_shares(&holds, blur)
         })
     }
 
