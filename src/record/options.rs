@@ -83,7 +83,8 @@ macro_rules! limits {
         }
 
         /// Limit of the crossings, or of the events of contacts; beyond it the run ends with
-        /// [`Stop::TooManyEvents`](crate::Stop::TooManyEvents). Default 100,000.
+        /// [`Stop::TooManyEvents`](crate::Stop::TooManyEvents). Crossings to which resets carry others at the same
+        /// instant belong to it, and may be beyond the limit. Default 100,000.
         #[must_use]
         pub fn max_events(mut self, limit: usize) -> Self {
             self.$($place).+.max_events = limit;

@@ -2,9 +2,11 @@
 //! model gives cross at once, and where the error of the run hides the order the run says so.
 
 use saltation::{
-    Crossing, Doubt, EventFunction, Flow, Integrator, Mode, Projection, Run, Start, Status, Stop,
-    Watch,
+    Crossing, Doubt, EventFunction, Flow, Guard, Integrator, Mode, Projection, Run, Start, Status,
+    Stop, Watch,
 };
+
+use crate::fixtures::support::SplitMix64;
 
 /// `p = cos t`, which falls through zero at π/2; the second guard is `apart` higher. A counter, the third
 /// state, takes the square of the number of guards that cross at once. Resets may slow it down.
@@ -171,4 +173,84 @@ fn an_order_that_the_error_hides_is_doubted() {
         };
         assert!(orders(&run(far, projection, 1e-4)).is_empty());
     }
+}
+
+/// Neurons that leak, and push each other over their thresholds as they fire.
+struct Neurons {
+    drive: Vec<f64>,
+    /// What each one that fires adds to the others.
+    pulse: f64,
+}
+
+impl Flow for Neurons {
+    fn dim(&self) -> usize {
+        self.drive.len()
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        let each = dx.iter_mut().zip(x.iter().zip(&self.drive));
+        each.for_each(|(dx, (x, drive))| *dx = drive - 0.7 * x);
+    }
+}
+
+impl EventFunction for Neurons {
+    fn count(&self) -> usize {
+        self.drive.len()
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[k] - 1.0
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::RISING
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let (_, crossed, x, _) = crossing.parts();
+        for k in crossed.events() {
+            let add = |(i, x): (usize, &mut f64)| *x += if i == k { -1.0 } else { self.pulse };
+            x.iter_mut().enumerate().for_each(add);
+        }
+        Ok(())
+    }
+}
+
+/// A limit of crossings may be met where resets carry others across: what follows at that instant belongs to it, and a
+/// run that goes on from there loses none.
+#[test]
+fn a_run_that_is_cut_by_its_limit_of_crossings_goes_on_with_all_of_them() {
+    let mut random = SplitMix64(11);
+    let mut beyond = 0;
+    for case in 0..200 {
+        let count = 2 + case % 4;
+        let neurons = Neurons {
+            drive: (0..count).map(|_| random.between(0.9, 1.6)).collect(),
+            pulse: random.between(0.02, 0.4) / count as f64,
+        };
+        let start: Vec<f64> = (0..count).map(|_| random.between(0.2, 0.95)).collect();
+        let start = Start::at(0.0).x(&start);
+        let with = |limit: usize| {
+            let integrator = Integrator::new(&neurons).unwrap().max_events(limit);
+            integrator.rtol(1e-10).atol(1e-12)
+        };
+        let whole = with(1000).integrate(&start, 5.0).unwrap();
+        assert_eq!(*whole.status(), Status::ReachedEnd, "{case}");
+        let limit = 1 + case % 3;
+        let mut integrator = with(limit);
+        let (mut fired, mut end) = (Vec::new(), start);
+        let mut run;
+        let last = loop {
+            run = integrator.integrate(&end, 5.0).unwrap();
+            fired.extend(run.crossings().iter().map(|c| c.guard));
+            beyond += usize::from(run.crossings().len() > limit);
+            if *run.status() == Status::ReachedEnd {
+                break &run;
+            }
+            let is_limit = matches!(run.status(), Status::Refused(Stop::TooManyEvents { .. }));
+            assert!(is_limit, "{case}: {}", run.status());
+            end = run.end();
+        };
+        let expected: Vec<Guard> = whole.crossings().iter().map(|c| c.guard).collect();
+        assert_eq!(fired, expected, "{case}");
+        let off = (last.state() - whole.state()).amax();
+        assert!(off < 1e-7, "{case}: {off:e}");
+    }
+    assert!(beyond > 50, "{beyond}");
 }

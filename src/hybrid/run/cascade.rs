@@ -80,25 +80,15 @@ impl<B: Buffer> Cascade<B> {
         self.stopping.clear();
     }
 
-    /// Refuses too many crossings, and a second one of a guard at the same time.
+    /// Refuses a second crossing of a guard at the same time.
     #[inline]
-    pub(super) fn allow(
+    pub(super) fn refuse_repeat(
         &mut self,
         settings: &Settings,
-        crossings: usize,
         state: &State<B>,
         guards: &mut GuardTable<B>,
         set: &[CrossedGuard],
     ) -> Result<(), Stop> {
-        let allowed = settings.limits.max_events.saturating_sub(crossings);
-        let counts = |c: &&CrossedGuard| guards.kept[c.guard.event].watch.sees(c.guard.direction);
-        if let Some(beyond) = set.iter().filter(counts).nth(allowed) {
-            return Err(Stop::TooManyEvents {
-                limit: settings.limits.max_events,
-                guard: beyond.guard,
-                at: state.at().into(),
-            });
-        }
         let progress = 8.0 * f64::EPSILON * state.t.abs();
         // Guards that cross one after another at one instant may come again: the second wall of a
         // wedge throws the state at the first.
@@ -357,6 +347,30 @@ impl<B: Buffer> Cascade<B> {
         })?;
         Ok(!set.is_empty())
     }
+}
+
+/// Refuses a set of guards beyond the limit of crossings.
+#[inline]
+pub(super) fn allow<B: Buffer>(
+    settings: &Settings,
+    crossings: usize,
+    state: &State<B>,
+    guards: &GuardTable<B>,
+    set: &[CrossedGuard],
+) -> Result<(), Stop> {
+    let limit = settings.limits.max_events;
+    let counts = |c: &&CrossedGuard| guards.kept[c.guard.event].watch.sees(c.guard.direction);
+    let beyond = set
+        .iter()
+        .filter(counts)
+        .nth(limit.saturating_sub(crossings));
+    beyond.map_or(Ok(()), |beyond| {
+        Err(Stop::TooManyEvents {
+            limit,
+            guard: beyond.guard,
+            at: state.at().into(),
+        })
+    })
 }
 
 /// Back to the state and mode on the guard, for a crossing that is refused.

@@ -2,7 +2,7 @@
 //! across; their doubts, and reports to observers.
 
 use super::Integration;
-use super::cascade::undo;
+use super::cascade::{allow, undo};
 use super::transversality::check_admissible;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::search::Flying;
@@ -25,6 +25,12 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     run.cascade.was_reset = false;
     run.cascade.own_error = 0.0;
     loop {
+        // What follows from a crossing that was made belongs to it: the limit ends the run before the next one.
+        if !crossed_some {
+            let crossings = context.counts.crossings.get() - context.crossed;
+            let (guards, set) = (&run.guards, &run.cluster.set);
+            allow(context.settings, crossings, &run.state, guards, set)?;
+        }
         match cross(context, run, observer, arrival) {
             Ok(true) => {}
             Ok(false) => break,
@@ -64,10 +70,8 @@ fn cross<S: System + ?Sized, B: Buffer>(
     observer: &mut dyn Observer,
     arrival: Arrival,
 ) -> Result<bool, Stop> {
-    let crossings = context.counts.crossings.get() - context.crossed;
-    run.cascade.allow(
+    run.cascade.refuse_repeat(
         context.settings,
-        crossings,
         &run.state,
         &mut run.guards,
         &run.cluster.set,
