@@ -10,6 +10,7 @@
 
 mod all_branches;
 mod arclength;
+mod arms_in_corners;
 mod balls;
 mod beginning_slips;
 mod bodies_apart;

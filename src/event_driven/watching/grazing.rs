@@ -510,7 +510,7 @@ impl Model<'_> {
                 let state = State { t: set.t, q, v };
                 self.bends(state, set.mode, open, at, bends);
                 self.approach_into(at, set.state_before, open, before);
-                self.lowest(set, open, [rates, bends, before])
+                self.lowest(set, open, at, [rates, bends, before])
             })
         })
     }
@@ -521,6 +521,7 @@ impl Model<'_> {
         &self,
         set: &Transition<'_>,
         open: &[usize],
+        at: &mut ContactsAt,
         [rates, bends, before]: [&[f64]; 3],
     ) -> Option<Accumulation> {
         let (q, v) = self.parts(set.state);
@@ -530,7 +531,10 @@ impl Model<'_> {
             // A rate that is rounding is no rebound, nor is there a time at which it ends.
             let parts = rate > crate::event_driven::motion::LEFT_ALONE * self.rate_tolerance;
             let low = parts && fall > 0.0 && self.is_low(set.t, rate, bends[i]);
-            if !low {
+            // Behind a release the acceleration is zero but for rounding, and it is that rounding which would say when
+            // the flight ends.
+            let closes = |at| self.close_at_once(set.t, set.state, &[j], set.mode, at);
+            if !low || matches!(closes(at), Ok(false)) {
                 continue;
             }
             // In an impact of several contacts one may part faster than it approached. Then its
