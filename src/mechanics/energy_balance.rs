@@ -1,8 +1,10 @@
 //! The balance of energy of a run: where its kinetic energy came from and went.
 
+use nalgebra::{DMatrix, DVector};
+
 use super::motion::kinetic::kinetic;
-use super::{MechanicalSystem, State};
-use crate::{InputError, Run, validate};
+use super::{MechanicalSystem, State, configuration};
+use crate::{ContactEventKind, InputError, Run, validate};
 
 /// Places and weights of Gauss's rule with three points in a step of unit length.
 pub(crate) const GAUSS: [(f64, f64); 3] = [
@@ -34,7 +36,8 @@ pub struct EnergyBalance {
     /// Work of the efforts of the model, those included that have a potential: by Gauss's rule of
     /// three points between nodes. What they make of velocities that are driven is not in it.
     pub efforts: f64,
-    /// Change of kinetic energy at impacts: wherever the run has two nodes at one time, and where it starts with one.
+    /// Change of kinetic energy at impacts: wherever the run has two nodes at one time, and where it starts with one;
+    /// and that on the way to an accumulation which is absorbed, but for the work of efforts there.
     pub impacts: f64,
     /// The remainder: work of contacts between impacts, negative for friction and dissipation; surfaces
     /// that move by themselves ([`MechanicalSystem::driven`]) give or take with it. Work of the
@@ -62,16 +65,24 @@ impl EnergyBalance {
         let [behind_start, after] = ends.map(&mut kinetic_of);
         // The first node is the state behind an impact with which the run starts.
         let before = struck_at_start(run).map_or(behind_start, &mut kinetic_of);
-        let mut impacts = behind_start - before;
+        let (mut impacts, mut efforts) = (behind_start - before, 0.0);
+        let mut work = Work::of(system, run);
         for (k, times) in run.times().windows(2).enumerate() {
+            let [before, after] = [k, k + 1].map(|k| run.states().column(k).into_owned());
+            let ends = [before.as_slice(), after.as_slice()];
+            // Between the nodes of an absorbed accumulation lie the impacts to come: what the body did meanwhile is how
+            // far it moved.
+            let is_absorbed = is_absorbed(run, times[1], ends[1]);
+            let moved = (is_absorbed && times[1] > times[0])
+                .then(|| mean_velocity(system, ends.map(|x| &x[..nq]), times[1] - times[0]));
+            let work = work.between([times[0], times[1]], moved.flatten().as_deref())?;
+            efforts += work;
             // Two nodes at one time are the states before and after an impact.
-            if times[1] <= times[0] {
-                let [before, after] = [k, k + 1].map(|k| run.states().column(k).into_owned());
-                impacts += kinetic_of(after.as_slice()) - kinetic_of(before.as_slice());
+            if times[1] <= times[0] || is_absorbed {
+                impacts += kinetic_of(ends[1]) - kinetic_of(ends[0]) - work;
             }
         }
         // T₁ − T₀ = impacts + efforts + contacts: the last is what is left.
-        let efforts = work_of_efforts(system, run)?;
         let potentials = ends.map(|state| system.potential(&state[..nq]));
         let potential = match potentials {
             [Some(before), Some(after)] => Some([before, after]),
@@ -97,30 +108,80 @@ fn struck_at_start(run: &Run) -> Option<&[f64]> {
     is_before.then_some(before)
 }
 
-/// `∫ f · v dt`.
-fn work_of_efforts<S: MechanicalSystem + ?Sized>(system: &S, run: &Run) -> Result<f64, InputError> {
-    let nq = system.coordinates();
-    let (mut effort, mut closed) = (vec![0.0; system.dof()], Vec::new());
-    let (mut work, driven) = (0.0, system.driven());
-    for ends in run.times().windows(2) {
+/// The velocity, of least norm, with which a system moves from one configuration to another; none where there is no
+/// single one.
+fn mean_velocity<S: MechanicalSystem + ?Sized>(
+    system: &S,
+    [from, to]: [&[f64]; 2],
+    time: f64,
+) -> Option<Vec<f64>> {
+    let (nq, d) = (system.coordinates(), system.dof());
+    let way = DVector::from_fn(nq, |i, _| (to[i] - from[i]) / time);
+    let (mut unit, mut rates) = (vec![0.0; d], DMatrix::zeros(nq, d));
+    for (k, mut column) in rates.column_iter_mut().enumerate() {
+        unit[k] = 1.0;
+        configuration::rate(system, from, &unit, column.as_mut_slice());
+        unit[k] = 0.0;
+    }
+    let gram = rates.tr_mul(&rates).cholesky()?;
+    Some(gram.solve(&rates.tr_mul(&way)).as_slice().to_vec())
+}
+
+/// True where a node is the state behind an accumulation that was absorbed.
+fn is_absorbed(run: &Run, t: f64, state: &[f64]) -> bool {
+    let events = run.events();
+    let from = events.partition_point(|event| event.t < t);
+    let at = events[from..].iter().take_while(|event| event.t <= t);
+    let mut absorbed = at.filter(|event| event.kind == ContactEventKind::ZenoAbsorbed);
+    absorbed.any(|event| event.state_after == state)
+}
+
+/// The work of the efforts of a model along a run.
+struct Work<'a, S: ?Sized> {
+    system: &'a S,
+    run: &'a Run,
+    effort: Vec<f64>,
+    closed: Vec<usize>,
+}
+
+impl<'a, S: MechanicalSystem + ?Sized> Work<'a, S> {
+    fn of(system: &'a S, run: &'a Run) -> Self {
+        Self {
+            system,
+            run,
+            effort: vec![0.0; system.dof()],
+            closed: Vec::new(),
+        }
+    }
+
+    /// `∫ f · v dt` between two nodes, with one velocity in between if it is given.
+    fn between(&mut self, ends: [f64; 2], moved: Option<&[f64]>) -> Result<f64, InputError> {
+        let Self {
+            system,
+            run,
+            effort,
+            closed,
+        } = self;
         let length = ends[1] - ends[0];
         if length <= 0.0 {
-            continue;
+            return Ok(0.0);
         }
+        let (nq, driven) = (system.coordinates(), system.driven());
+        let mut work = 0.0;
         for (place, weight) in GAUSS {
             let t = ends[0] + place * length;
             let state = run.state_at(t)?;
             let (q, v) = state.as_slice().split_at(nq);
             closed.clear();
             closed.extend(run.mode_at(t)?.flags());
-            system.effort(t, q, v, &mut effort);
-            system.contact_effort(State { t, q, v }, &closed, &mut effort);
+            system.effort(t, q, v, effort);
+            system.contact_effort(State { t, q, v }, closed, effort);
             // f · v at a point of Gauss's rule; contact forces are not in it.
-            let each = effort.iter().zip(v).enumerate();
+            let each = effort.iter().zip(moved.unwrap_or(v)).enumerate();
             let free = each.filter(|(k, _)| !driven.contains(k));
             let power: f64 = free.map(|(_, (f, v))| f * v).sum();
             work += weight * length * power;
         }
+        Ok(work)
     }
-    Ok(work)
 }

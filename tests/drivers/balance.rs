@@ -1,8 +1,9 @@
 //! The balance of energy of runs.
 
+use saltation::event_driven::Zeno;
 use saltation::impact::AnitescuPotra;
 use saltation::models::{BouncingBall, DoublePendulum, SlidingBlock};
-use saltation::{Compliant, ContactModel, EventDriven, Start, Variational};
+use saltation::{Compliant, ContactEventKind, ContactModel, EventDriven, Start, Variational};
 
 /// Three impacts of a ball: its energy is known in closed form.
 #[test]
@@ -34,6 +35,27 @@ fn a_ball_loses_its_energy_at_impacts() {
             (balance.efforts - (before - after)).abs() < 1e-5,
             "{balance:?}"
         );
+    }
+}
+
+/// A ball that is at rest in the end has lost what it had at impacts, those that were absorbed among them, however long
+/// before its accumulation that is taken.
+#[test]
+fn impacts_that_are_absorbed_are_impacts() {
+    let ball = BouncingBall::default();
+    let start = Start::at(0.0).q(&[1.0]).v(&[0.0]);
+    let end = ball.accumulation(1.0) + 0.5;
+    for tolerance in [0.0, 1e-10, 1e-3] {
+        let model = ContactModel::new(ball);
+        let driver = EventDriven::new(model).unwrap().rtol(1e-10);
+        let mut driver = driver.zeno(Zeno::Absorb).zeno_tolerance(tolerance);
+        let run = driver.integrate(&start, end).unwrap();
+        let absorbed = run.events().last().unwrap();
+        assert_eq!(absorbed.kind, ContactEventKind::ZenoAbsorbed);
+        let balance = driver.model().energy_balance(&run).unwrap();
+        let lost = balance.impacts + ball.mass * ball.gravity;
+        assert!(lost.abs() < 1e-6, "{tolerance:e}: {balance:?}");
+        assert!(balance.contacts.abs() < 1e-8, "{tolerance:e}: {balance:?}");
     }
 }
 
