@@ -15,7 +15,7 @@ use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::friction::frame::Frame;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{Painleve, State};
-use crate::{Crossed, Mode};
+use crate::{Crossed, Flow, Mode};
 
 /// Impacts without collision that may follow one event.
 const MOST_PUSHES: usize = 32;
@@ -30,6 +30,9 @@ const JAMMED: f64 = 1e-2;
 
 /// Likewise, above which with the other sign friction presses a contact down that lets go: about zero it may part.
 const PRESSED: f64 = 1e-4;
+
+/// Moments later at which modes are looked for, each ten times as far as the one before.
+const MOMENTS: i32 = 6;
 
 /// What follows an event.
 enum Next {
@@ -187,10 +190,11 @@ impl Model<'_> {
         }
         let mut next = match self.next_mode(choice, state, &found) {
             Err(ambiguous @ Breakdown::AmbiguousMode { .. }) => {
-                if !self.let_go_at_their_cones(t, state, &mut found)? {
-                    return Err(ambiguous);
-                }
-                let next = self.next_mode(choice, state, &found)?;
+                let next = if self.let_go_at_their_cones(t, state, &mut found)? {
+                    self.next_mode(choice, state, &found)?
+                } else {
+                    self.single_later(choice, state, &found, mode)
+                };
                 Some(next.ok_or(ambiguous)?)
             }
             next => next?,
@@ -241,6 +245,48 @@ impl Model<'_> {
             }
         }
         Ok(any)
+    }
+
+    /// The mode that goes on where contacts have left their cones at rest and several seem consistent: at the border
+    /// sticking and slipping are one motion, and which of the modes there are beyond it is seen a moment later on the way
+    /// of the mode so far. None where there are several then too.
+    #[cold]
+    fn single_later(
+        &self,
+        choice: Choice<'_>,
+        state: &[f64],
+        found: &Candidates,
+        before: &Mode,
+    ) -> Option<NextModes> {
+        let is_at_rest = |slip: &[f64; 2]| slip.iter().all(|part| *part == 0.0);
+        let mut left = found.known.clone();
+        let mut any_left = false;
+        for (known, slip) in left.iter_mut().zip(&found.slips) {
+            if known.slip != 0 && is_at_rest(slip) {
+                (known.slip, any_left) = (0, true);
+            }
+        }
+        if !any_left {
+            return None;
+        }
+        let (t, mut rates) = (choice.t(), vec![0.0; state.len()]);
+        self.flow(t, state, before, &mut rates);
+        let (_, acceleration) = self.parts(&rates);
+        let most = acceleration
+            .iter()
+            .fold(0.0, |most: f64, a| most.max(a.abs()));
+        // Speeds change by what counts as zero at first, and then by more.
+        let moments = (0..MOMENTS).map(|k| self.rate_tolerance / most * 10f64.powi(k));
+        moments
+            .filter(|moment| moment.is_finite())
+            .find_map(|moment| {
+                let moved = state.iter().zip(&rates).map(|(x, rate)| x + rate * moment);
+                let mut later: Vec<f64> = moved.collect();
+                let t = t + moment;
+                let found = self.candidates(t, &mut later, &found.contacts, &left, before, 1.0);
+                let found = found.ok()?;
+                self.next_mode(choice, &later, &found).ok()?
+            })
     }
 
     /// True where a force has fallen through zero of a contact that presses itself down while it slides: without
