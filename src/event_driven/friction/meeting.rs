@@ -10,6 +10,10 @@ use crate::mechanics::friction::frame::{Frame, hold_rows};
 /// Slips in space that come to rest at one instant are within this ratio of each other.
 pub(crate) const TOGETHER: f64 = 4.0;
 
+/// Impulses that hold rebounds are at most so many times those that contacts would take alone: of these, which stand for
+/// what weights do within times that are not told apart, friction is then left out.
+const AMPLIFIED: f64 = 30.0;
+
 /// Contacts that touch at one instant.
 pub(super) struct Meeting<'a, 'm> {
     pub(super) model: &'a Model<'m>,
@@ -91,7 +95,15 @@ impl Meeting<'_, '_> {
         model.rate_tolerance.max(slow)
     }
 
-    /// Brings the rates of the contacts at these places to zero, and slips that count as zero. A rebound
+    /// The largest impulse that would bring the rate of one of the contacts at these places to zero by itself.
+    fn largest_alone(&self, places: &[usize], v: &[f64]) -> f64 {
+        let alone =
+            |&i: &usize| dot(self.frame.row(i), v).abs() / self.frame.gram[i * self.frame.r + i];
+        places.iter().map(alone).fold(0.0, f64::max)
+    }
+
+    /// Brings the rates of the contacts at these places to zero, and slips that count as zero. Friction of those that
+    /// slip goes with the impulses of rebounds that are held, unless it is what makes these large. A rebound
     /// that is held changes the slips of the other contacts: those that come to zero with it are held too.
     pub(super) fn hold(
         &self,
@@ -121,7 +133,16 @@ impl Meeting<'_, '_> {
                 continue;
             }
             let sticks = |n: usize| k == 0 || rows.contains(&self.tangents(rows[n]).start);
+            let (before, most) = (
+                v.to_vec(),
+                AMPLIFIED * self.largest_alone(&rows[..normals], v),
+            );
             let pushed = self.model.hold_low(self.t, self.q, v, &contacts, sticks)?;
+            if pushed[..normals].iter().any(|p| p.abs() > most) {
+                v.copy_from_slice(&before);
+                hold_rows(self.frame, &rows, v, 0.0, |row, p| impulses[row] += p);
+                continue;
+            }
             for (n, &i) in rows[..normals].iter().enumerate() {
                 impulses[i] += pushed[n];
                 for (row, p) in self.tangents(i).zip(&pushed[normals + n * k..]) {
