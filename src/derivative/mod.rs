@@ -36,6 +36,7 @@
 // crossing with its reset), `corner` (several guards at one instant); `parameters`; `check`
 // (derivatives at a point).
 
+mod by_parameter;
 mod chain_rule;
 mod check;
 mod context;

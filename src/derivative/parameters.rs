@@ -1,12 +1,13 @@
 //! Parameters as constant state variables, so that derivatives with respect to them are part of the
-//! derivative of a run. Steps of differences follow the size of a parameter.
+//! derivative of a run.
 
 use std::convert::Infallible;
 
+use super::by_parameter::by_parameter;
 use super::repeat::RepeatedReset;
 use crate::hybrid::evaluate::Point;
 use crate::model::forward::{event_methods, flow_methods};
-use crate::ode::difference::{Line, coordinate_step};
+use crate::ode::difference::Line;
 use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
 use crate::{
     Crossed, Crossing, Displacement, EventFunction, Flow, Mode, NoDerivative, Record, Stop,
@@ -19,7 +20,8 @@ use crate::{
 ///
 /// `build` makes the model for given parameters; it is called in every evaluation and should be
 /// cheap. Derivatives with respect to `x` are those of the model; with respect to the parameters
-/// they are differences, each with a step that follows the size of the parameter. Derivatives that
+/// they are differences, each with a step that follows the size of the parameter; longer ones are tried where that is
+/// lost in rounding, up to the size or to one, and shorter ones where the parameter is zero. Derivatives that
 /// the model does not write are differences too. Differences allocate. Sizes, watches, least rates
 /// and other constants of the model are those for the parameters given to [`new`](Self::new).
 ///
@@ -248,9 +250,8 @@ where
         })
     }
 
-    /// Adds the derivative of `g(model, out)` along `vp` of the parameters to `out`; each by a
-    /// central difference whose step follows the size of the parameter alone. False when `g` is
-    /// refused.
+    /// Adds the derivative of `g(model, out)` along `vp` of the parameters to `out`. False when `g` is
+    /// refused, or where differences disagree.
     fn add_by_parameters(
         &self,
         state: &[f64],
@@ -258,24 +259,22 @@ where
         out: &mut [f64],
         mut g: impl FnMut(&S, &mut [f64]) -> bool,
     ) -> bool {
-        let mut p = state[self.split()..].to_vec();
-        let (mut above, mut below) = (vec![0.0; out.len()], vec![0.0; out.len()]);
+        let (mut p, mut along) = (state[self.split()..].to_vec(), vec![0.0; out.len()]);
         for i in 0..p.len() {
             if vp[i] == 0.0 {
                 continue;
             }
             let here = p[i];
-            let step = own_step(here);
-            let (behind, ahead) = (here - step, here + step);
-            p[i] = ahead;
-            let done = g(&(self.build)(&p), &mut above);
-            p[i] = behind;
-            if !(g(&(self.build)(&p), &mut below) && done) {
+            let found = by_parameter(here, 0.0, &mut along, |value, out| {
+                p[i] = value;
+                g(&(self.build)(&p), out)
+            });
+            if !found {
                 return false;
             }
             p[i] = here;
-            for j in 0..out.len() {
-                out[j] += vp[i] * (above[j] - below[j]) / (ahead - behind);
+            for (out, along) in out.iter_mut().zip(&along) {
+                *out += vp[i] * along;
             }
         }
         true
@@ -315,14 +314,19 @@ where
             resolved_gradient(h, t, x, size, dx, &mut vec![0.0; x.len()])
         })?;
         let mut p = state[x.len()..].to_vec();
-        for i in 0..p.len() {
+        // A guard is zero where it is crossed: what cancels in it shows by its row.
+        let each = dx.iter().zip(x).map(|(dx, x)| (dx * x).abs());
+        let terms = each.sum::<f64>() + (moving * t).abs();
+        for (i, dp) in dp.iter_mut().enumerate() {
             let here = p[i];
-            let step = own_step(here);
-            let (behind, ahead) = (here - step, here + step);
-            p[i] = ahead;
-            let above = (self.build)(&p).event(k, t, x, mode);
-            p[i] = behind;
-            dp[i] = (above - (self.build)(&p).event(k, t, x, mode)) / (ahead - behind);
+            let found = by_parameter(here, terms, std::slice::from_mut(dp), |value, out| {
+                p[i] = value;
+                out[0] = (self.build)(&p).event(k, t, x, mode);
+                true
+            });
+            if !found {
+                return None;
+            }
             p[i] = here;
         }
         Some(moving)
@@ -462,12 +466,6 @@ impl<'a> Reset<'a> {
         let state = x.to_vec();
         Err(NoDerivative::NotRepeatable { t, state })
     }
-}
-
-/// Step of a difference by a parameter: relative to its size, since a parameter has no other scale.
-pub(super) fn own_step(p: f64) -> f64 {
-    let unit = coordinate_step(0.0);
-    if p == 0.0 { unit } else { unit * p.abs() }
 }
 
 /// Derivative of `g(t, x, out)` along `dx`, by a central difference; false where it is not known.

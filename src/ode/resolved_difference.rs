@@ -9,9 +9,9 @@ use super::difference::{
 /// needs no other step.
 const ENOUGH: f64 = 1e-7;
 /// Entries of a derivative smaller than this part of the largest are held to its size.
-const SMALL: f64 = 1e-3;
+pub(crate) const SMALL: f64 = 1e-3;
 /// A derivative with a relative error above this counts as unresolved.
-const KNOWN: f64 = 1e-2;
+pub(crate) const KNOWN: f64 = 1e-2;
 /// A shorter step is taken where it brings the error below this part of what it was.
 const BETTER: f64 = 0.125;
 /// Limit of the halvings of a step.
@@ -51,7 +51,7 @@ pub(crate) fn resolved_gradient(
             let step = time_step(t);
             (&mut moving, step, 1.0, least_time_step(t) / step)
         };
-        let rounding = 4.0 * f64::EPSILON / ENOUGH * terms / step;
+        let rounding = rounding_over(terms, step);
         let parts = Parts {
             start: 1.0,
             user,
@@ -72,6 +72,12 @@ pub(crate) fn resolved_gradient(
         }
     }
     Some(moving)
+}
+
+/// The size of a derivative to which a difference over `step` of values of a `size` is held, so that their rounding is
+/// no doubt.
+pub(crate) fn rounding_over(size: f64, step: f64) -> f64 {
+    4.0 * f64::EPSILON / ENOUGH * size / step
 }
 
 /// The derivative of `g` by one coordinate, or by time where there is none, with a `part` of the
@@ -180,7 +186,7 @@ pub(crate) fn resolved_along<E>(
     within(1.0, out)?;
     let step = step_along(t, x, line.dt, dx);
     // Values are rounded as the state is.
-    let rounding = |i: usize, part: f64| 4.0 * f64::EPSILON / ENOUGH * x[i].abs() / (part * step);
+    let rounding = |i: usize, part: f64| rounding_over(x[i].abs(), part * step);
     let parts = Parts::along(1.0, line, |_| 1.0);
     let found = resolve(parts, within, rounding, [&mut *out, half, beside])?;
     for (out, in_time) in out.iter_mut().zip(in_time.out) {
@@ -212,7 +218,7 @@ fn by_time<E>(
     let start = (longest / step).max(1.0);
     let [mut out, mut half, mut beside] = [(); 3].map(|()| still.clone());
     within(start, &mut out)?;
-    let rounding = |i: usize, part: f64| 4.0 * f64::EPSILON / ENOUGH * x[i].abs() / (part * step);
+    let rounding = |i: usize, part: f64| rounding_over(x[i].abs(), part * step);
     let parts = Parts {
         start,
         user: start,
