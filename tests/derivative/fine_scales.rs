@@ -347,3 +347,64 @@ fn resets_of_slow_clocks_have_their_derivatives() {
         }
     }
 }
+
+/// A membrane that is driven by synaptic currents of a size, which are zero at first; derivatives are not written.
+struct Membrane {
+    current: f64,
+    spikes: bool,
+}
+
+impl Flow for Membrane {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        let driven = (0.4 + (x[1] + x[2]) / self.current).tanh();
+        dx.copy_from_slice(&[driven + 0.3 - 0.2 * x[0], -1.1 * x[1], -1.2 * x[2]]);
+    }
+}
+
+impl EventFunction for Membrane {
+    fn count(&self) -> usize {
+        usize::from(self.spikes)
+    }
+    fn event(&self, _k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0] - 0.7
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        Watch::RISING
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let x = crossing.parts().2;
+        x[0] = 0.0;
+        x[1] += 0.2 * self.current;
+        Ok(())
+    }
+}
+
+/// Currents in amperes have the derivatives that they have in picoamperes: where a column grows in volts, the step of its
+/// differences still follows what is small in the current.
+#[test]
+fn columns_that_grow_in_other_units_keep_their_steps() {
+    for spikes in [false, true] {
+        let of = |current: f64| {
+            let system = Membrane { current, spikes };
+            let rtol = 1e-9;
+            let atol = [1.0, current, current].map(|size| 0.1 * rtol * size);
+            let mut integrator = Integrator::new(system)
+                .unwrap()
+                .rtol(rtol)
+                .atol(atol.to_vec());
+            let start = Start::at(0.0).x(&[0.1, 0.0, 0.0]);
+            let derivative = integrator.derivative(&start, 2.0).unwrap();
+            let sizes = [1.0, current, current];
+            let matrix = derivative.matrix().unwrap();
+            matrix.map_with_location(|i, j, value| value * sizes[j] / sizes[i])
+        };
+        let known = of(1.0);
+        for exponent in 1..=13 {
+            let off = (of(10f64.powi(-exponent)) - &known).amax();
+            assert!(off < 1e-5 * known.amax(), "{spikes} 1e-{exponent}: {off:e}");
+        }
+    }
+}

@@ -5,14 +5,15 @@
 //! that rejected steps and those cut short by an event cost the columns nothing, and the run keeps
 //! its bits. Columns have an error test of their own: neighbours of a state at rest may move fast.
 
-use std::convert::Infallible;
+mod slopes;
 
+use self::slopes::{Slopes, Step, along_column};
 use super::context::Context;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
 use crate::ode::adaptive::{LAST, Proposal};
-use crate::ode::difference::{Line, vector_within};
+use crate::ode::difference::Line;
 use crate::ode::resolved_difference::{Parts, resolve};
 use crate::ode::{Adaptive, ROUNDING, Tolerance, Tsitouras, greater, lesser};
 use crate::{At, NoDerivative, Quantity, Segment, Stop};
@@ -94,7 +95,7 @@ impl Columns {
         self.lengths = Adaptive::new(f64::INFINITY);
         self.has_slope = false;
         self.short = f64::INFINITY;
-        self.slopes.parts.fill(1.0);
+        self.slopes.steps.fill(Step::Usual(1.0));
     }
 
     /// Forgets the slope, after the columns or the mode have changed.
@@ -349,26 +350,23 @@ impl Columns {
             has_slope,
             is_measured,
             point,
-            slopes:
-                Slopes {
-                    by_differences,
-                    parts,
-                    trials: [found, half, beside],
-                    scratch,
-                },
+            slopes,
             ..
         } = self;
         let (t, mode, system) = (segment.start, segment.mode, context.system);
         segment.interpolant.at(t, point);
         if !*has_slope {
             let slope = ode.first_stage();
-            *by_differences = !system.jacobian_times_each(t, point, mode, delta, slope);
+            slopes.by_differences = !system.jacobian_times_each(t, point, mode, delta, slope);
             // One that is written is the first stage.
-            *has_slope = !*by_differences && slope.iter().sum::<f64>().is_finite();
+            *has_slope = !slopes.by_differences && slope.iter().sum::<f64>().is_finite();
             *is_measured = false;
         }
-        if !*by_differences {
+        if !slopes.by_differences {
             return Ok(());
+        }
+        for (i, small) in slopes.small.iter_mut().enumerate() {
+            *small = context.size(i);
         }
         let (slope_is_known, x) = (*has_slope, &point[..]);
         for (j, column) in delta.chunks_exact(*dim).enumerate() {
@@ -381,10 +379,16 @@ impl Columns {
             let length = segment.t - t;
             let floor = |i: usize, _: f64| UNSEEN * column[i].abs().max(small) / length;
             let (at, size) = (Point { t, x, mode }, |i: usize| context.size(i));
+            let part = slopes.part(j, x, column);
+            let Slopes {
+                trials: [found, half, beside],
+                scratch,
+                ..
+            } = &mut *slopes;
             let mut along =
                 |part: f64, out: &mut [f64]| along_column(system, at, column, out, part, scratch);
-            let start = (2.0 * parts[j]).min(1.0);
-            if slope_is_known && parts[j] >= start {
+            let start = (2.0 * part).min(1.0);
+            if slope_is_known && part >= start {
                 found.copy_from_slice(&ode.slope_at_start()[j * *dim..(j + 1) * *dim]);
             } else {
                 let Ok(()) = along(start, found);
@@ -399,8 +403,8 @@ impl Columns {
                     state: point.clone(),
                 });
             }
-            *has_slope &= step.part.to_bits() == parts[j].to_bits();
-            parts[j] = step.part;
+            *has_slope &= step.part.to_bits() == part.to_bits();
+            slopes.keep(j, step.part, x, column);
             for tolerance in &mut tolerance.relative[j * *dim..(j + 1) * *dim] {
                 *tolerance = tolerance.max((OF_ROUNDING * step.rounding).min(MOST_ERROR));
             }
@@ -441,72 +445,4 @@ fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
         let off = a.iter().zip(b).map(|(a, b)| (a - b).abs());
         most.max(off.fold(0.0, f64::max) / size.max(f64::MIN_POSITIVE))
     })
-}
-
-/// The way in which slopes are found, and the workspace for it.
-#[derive(Clone, Debug)]
-pub(super) struct Slopes {
-    /// The flow has no derivative that is written, in the present mode.
-    pub(super) by_differences: bool,
-    /// For each column, the difference step along it as a part of the usual one.
-    pub(super) parts: Vec<f64>,
-    /// Differences over other steps.
-    pub(super) trials: [Vec<f64>; 3],
-    pub(super) scratch: [Vec<f64>; 2],
-}
-
-impl Slopes {
-    pub(super) fn new(dim: usize, count: usize) -> Self {
-        Self {
-            by_differences: false,
-            parts: vec![1.0; count],
-            trials: [0, 1, 2].map(|_| vec![0.0; dim]),
-            scratch: [0, 1].map(|_| vec![0.0; dim]),
-        }
-    }
-
-    /// Writes the slope of each column of `v`; a component that is not finite, if there is one.
-    pub(super) fn find(
-        &mut self,
-        system: &dyn System,
-        point: Point<'_>,
-        v: &[f64],
-        out: &mut [f64],
-    ) -> Option<usize> {
-        let Point { t, x, mode } = point;
-        let dim = x.len();
-        let written = system.jacobian_times_each(t, x, mode, v, out);
-        let directions = if written { 0 } else { v.len() / dim };
-        for j in 0..directions {
-            let column = j * dim..(j + 1) * dim;
-            let (v, out) = (&v[column.clone()], &mut out[column]);
-            if v.iter().all(|&v| v == 0.0) {
-                out.fill(0.0);
-                continue;
-            }
-            let (part, scratch) = (self.parts[j], &mut self.scratch);
-            let Ok(()) = along_column(system, point, v, out, part, scratch);
-        }
-        if out.iter().sum::<f64>().is_finite() {
-            return None;
-        }
-        out.iter().position(|v| !v.is_finite()).map(|i| i % dim)
-    }
-}
-
-/// The slope of one column by a central difference with a part of the usual step.
-pub(super) fn along_column(
-    system: &dyn System,
-    Point { t, x, mode }: Point<'_>,
-    v: &[f64],
-    out: &mut [f64],
-    part: f64,
-    [moved, behind]: &mut [Vec<f64>; 2],
-) -> Result<(), Infallible> {
-    let flow = |t: f64, x: &[f64], dx: &mut [f64]| {
-        system.flow(t, x, mode, dx);
-        Ok(())
-    };
-    let line = Line::at_time(t, x, v);
-    vector_within(part, flow, line, out, moved, behind)
 }
