@@ -295,3 +295,35 @@ fn a_guard_that_a_reset_puts_on_its_surface_but_for_rounding_crosses_in_conseque
     }
     assert!(sides.iter().all(|&n| n > 0), "{sides:?}");
 }
+
+/// A guard beyond which a run starts, with the side before it: it is left alone, until the state has been back. One that
+/// it never comes near is no crossing at the end of the run, whether by the mode of the start or of a reset.
+#[test]
+fn a_guard_that_is_left_alone_is_no_crossing_at_the_end() {
+    for (by_reset, speed) in [false, true]
+        .into_iter()
+        .flat_map(|by_reset| [-1.0, 0.2, 3.0].map(|speed| (by_reset, speed)))
+    {
+        let system = Sketch::new(1, move |_, _, _, dx| dx[0] = speed)
+            .events([Watch::FALLING, Watch::RISING], |k, t, x, _| {
+                [x[0], t - 0.31][k]
+            })
+            .reset(move |_, _, _, mode| {
+                if by_reset {
+                    mode.set(0, true);
+                }
+                Ok(())
+            });
+        let mode = Mode::new(2).having(0, !by_reset);
+        let start = Start::at(0.0).x(&[-1.0]).mode(&mode);
+        let mut integrator = Integrator::new(&system).unwrap().rtol(1e-9);
+        let derivative = integrator.derivative(&start, 0.7).unwrap();
+        let what = format!("{by_reset} {speed} {:?}", derivative.run().doubts());
+        assert!(derivative.run().is_guaranteed(), "{what}");
+        assert_eq!(*derivative.verdict(), Verdict::Classical, "{what}");
+        assert!(
+            (derivative.matrix().unwrap()[(0, 0)] - 1.0).abs() < 1e-9,
+            "{what}"
+        );
+    }
+}

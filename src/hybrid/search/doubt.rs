@@ -218,7 +218,9 @@ impl Doubts {
         for k in 0..state.count() {
             let own = guards.own_h(k);
             let error = guards.error_of(state, k);
-            if guards.arming[k].is_armed() && own >= -error {
+            // One that waits beyond its surface has been left alone there.
+            let is_near = own >= -error && (own <= error || guards.arming[k].is_ready());
+            if guards.arming[k].is_armed() && is_near {
                 let rate = guards.own_rate(k);
                 let (ahead, t) = (guards.ahead(k), state.t);
                 // A guard that moves away has just been crossed.
