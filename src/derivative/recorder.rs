@@ -84,6 +84,8 @@ pub(crate) struct Recorder<'a> {
     waiting: Vec<Guard>,
     /// Guards of which the error of the run hides whether they are crossed before its end.
     at_end: Vec<Guard>,
+    /// Guards that may have been met before another one, and when.
+    in_doubt: Vec<(Guard, f64)>,
     mode: Mode,
     t0: f64,
     pub(crate) chain: Chain,
@@ -118,6 +120,7 @@ impl<'a> Recorder<'a> {
             product: vec![0.0; dim],
             waiting: Vec::new(),
             at_end: Vec::new(),
+            in_doubt: Vec::new(),
             mode,
             t0: f64::NAN,
             chain: Chain::default(),
@@ -397,6 +400,12 @@ impl<'a> Recorder<'a> {
                 }
             }
             Status::Stopped { guards } => {
+                // Where orders have one outcome directions have that of this run.
+                let is_torn = matches!(self.verdict, Verdict::Discontinuous { .. });
+                if self.failure.is_none() && is_torn {
+                    self.product.resize(dim, 0.0);
+                    self.look_for_unmet(point);
+                }
                 // Neighbours that are delayed do not reach the guard.
                 if let (Some(&guard), true) = (guards.first(), tf - t <= self.context.tolerance) {
                     self.verdict.worsen(Verdict::OneSided { guard, t });
@@ -470,6 +479,25 @@ impl<'a> Recorder<'a> {
 }
 
 impl Recorder<'_> {
+    /// Looks for guards that neighbours may meet before the one that ends the run: they go another way there.
+    fn look_for_unmet(&mut self, point: Point<'_>) {
+        let Point { t, x, mode } = point;
+        let mut row = vec![0.0; x.len()];
+        for k in 0..mode.len() {
+            let guard = Guard::ahead(k, mode.contains(k));
+            let own = guard.sign() * self.context.system.event(k, t, x, mode);
+            let is_followed = self.context.follows(guard) && self.in_doubt.contains(&(guard, t));
+            if !is_followed || own >= 0.0 {
+                continue;
+            }
+            if let Err(error) = self.context.row(k, point, &mut row, &mut self.product) {
+                return self.fail(error);
+            }
+            let own_row = guard.sign() * DVector::from_column_slice(&row);
+            self.chain.push_boundary(Boundary::Ahead(guard, t, own_row));
+        }
+    }
+
     /// Where the start lies on a guard, neighbours may stay off what displacements are first brought to:
     /// directions that are not on it are refused.
     fn keep_to_start(&mut self) {
@@ -521,8 +549,10 @@ impl Observer for Recorder<'_> {
     fn doubt(&mut self, doubt: &Doubt) {
         if self.failure.is_none() {
             self.verdict.worsen(Verdict::of_doubt(doubt));
-            if let Doubt::AtEnd { guard, .. } = *doubt {
-                self.at_end.push(guard);
+            match *doubt {
+                Doubt::AtEnd { guard, .. } => self.at_end.push(guard),
+                Doubt::Order { guard, t, .. } => self.in_doubt.push((guard, t)),
+                _ => {}
             }
         }
     }

@@ -3,10 +3,11 @@
 
 use saltation::derivative::{CornerDerivative, CornerKind, Derivative, Verdict};
 use saltation::nalgebra::{DMatrix, DVector};
-use saltation::{Integrator, NoDerivative, Start};
+use saltation::{Integrator, NoDerivative, Start, Watch};
 
 use crate::fixtures::draw::Draw;
 use crate::fixtures::reset_corner::{AT, Corner, Reset};
+use crate::sketch::Sketch;
 
 /// How long runs are (s).
 const END: f64 = 0.75;
@@ -291,4 +292,47 @@ fn twenty_thousand_corners_with_resets_at_each_spread() {
     let found = met_by_default(0..20_000, 8);
     println!("default: {found:?}");
     found.check("default");
+}
+
+/// Three guards at one instant, to within the error of the run: one resets, one ends the run, and the run does not come
+/// to the third any more. Directions that let that one come first have another outcome, and are refused.
+#[test]
+fn a_guard_that_the_end_of_a_run_leaves_out_may_come_first_elsewhere() {
+    let system = Sketch::new(4, |_, _, _, dx| dx.copy_from_slice(&[1.0, 1.0, 1.0, 0.0]))
+        .events(
+            [Watch::RISING.and_stop(), Watch::RISING, Watch::RISING],
+            |k, _, x, _| x[k] - 1.0,
+        )
+        .reset(|_, crossed, x, _| {
+            for k in crossed.events() {
+                x[3] = [x[3], 2.0 * x[3] + 1.0, 3.0 * x[3]][k];
+            }
+            Ok(())
+        });
+    let mut integrator = Integrator::new(&system).unwrap().rtol(1e-8).atol(1e-8);
+    let start = [0.0, -1e-12, 1e-12, 1.0];
+    let d = integrator
+        .derivative(&Start::at(0.0).x(&start), 2.0)
+        .unwrap();
+    let crossed: Vec<usize> = d.run().crossings().iter().map(|c| c.guard.event).collect();
+    assert_eq!(crossed, [2, 0]);
+    assert!(
+        matches!(d.verdict(), Verdict::Discontinuous { .. }),
+        "{}",
+        d.verdict()
+    );
+    // Guard 2 first, and then the end.
+    for v in [[0.0, -1.0, 1.0, 0.0], [0.5, 0.2, 1.0, 0.3]] {
+        let found = d.apply(&v).unwrap();
+        assert!((found[3] - 3.0 * v[3]).abs() < 1e-9, "{v:?} {found}");
+    }
+    // Guard 1 before the end.
+    for v in [
+        [0.0, 1.0, 2.0, 0.0],
+        [0.0, 1.0, 0.5, 0.0],
+        [0.2, 0.3, 0.4, 1.0],
+    ] {
+        let refused = d.apply(&v);
+        assert!(refused.is_err(), "{v:?} {refused:?}");
+    }
 }
