@@ -7,9 +7,9 @@ use crate::ode::resolved_difference::{KNOWN, Parts, SMALL, resolve, rounding_ove
 
 /// A difference is lost in rounding where this may be more than this part of it.
 const ROUNDED: f64 = 1e-6;
-/// Rounding shows between steps of which one is shorter by this part. It is asked for where values are of order one, and
-/// their rounding over a step is more than what is lost.
+/// Rounding shows between steps of which one is shorter by this part.
 const BESIDE: f64 = 1.0 / 64.0;
+/// Over shorter steps values of order one are rounded by more than is to be lost.
 const SHORT: f64 = 1e-9;
 /// Steps that are too short grow by this factor.
 const LONGER: f64 = 8.0;
@@ -19,9 +19,8 @@ struct Refused;
 
 /// The derivative of `g(p, out)` by the parameter `p` at `here` into `out`; false where `g` refuses a value, which it
 /// says by false, or where no differences agree. Two evaluations where the step by the size of the parameter does, two
-/// more where it is short or nothing depends on the parameter, and some fifty where it is lost in rounding. Steps are at
-/// most as long as the parameter is, or as one. `terms` is the size of what is known to cancel in `g`, and leaves its
-/// rounding.
+/// more where it is short or nothing depends on the parameter, and some fifty where it is lost in rounding. Steps are
+/// at most as long as the parameter is, or as one. `terms` is the size of what is known to cancel in `g`.
 pub(super) fn by_parameter(
     here: f64,
     terms: f64,
@@ -57,7 +56,7 @@ pub(super) fn by_parameter(
     if here != 0.0 {
         return !is_lost || differences.best(step, longest, out);
     }
-    // What bends on the step differs beside it too; what is rounded does so over all shorter ones.
+    // A function that bends on the step differs beside it too; one that is rounded does so over all shorter ones.
     let parts = Parts {
         start: 1.0,
         user: 1.0,
@@ -193,7 +192,7 @@ mod tests {
                 true
             });
             let exact = 0.5 / p.sqrt();
-            // What rounding leaves of it.
+            // Rounding leaves so much of it.
             let rounding = 1e6 * f64::EPSILON / own_step(p);
             assert!(
                 found && (out[0] - exact).abs() <= 1e-7 * exact + rounding,

@@ -240,8 +240,9 @@ pub trait MechanicalSystem {
     /// The shortest time (s) in which the effort does something of its own that the motion does not
     /// show before: a pulse, a switch by the clock. Steps sample at least as often, and sample the
     /// forces of contacts too: a body at rest does not move before its contact opens. `INFINITY`
-    /// for efforts that change as `q` and `v` do; with the provided `None` the forces of contacts
-    /// are sampled a hundred times a run, and steps follow the error test alone.
+    /// for efforts that change as `q` and `v` do, a controller's among them unless its targets follow the
+    /// clock; with the provided `None` the forces of contacts are sampled a hundred times a run, and steps
+    /// follow the error test alone.
     ///
     /// It makes sure that a pulse is not missed, and no jump exact: one by the clock is stepped over, with
     /// an error of up to a hundred times the tolerance and no [`Doubt`](crate::Doubt). Where its time is

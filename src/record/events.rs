@@ -48,7 +48,8 @@ pub struct ContactEvent {
     pub contacts: Vec<usize>,
     /// Impulses of `contacts` (N s for gaps in metres): the normal ones, then, where the law takes
     /// friction into account, those along the tangents, contact by contact. Empty when there was no
-    /// impact.
+    /// impact. A rebound too low for gaps to resolve is held by an impulse that may pull, which stands for what
+    /// the weight does until the contact is back.
     pub impulses: Vec<f64>,
     /// `Da v⁻` of `contacts` (m/s); negative where they approach.
     pub approach: Vec<f64>,

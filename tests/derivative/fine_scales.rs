@@ -382,8 +382,8 @@ impl EventFunction for Membrane {
     }
 }
 
-/// Currents in amperes have the derivatives that they have in picoamperes: where a column grows in volts, the step of its
-/// differences still follows what is small in the current.
+/// Currents in amperes have the derivatives that they have in picoamperes: where a column grows in volts, the step of
+/// its differences still follows what is small in the current.
 #[test]
 fn columns_that_grow_in_other_units_keep_their_steps() {
     for spikes in [false, true] {

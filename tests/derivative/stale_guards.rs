@@ -296,8 +296,8 @@ fn a_guard_that_a_reset_puts_on_its_surface_but_for_rounding_crosses_in_conseque
     assert!(sides.iter().all(|&n| n > 0), "{sides:?}");
 }
 
-/// A guard beyond which a run starts, with the side before it: it is left alone, until the state has been back. One that
-/// it never comes near is no crossing at the end of the run, whether by the mode of the start or of a reset.
+/// A guard beyond which a run starts, with the side before it, is left alone until the state has been back. One that it
+/// never comes near is no crossing at the end of the run, whether by the mode of the start or of a reset.
 #[test]
 fn a_guard_that_is_left_alone_is_no_crossing_at_the_end() {
     for (by_reset, speed) in [false, true]

@@ -22,7 +22,7 @@ pub(super) struct Slopes {
     pub(super) by_differences: bool,
     /// For each column, the difference step along it.
     pub(super) steps: Vec<Step>,
-    /// What is small to the user in each component.
+    /// The size that is small to the user in each component.
     pub(super) small: Vec<f64>,
     /// Differences over other steps.
     pub(super) trials: [Vec<f64>; 3],

@@ -248,8 +248,8 @@ impl Model<'_> {
     }
 
     /// The mode that goes on where contacts have left their cones at rest and several seem consistent: at the border
-    /// sticking and slipping are one motion, and which of the modes there are beyond it is seen a moment later on the way
-    /// of the mode so far. None where there are several then too.
+    /// sticking and slipping are one motion. Which modes there are beyond it is seen a moment later, on the way of the
+    /// mode so far. None where there are several then too.
     #[cold]
     fn single_later(
         &self,

@@ -10,8 +10,8 @@ use crate::mechanics::friction::frame::{Frame, hold_rows};
 /// Slips in space that come to rest at one instant are within this ratio of each other.
 pub(crate) const TOGETHER: f64 = 4.0;
 
-/// Impulses that hold rebounds are at most so many times those that contacts would take alone: of these, which stand for
-/// what weights do within times that are not told apart, friction is then left out.
+/// Impulses that hold rebounds stand for what weights do within times that are not told apart. Beyond so many times
+/// those that contacts would take alone friction is left out of them.
 const AMPLIFIED: f64 = 30.0;
 
 /// Contacts that touch at one instant.

@@ -25,7 +25,7 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     run.cascade.was_reset = false;
     run.cascade.own_error = 0.0;
     loop {
-        // What follows from a crossing that was made belongs to it: the limit ends the run before the next one.
+        // Crossings that follow from one that was made belong to it: the limit ends the run before the next one.
         if !crossed_some {
             let crossings = context.counts.crossings.get() - context.crossed;
             let (guards, set) = (&run.guards, &run.cluster.set);
