@@ -21,7 +21,8 @@ use crate::{
 /// `build` makes the model for given parameters; it is called in every evaluation and should be
 /// cheap. Derivatives with respect to `x` are those of the model; with respect to the parameters
 /// they are differences, each with a step that follows the size of the parameter; longer ones are tried where that is
-/// lost in rounding, up to the size or to one, and shorter ones where the parameter is zero. Derivatives that
+/// lost in rounding, up to half the size, and other ones where the parameter is zero. One that changes nothing over its
+/// step counts as one on which nothing depends. Derivatives that
 /// the model does not write are differences too. Differences allocate. Sizes, watches, least rates
 /// and other constants of the model are those for the parameters given to [`new`](Self::new).
 ///

@@ -551,7 +551,10 @@ impl Observer for Recorder<'_> {
             self.verdict.worsen(Verdict::of_doubt(doubt));
             match *doubt {
                 Doubt::AtEnd { guard, .. } => self.at_end.push(guard),
-                Doubt::Order { guard, t, .. } => self.in_doubt.push((guard, t)),
+                Doubt::Order { guard, t, .. } => {
+                    self.in_doubt.retain(|(_, at)| *at >= t);
+                    self.in_doubt.push((guard, t));
+                }
                 _ => {}
             }
         }

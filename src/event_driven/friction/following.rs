@@ -34,6 +34,9 @@ const PRESSED: f64 = 1e-4;
 /// Moments later at which modes are looked for, each ten times as far as the one before.
 const MOMENTS: i32 = 6;
 
+/// None of them is farther ahead (s).
+const LATEST: f64 = 1e-4;
+
 /// What follows an event.
 enum Next {
     /// The slips of all contacts that are closed, and the impulses that hold low rebounds.
@@ -277,16 +280,22 @@ impl Model<'_> {
             .fold(0.0, |most: f64, a| most.max(a.abs()));
         // Speeds change by what counts as zero at first, and then by more.
         let moments = (0..MOMENTS).map(|k| self.rate_tolerance / most * 10f64.powi(k));
-        moments
-            .filter(|moment| moment.is_finite())
-            .find_map(|moment| {
-                let moved = state.iter().zip(&rates).map(|(x, rate)| x + rate * moment);
-                let mut later: Vec<f64> = moved.collect();
-                let t = t + moment;
-                let found = self.candidates(t, &mut later, &found.contacts, &left, before, 1.0);
-                let found = found.ok()?;
-                self.next_mode(choice, &later, &found).ok()?
-            })
+        // Slips that have stopped are not carried through zero.
+        let mut stopped = before.clone();
+        for ((&j, known), slip) in found.contacts.iter().zip(&found.known).zip(&found.slips) {
+            if known.slip == 0 && is_at_rest(slip) {
+                self.set_contacting(&mut stopped, j, Some(Slip::NONE));
+            }
+        }
+        let mut near = moments.filter(|moment| *moment <= LATEST);
+        near.find_map(|moment| {
+            let moved = state.iter().zip(&rates).map(|(x, rate)| x + rate * moment);
+            let mut later: Vec<f64> = moved.collect();
+            self.hold_in_mode(&mut later, &stopped);
+            let t = t + moment;
+            let found = self.candidates(t, &mut later, &found.contacts, &left, before, 1.0);
+            self.next_mode(choice, &later, &found.ok()?).ok()?
+        })
     }
 
     /// True where a force has fallen through zero of a contact that presses itself down while it slides: without

@@ -138,7 +138,9 @@ impl Meeting<'_, '_> {
                 AMPLIFIED * self.largest_alone(&rows[..normals], v),
             );
             let pushed = self.model.hold_low(self.t, self.q, v, &contacts, sticks)?;
-            if pushed[..normals].iter().any(|p| p.abs() > most) {
+            // Behind the first pass no normal rates are left to compare with.
+            let is_first = any_low && pass == 0;
+            if is_first && pushed[..normals].iter().any(|p| p.abs() > most) {
                 v.copy_from_slice(&before);
                 hold_rows(self.frame, &rows, v, 0.0, |row, p| impulses[row] += p);
                 continue;
