@@ -408,3 +408,43 @@ fn columns_that_grow_in_other_units_keep_their_steps() {
         }
     }
 }
+
+/// `x' = tanh(0.4 + p/s)`, and a guard at `tanh(0.4 + p/s)` behind which `x' = 3`: by parameters that are far smaller than
+/// the scale on which they act, or zero.
+#[test]
+fn parameters_far_below_their_scale_have_their_derivatives() {
+    let cases = [0.0, 1e-4, 1e-8, 1e-10, 1e-12, 1e-20].map(|p| (p, 1.0));
+    let zero = [1e-9, 1e-5, 1e6, 1e9].map(|s| (0.0, s));
+    for (p, s) in cases.into_iter().chain(zero) {
+        let (level, slope) = (
+            f64::tanh(0.4 + p / s),
+            1.0 / s / f64::cosh(0.4 + p / s).powi(2),
+        );
+        let flow = move |p: &[f64]| {
+            let speed = (0.4 + p[0] / s).tanh();
+            Sketch::new(1, move |_, _, _, dx| dx[0] = speed)
+        };
+        let guard = move |p: &[f64]| {
+            let level = (0.4 + p[0] / s).tanh();
+            Sketch::new(1, |_, _, mode, dx| {
+                dx[0] = if mode.contains(0) { 3.0 } else { 1.0 }
+            })
+            .events([Watch::RISING], move |_, _, x, _| x[0] - level)
+        };
+        let parameters = [p];
+        let check = |found: f64, ends: [f64; 2], exact: f64| {
+            assert_near(ends[0], ends[1], 1e-7);
+            assert_near(found, exact, 1e-4);
+        };
+        let system = WithParameters::new(flow, &parameters);
+        let d = tight(&system).derivative(&Start::at(0.0).x(&system.start(&[0.0])), 2.0);
+        let d = d.unwrap();
+        let found = d.matrix().unwrap()[(0, 1)];
+        check(found, [d.run().state()[0], 2.0 * level], 2.0 * slope);
+        let system = WithParameters::new(guard, &parameters);
+        let d = tight(&system).derivative(&Start::at(0.0).x(&system.start(&[0.0])), 2.0);
+        let d = d.unwrap();
+        let found = d.matrix().unwrap()[(0, 1)];
+        check(found, [d.run().state()[0], 6.0 - 2.0 * level], -2.0 * slope);
+    }
+}
