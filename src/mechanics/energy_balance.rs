@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::motion::kinetic::kinetic;
 use super::{MechanicalSystem, State, configuration};
+use crate::linalg::decompose::cholesky;
 use crate::{ContactEventKind, InputError, Run, validate};
 
 /// Places and weights of Gauss's rule with three points in a step of unit length.
@@ -123,7 +124,7 @@ fn mean_velocity<S: MechanicalSystem + ?Sized>(
         configuration::rate(system, from, &unit, column.as_mut_slice());
         unit[k] = 0.0;
     }
-    let gram = rates.tr_mul(&rates).cholesky()?;
+    let gram = cholesky(rates.tr_mul(&rates))?;
     Some(gram.solve(&rates.tr_mul(&way)).as_slice().to_vec())
 }
 

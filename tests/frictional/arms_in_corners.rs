@@ -45,7 +45,7 @@ impl Arm {
         let q = [bent[0], bent[0] + bent[1], bent[0] + bent[1] + bent[2]];
         let (most, wall) = (draw.between(0.05, 0.6), draw.between(0.05, 0.8));
         let friction = [most, if draw.unit() < 0.5 { 0.0 } else { wall }];
-        let corner = arm.tip(&q);
+        let corner = Self::tip(&q);
         let arm = Self {
             friction,
             corner,
@@ -54,7 +54,7 @@ impl Arm {
         (arm, q)
     }
 
-    fn tip(&self, q: &[f64]) -> [f64; 2] {
+    fn tip(q: &[f64]) -> [f64; 2] {
         let sum = |part: fn(f64) -> f64| LENGTH * q.iter().map(|q| part(*q)).sum::<f64>();
         [sum(f64::cos), sum(f64::sin)]
     }
@@ -109,7 +109,7 @@ impl UnilateralConstraints for Arm {
         2
     }
     fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        let [x, y] = self.tip(q);
+        let [x, y] = Self::tip(q);
         [y - self.corner[1], self.corner[0] - x][j]
     }
     fn gap_row(&self, j: usize, q: &[f64], row: &mut [f64]) -> bool {
