@@ -26,7 +26,7 @@ pub(super) struct Slopes {
     pub(super) small: Vec<f64>,
     /// Differences over other steps.
     pub(super) trials: [Vec<f64>; 3],
-    pub(super) scratch: [Vec<f64>; 2],
+    pub(super) scratch: Vec<f64>,
 }
 
 impl Slopes {
@@ -36,7 +36,7 @@ impl Slopes {
             steps: vec![Step::Usual(1.0); count],
             small: vec![1.0; dim],
             trials: [0, 1, 2].map(|_| vec![0.0; dim]),
-            scratch: [0, 1].map(|_| vec![0.0; dim]),
+            scratch: vec![0.0; 2 * dim],
         }
     }
 
@@ -104,12 +104,13 @@ pub(super) fn along_column(
     v: &[f64],
     out: &mut [f64],
     part: f64,
-    [moved, behind]: &mut [Vec<f64>; 2],
+    scratch: &mut [f64],
 ) -> Result<(), Infallible> {
     let flow = |t: f64, x: &[f64], dx: &mut [f64]| {
         system.flow(t, x, mode, dx);
         Ok(())
     };
     let line = Line::at_time(t, x, v);
+    let (moved, behind) = scratch.split_at_mut(x.len());
     vector_within(part, flow, line, out, moved, behind)
 }
