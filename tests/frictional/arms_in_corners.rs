@@ -1,6 +1,6 @@
 //! Arms of three links that swing while their tip is held in a corner, pressed into it by what the links do.
 
-use saltation::event_driven::{Grazing, Zeno};
+use saltation::event_driven::{Breakdown, Grazing, Zeno};
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::{ContactModel, EventDriven, Run, Start, Status};
 
@@ -152,7 +152,7 @@ fn runs(arm: &Arm, start: &Start<'_>, rtol: f64, absorbs: bool) -> Run {
 #[test]
 fn a_tip_that_leaves_a_corner_is_no_accumulation() {
     let seeds = if cfg!(debug_assertions) { 20 } else { 600 };
-    let (mut events, mut through) = (0, 0);
+    let (mut events, mut through, mut refused) = (0, 0, 0);
     for seed in 0..seeds as u64 {
         let mut draw = SplitMix64(seed);
         let (arm, q) = Arm::drawn(&mut draw);
@@ -167,6 +167,11 @@ fn a_tip_that_leaves_a_corner_is_no_accumulation() {
         for (rtol, absorbs) in [(1e-6, false), (1e-7, true), (1e-8, false), (1e-9, true)] {
             let run = runs(&arm, &start, rtol, absorbs);
             let what = format!("{seed} {rtol:e} {absorbs}");
+            // Where it lets go of both at once, sticking and opening may seem consistent to within the tolerance.
+            if matches!(run.status().reason(), Some(Breakdown::AmbiguousMode { .. })) {
+                refused += 1;
+                continue;
+            }
             assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
             let off = (run.state() - reference.state()).amax();
             assert!(
@@ -181,7 +186,8 @@ fn a_tip_that_leaves_a_corner_is_no_accumulation() {
             }
         }
     }
-    println!("{through} runs, {events} events");
+    println!("{through} runs, {events} events, {refused} refused");
+    assert!(refused <= seeds / 50, "{refused}");
     assert!(
         through > seeds * 9 / 10 && events > 2 * through,
         "{through} {events}"

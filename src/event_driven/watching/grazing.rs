@@ -284,8 +284,7 @@ impl Watcher<'_> {
 
     /// Records the touches of a segment. A gap or a force that is zero within its error since an
     /// event dealt with it has not left zero; its minima are rounding and no touches. A gap that is
-    /// zero at the end of the segment, and a force that touches there, are touches when they leave zero:
-    /// an event may deal with them there.
+    /// zero at the end of the segment is a touch when it leaves zero: an event may close it there.
     fn take_touches(&mut self, segment: &Segment<'_>) {
         let (end, state) = (segment.t, &mut self.point);
         segment.interpolant.at(end, state);
@@ -301,18 +300,15 @@ impl Watcher<'_> {
             } else {
                 0.0
             };
-            // A closed contact whose load was taken away rests on without one: it does not matter that it is closed.
+            // A closed contact whose load was taken away rests on without one: it does not matter that it is closed. One
+            // that pushes is opened by surfaces that move, which no forces hold: its own force touches nothing.
             let rests = is_closed && self.value(segment.mode, contact) <= rounding;
-            if rests || most <= touch.error + rounding {
+            let pushes = rounding < -touch.error;
+            if rests || pushes || most <= touch.error + rounding {
                 continue;
             }
             let zero = touch.error.max(self.model.gap_tolerance);
-            let is_over = if is_closed {
-                touch.t < end - TICKS * f64::EPSILON * end.abs()
-            } else {
-                self.value(segment.mode, contact) > zero
-            };
-            if is_over {
+            if is_closed || self.value(segment.mode, contact) > zero {
                 self.touch(segment, contact, touch.t.max(segment.start));
             } else if self
                 .seen
