@@ -33,8 +33,8 @@
 // Inside: `verdict`; `run_derivative` (of any driver), `of_run` (of the core), `pieces`; `chain_rule`
 // (the links that they read, left by `recorder`), `sensitivities`; `variational` (smooth parts),
 // `defect` (the error of the run); `context` (system and settings); `repeat`, `saltation` (one
-// crossing with its reset), `corner` (several guards at one instant); `parameters`; `check`
-// (derivatives at a point).
+// crossing with its reset), `corner` (several guards at one instant); `parameters`, with differences
+// `by_parameter`; `check` (derivatives at a point).
 
 mod by_parameter;
 mod chain_rule;

@@ -300,8 +300,8 @@ impl Watcher<'_> {
             } else {
                 0.0
             };
-            // A closed contact whose load was taken away rests on without one: it does not matter that it is closed. One
-            // that pushes is opened by surfaces that move, which no forces hold: its own force touches nothing.
+            // A closed contact whose load was taken away rests on without one: it does not matter that it is closed.
+            // One that pushes is opened by surfaces that move, which no forces hold: its own force touches nothing.
             let rests = is_closed && self.value(segment.mode, contact) <= rounding;
             let pushes = rounding < -touch.error;
             if rests || pushes || most <= touch.error + rounding {
