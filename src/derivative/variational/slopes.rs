@@ -60,12 +60,13 @@ impl Slopes {
     /// in other components than the one that asks for it, from which the usual step then follows: what is small to the
     /// user does not.
     pub(super) fn keep(&mut self, j: usize, part: f64, x: &[f64], column: &[f64]) {
-        let small = self.small_step(x, column);
-        self.steps[j] = if part < 1.0 && small < 0.5 {
-            Step::Small(part / small)
-        } else {
-            Step::Usual(part)
-        };
+        self.steps[j] = Step::Usual(part);
+        if part < 1.0 {
+            let small = self.small_step(x, column);
+            if small < 0.5 {
+                self.steps[j] = Step::Small(part / small);
+            }
+        }
     }
 
     /// Writes the slope of each column of `v`; a component that is not finite, if there is one.
