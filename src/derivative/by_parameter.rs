@@ -143,7 +143,7 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
             off_before = off;
             std::mem::swap(&mut here, &mut next);
         }
-        // Beside the longest step there is one on one side.
+        // Beside the longest step there is one on one side. Nothing over both is nothing.
         if off_before < least && agrees(&here) {
             least = off_before;
             out.copy_from_slice(&here);
@@ -162,18 +162,13 @@ fn is_off(out: &[f64], off: impl Fn(usize) -> f64) -> bool {
 /// By which part of their size two differences differ at most.
 fn part_between(a: &[f64], b: &[f64]) -> f64 {
     let small = SMALL * largest(a).max(largest(b));
-    let each = a.iter().zip(b).map(|(a, b)| {
-        let size = a.abs().max(b.abs()).max(small);
-        if size == 0.0 {
-            0.0
-        } else {
-            (a - b).abs() / size
-        }
+    let each = a.iter().zip(b).map(|(a, b)| match (a - b).abs() {
+        0.0 => 0.0,
+        apart if apart.is_finite() => apart / a.abs().max(b.abs()).max(small),
+        // What is no number agrees with nothing.
+        _ => f64::INFINITY,
     });
-    each.fold(
-        0.0,
-        |most: f64, part| if part <= most { most } else { part },
-    )
+    each.fold(0.0, f64::max)
 }
 
 fn largest(v: &[f64]) -> f64 {
@@ -243,6 +238,46 @@ mod tests {
                 });
                 assert!(found && out == [0.0], "{p} {kink} {size} {out:?}");
             }
+        }
+    }
+
+    /// `g` at `p`: what is found is off by at most `allowed`, or nothing is.
+    fn is_right_or_refused(p: f64, exact: f64, allowed: f64, g: impl Fn(f64) -> f64) {
+        let mut out = [0.0];
+        let found = by_parameter(p, 0.0, &mut out, |p, out| {
+            out[0] = g(p);
+            true
+        });
+        assert!(!found || (out[0] - exact).abs() <= allowed, "{p:e} {out:?}");
+    }
+
+    /// What cancels within the function does not show in its values.
+    #[test]
+    fn rounding_that_the_values_hide_shows_between_steps() {
+        for p in [1e-5, 1e-4] {
+            let hidden = |p: f64| (1e6 + p) - 1e6;
+            // The longest step leaves half a unit in the last place of 1e6 at each end.
+            is_right_or_refused(p, 1.0, 1.2e-10 / p, hidden);
+        }
+    }
+
+    #[test]
+    fn a_slope_that_agrees_with_its_neighbours_alone_is_not_taken() {
+        for (p, after) in [(1e-3, 1e-7), (1e-3, 1e-6), (1.0, 1e-4)] {
+            let line = |q: f64| 1e3 + 0.1 * q + 1e3 * (q - p - after).max(0.0);
+            is_right_or_refused(p, 0.1, 1e-3, line);
+        }
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_agree_with_nothing() {
+        let whole = |p: f64| 1e3 + p;
+        for from in [1e-6, 1e-5, 1e-4] {
+            let cut = |q: f64| if q > 1e-3 + from { f64::NAN } else { whole(q) };
+            is_right_or_refused(1e-3, 1.0, 1e-3, cut);
+        }
+        for (a, b) in [(f64::NAN, 0.0), (f64::NAN, f64::NAN), (1.0, f64::INFINITY)] {
+            assert_eq!(part_between(&[a, 1.0], &[b, 1.0]), f64::INFINITY);
         }
     }
 

@@ -235,6 +235,7 @@ fn a_run_that_is_cut_by_its_limit_of_crossings_goes_on_with_all_of_them() {
         let limit = 1 + case % 3;
         let mut integrator = with(limit);
         let (mut fired, mut end) = (Vec::new(), start);
+        let mut parts = 0;
         let mut run;
         let last = loop {
             run = integrator.integrate(&end, 5.0).unwrap();
@@ -245,6 +246,10 @@ fn a_run_that_is_cut_by_its_limit_of_crossings_goes_on_with_all_of_them() {
             }
             let is_limit = matches!(run.status(), Status::Refused(Stop::TooManyEvents { .. }));
             assert!(is_limit, "{case}: {}", run.status());
+            let is_bounded = fired.len() <= whole.crossings().len();
+            assert!(is_bounded, "{case}: more than in the whole run");
+            parts += 1;
+            assert!(parts <= 1000, "{case}: parts without end");
             end = run.end();
         };
         let expected: Vec<Guard> = whole.crossings().iter().map(|c| c.guard).collect();
