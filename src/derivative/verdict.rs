@@ -51,8 +51,10 @@ pub enum Verdict {
     /// have a limit and a map of their own after the corner ([`Derivative::pieces_at`](super::Derivative::pieces_at)).
     /// The run itself, which meets all guards at once, may have an outcome that no direction has;
     /// [`Integrator::corner_order`](crate::Integrator::corner_order) makes it follow one of them where they are met at
-    /// exactly one instant. Of other corners this verdict says nothing: whether the error of the run hides the order
-    /// of guards, [`Derivative::possible_corner`](super::Derivative::possible_corner) tells.
+    /// exactly one instant. A direction along which guards stay at one instant exactly is taken across them one by
+    /// one, and refused where that has another outcome than the run. Of other corners this
+    /// verdict says nothing: whether the error of the run hides the order of guards,
+    /// [`Derivative::possible_corner`](super::Derivative::possible_corner) tells.
     Discontinuous {
         /// Time of the corner (s).
         t: f64,
