@@ -321,8 +321,24 @@ where
         self.integrator.change(change)
     }
 
+    /// Reads anew what is kept of a system because it is constant: between runs, and between parts of a live one, a
+    /// user may change that.
+    fn read_constants(&mut self) -> Result<(), InputError> {
+        let model = self.model();
+        model.erased().check_has_friction()?;
+        model.forget_kept();
+        if !model.bodies.has_other_mass() {
+            return Ok(());
+        }
+        self.integrator.change(|model: &mut ContactModel<S>| {
+            model.bodies.read_mass();
+            model.lightest = None;
+        })
+    }
+
     /// Takes this effort beside that of the model from now on.
     fn apply(&mut self, effort: &[f64]) -> Result<(), InputError> {
+        self.read_constants()?;
         self.tell_tolerance()?;
         if self.model().bodies.fixed.applied() == effort {
             return Ok(());
@@ -472,6 +488,7 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
             return Ok(self.progress.summary());
         }
         self.progress.status = Status::ReachedEnd;
+        driver.read_constants()?;
         let is_new = driver.model().bodies.fixed.applied() != effort
             || driver.drive().pushes_otherwise(&self.progress);
         if is_new || !self.progress.is_settled {

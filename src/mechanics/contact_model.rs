@@ -356,6 +356,14 @@ where
         self.functions.set(mode, j, slip.is_some(), of_friction);
     }
 
+    /// Forgets matrices of contacts that were kept: a user may have changed the system since.
+    pub(crate) fn forget_kept(&self) {
+        self.last_contacts.with(ConstantContacts::forget);
+        let forget =
+            |both: &mut [ConstantForces; 2]| both.iter_mut().for_each(ConstantForces::forget);
+        self.last_forces.with(forget);
+    }
+
     /// The coordinates and the velocities of a state; a shorter one has no velocities.
     pub(crate) fn parts<'a>(&self, x: &'a [f64]) -> (&'a [f64], &'a [f64]) {
         x.split_at(self.bodies.fixed.nq.min(x.len()))

@@ -7,6 +7,7 @@ mod between_pieces;
 mod bounds_of_memory;
 mod bounds_of_work;
 mod careful_corners;
+mod columns_at_rest;
 mod differences;
 mod directions;
 mod ends_on_guards;

@@ -6,6 +6,7 @@
 mod random;
 
 mod balance;
+mod changed_systems;
 mod cut_and_resumed;
 mod doors;
 mod efforts;

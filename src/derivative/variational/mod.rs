@@ -294,7 +294,15 @@ impl Columns {
             return Err(self.not_finite(component, t, segment));
         }
         self.is_measured = true;
-        let rounding = largest_difference(self.ode.slope_at_start(), again, self.dim);
+        let slopes = self.ode.slope_at_start().chunks_exact(self.dim);
+        let columns = self.delta.chunks_exact(self.dim);
+        let mut rounding: f64 = 0.0;
+        for ((slope, again), column) in slopes.zip(again.chunks_exact(self.dim)).zip(columns) {
+            // A slope that moves nothing of its column over the segment is not held to itself.
+            let size = largest(slope).max(SMALL * largest(column) / (segment.t - t));
+            let off = slope.iter().zip(again).map(|(a, b)| (a - b).abs());
+            rounding = rounding.max(off.fold(0.0, f64::max) / size.max(f64::MIN_POSITIVE));
+        }
         for tolerance in &mut self.tolerance.relative {
             *tolerance = tolerance.max((OF_ROUNDING * rounding).min(MOST_ERROR));
         }
@@ -437,12 +445,6 @@ impl Columns {
     }
 }
 
-/// The largest difference of an entry of two sets of columns, over the largest entry of its column.
-fn largest_difference(a: &[f64], b: &[f64], dim: usize) -> f64 {
-    let columns = a.chunks_exact(dim).zip(b.chunks_exact(dim));
-    columns.fold(0.0, |most: f64, (a, b)| {
-        let size = a.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        let off = a.iter().zip(b).map(|(a, b)| (a - b).abs());
-        most.max(off.fold(0.0, f64::max) / size.max(f64::MIN_POSITIVE))
-    })
+fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
 }

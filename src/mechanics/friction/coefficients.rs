@@ -86,6 +86,23 @@ impl Model<'_> {
         !self.has_laws || self.system().friction_at(j, q, 0.0).is_none()
     }
 
+    /// Refuses friction where no contact had any when the model was made: modes have no place for slips then.
+    pub(crate) fn check_has_friction(&self) -> Result<(), InputError> {
+        if self.is_frictionless() || self.functions().tangents > 0 {
+            return Ok(());
+        }
+        let system = self.system();
+        let each = (0..system.contacts()).filter(|&j| system.tangents(j) > 0);
+        each.map(|j| system.friction(j)).try_for_each(|friction| {
+            validate::unless(
+                friction == 0.0,
+                "coefficient of friction",
+                friction,
+                "zero, as those of all contacts were when the model was made: make it anew",
+            )
+        })
+    }
+
     /// Refuses coefficients of friction that are none, and laws that are at variance with themselves.
     pub(crate) fn check_coefficients(&self, State { q, .. }: State<'_>) -> Result<(), InputError> {
         for j in 0..self.system().contacts() {

@@ -82,11 +82,33 @@ pub(crate) struct Fixed {
     pub(crate) identity: bool,
     /// All sizes, for a system that gives others later.
     pub(crate) sizes: Arc<Sizes>,
-    /// Kept for a constant mass matrix: with a few coordinates a product is several times faster
-    /// than solving with a factor.
-    inverse: Option<Vec<f64>>,
+    /// Where the mass matrix is constant, and has an inverse.
+    constant_mass: Option<ConstantMass>,
     /// A generalised effort beside that of the system; empty: none.
     applied: Vec<f64>,
+}
+
+/// A constant mass matrix.
+#[derive(Clone, Debug)]
+struct ConstantMass {
+    /// As the system wrote it.
+    matrix: Vec<f64>,
+    /// With a few coordinates a product is several times faster than solving with a factor.
+    inverse: Vec<f64>,
+}
+
+impl ConstantMass {
+    fn of<S: MechanicalSystem>(system: &Measured<S>, d: usize) -> Option<Self> {
+        let is_constant = system.sizes.check().is_ok() && system.constant_mass();
+        is_constant.then(|| {
+            let mut matrix = vec![0.0; d * d];
+            system.mass(&vec![0.0; system.coordinates()], &mut matrix);
+            let mut lower = matrix.clone();
+            factor(&mut lower, d)?;
+            let inverse = inverse(&lower, d);
+            Some(Self { matrix, inverse })
+        })?
+    }
 }
 
 #[inline(always)]
@@ -106,6 +128,24 @@ where
         let system = Measured::new(system);
         let fixed = Fixed::of(&system);
         Self { fixed, system }
+    }
+
+    /// True where a constant mass matrix is not the one that is kept: the user has changed the system.
+    pub(crate) fn has_other_mass(&self) -> bool {
+        let Some(kept) = &self.fixed.constant_mass else {
+            return self.system.constant_mass();
+        };
+        let (d, nq) = (self.fixed.d, self.fixed.nq);
+        with_zeros(nq + d * d, |scratch| {
+            let (origin, mass) = scratch.split_at_mut(nq);
+            self.system.mass(origin, mass);
+            *mass != kept.matrix
+        })
+    }
+
+    /// Reads a constant mass matrix anew.
+    pub(crate) fn read_mass(&mut self) {
+        self.fixed.constant_mass = ConstantMass::of(&self.system, self.fixed.d);
     }
 }
 
@@ -138,25 +178,20 @@ impl Fixed {
     fn of<S: MechanicalSystem>(system: &Measured<S>) -> Self {
         let (d, nq) = (system.dof(), system.coordinates());
         let origin = vec![0.0; nq];
-        let has_sizes = system.sizes.check().is_ok();
-        let inverse = (has_sizes && system.constant_mass()).then(|| {
-            let mut mass = vec![0.0; d * d];
-            system.mass(&origin, &mut mass);
-            factor(&mut mass, d).map(|_| inverse(&mass, d))
-        });
         Self {
             d,
             nq,
             identity: nq == d && configuration::is_identity(system, &origin, d),
             sizes: Arc::clone(&system.sizes),
-            inverse: inverse.flatten(),
+            constant_mass: ConstantMass::of(system, d),
             applied: Vec::new(),
         }
     }
 
     /// The inverse of a mass matrix that is constant.
     pub(super) fn constant_inverse(&self) -> Option<&[f64]> {
-        self.inverse.as_deref()
+        let kept = self.constant_mass.as_ref();
+        kept.map(|kept| &kept.inverse[..])
     }
 
     /// True where some velocities are driven.
@@ -166,7 +201,7 @@ impl Fixed {
 
     /// True where the mass matrix is constant, and has an inverse.
     pub(crate) fn has_constant_inverse(&self) -> bool {
-        self.inverse.is_some()
+        self.constant_mass.is_some()
     }
 
     /// The generalised effort beside that of the system; empty: none.
@@ -210,7 +245,7 @@ impl Fixed {
         q: &[f64],
         space: &'a mut [f64],
     ) -> Result<Mass<'a>, Trouble> {
-        if let Some(inverse) = &self.inverse {
+        if let Some(inverse) = self.constant_inverse() {
             return Ok(self.inverse(Inertia::Inverse(inverse)));
         }
         system.mass(q, space);
@@ -227,14 +262,18 @@ impl Fixed {
 
     /// Size of the space in which a mass matrix is factorised; none for one that is constant.
     pub(crate) fn mass_size(&self, d: usize) -> usize {
-        if self.inverse.is_some() { 0 } else { d * d }
+        if self.constant_mass.is_some() {
+            0
+        } else {
+            d * d
+        }
     }
 
     /// Size of the scratch space of a [`Frame`] of `m` contacts, with `d` velocities and `nq`
     /// coordinates. These are arguments although `self` holds them: where the type of the system is
     /// concrete they are constants of the compiler.
     pub(crate) fn frame_size(&self, d: usize, nq: usize, m: usize) -> usize {
-        let coriolis = if self.inverse.is_some() {
+        let coriolis = if self.constant_mass.is_some() {
             0
         } else {
             d * d + 2 * d

@@ -68,6 +68,11 @@ impl ConstantContacts {
         self.force.is_empty()
     }
 
+    /// Fills it anew when it is asked next.
+    pub(crate) fn forget(&mut self) {
+        self.force.clear();
+    }
+
     /// `P`.
     pub(super) fn held_inverse(&self) -> &[f64] {
         &self.held_inverse
