@@ -275,7 +275,8 @@ mod tests {
     /// Of six contacts modes are not tried one by one.
     #[test]
     fn of_many_contacts_those_that_let_go_spin_along_their_walls() {
-        let balls = Balls::new(&[0.2, -0.15, 0.3]);
+        // A little less torque would be held by what squeezes them into their corners.
+        let balls = Balls::new(&[0.0608, -0.0607, 0.061]);
         let lets_go = |slips: bool| Given {
             direction: None,
             slips,

@@ -18,9 +18,6 @@ const IN_CONES: f64 = 1e-9;
 pub(super) const STARTS: u32 = 8;
 /// Of up to so many contacts, all directions of a slip that alone begins are found.
 const SCANNED: usize = 3;
-/// A sixth value, at this angle, is that of the wave up to this part.
-const BETWEEN: f64 = 2.0;
-const SAME_WAVE: f64 = 1e-9;
 /// Neighbours are looked for of so many solutions at most.
 const MOST_NEIGHBOURS: usize = 32;
 
@@ -109,9 +106,8 @@ impl Search<'_> {
                 let begun = contacts.begin(&mut holds, &mut multipliers);
                 // Where it would stick with other shares of the loads Newton's method may lead there alone.
                 let begun = begun.or_else(|| contacts.begin_forced(&mut holds, &mut multipliers));
-                match begun {
-                    Some(is_unique) => self.take(&holds, &mut multipliers, is_unique),
-                    None => self.scan(&mut holds, &mut multipliers),
+                if let Some(is_unique) = begun {
+                    self.take(&holds, &mut multipliers, is_unique);
                 }
                 self.multipliers = multipliers;
             }
@@ -163,23 +159,20 @@ impl Search<'_> {
                 self.take(&holds, multipliers, is_unique);
             }
         }
-        if mode.len() <= SCANNED {
+        let begins = |hold: &Hold| matches!(hold, Hold::Onset { .. });
+        let mut begun = (0..mode.len()).filter(|&i| begins(&mode[i]));
+        if let (Some(i), None, true) = (begun.next(), begun.next(), mode.len() <= SCANNED) {
             holds.copy_from_slice(mode);
-            self.scan(&mut holds, multipliers);
+            self.scan(i, &mut holds, multipliers);
         }
     }
 
-    /// Looks all around for the directions in which a slip begins that alone does so.
+    /// Looks all around for the directions in which the slip of contact `i` begins.
     ///
     /// With friction against a direction `e` the push `λ` and the rate `u` along tangents are `c/(g − μ h·e)`
     /// and `b + λ (h − μ H e)`, whatever the others do that do not slip: the rate across it over the push is a
     /// wave of degree two in the angle of `e`, which five of its values give. Its zeros are the directions.
-    fn scan(&mut self, holds: &mut [Hold], multipliers: &mut [f64]) {
-        let begins = |hold: &Hold| matches!(hold, Hold::Onset { .. });
-        let mut begun = (0..holds.len()).filter(|&i| begins(&holds[i]));
-        let (Some(i), None) = (begun.next(), begun.next()) else {
-            return;
-        };
+    fn scan(&mut self, i: usize, holds: &mut [Hold], multipliers: &mut [f64]) {
         for angle in self.possible_angles(i, holds, multipliers) {
             let (sin, cos) = angle.sin_cos();
             let direction = [cos, sin];
@@ -201,21 +194,20 @@ impl Search<'_> {
         multipliers: &mut [f64],
     ) -> impl Iterator<Item = f64> + use<> {
         let contacts = self.contacts;
-        let mut across = |angle: f64| {
-            let (sin, cos) = angle.sin_cos();
+        let mut values = [0.0; 5];
+        let mut is_wave = true;
+        for (k, value) in values.iter_mut().enumerate() {
+            let (sin, cos) = Wave::angle(k).sin_cos();
             holds[i] = Hold::Slip([cos, sin]);
             let is_unique = contacts.solve(holds, multipliers);
             let [x, y] = contacts.along(i, |row| contacts.rate(row, multipliers));
-            ((cos * y - sin * x) / multipliers[i], is_unique)
-        };
-        let values = [0, 1, 2, 3, 4].map(|k| across(Wave::angle(k)));
-        let wave = Wave::through(values.map(|(value, _)| value));
-        let size = values.iter().fold(0.0f64, |most, (v, _)| most.max(v.abs()));
-        // Others that share their loads leave the wave as it is, as long as these do not carry this one along.
-        let is_wave = values.iter().all(|(value, _)| value.is_finite())
-            && (values.iter().all(|(_, is_unique)| *is_unique)
-                || (wave.value(BETWEEN) - across(BETWEEN).0).abs() <= SAME_WAVE * size);
-        is_wave.then(|| wave.zeros()).into_iter().flatten()
+            *value = (cos * y - sin * x) / multipliers[i];
+            is_wave &= is_unique && value.is_finite();
+        }
+        is_wave
+            .then(|| Wave::through(values).zeros())
+            .into_iter()
+            .flatten()
     }
 
     /// Looks for solutions beside those that are found: with one contact that slips in another direction, or slips

@@ -30,7 +30,7 @@ impl Wave {
         Self(wave)
     }
 
-    pub(super) fn value(&self, angle: f64) -> f64 {
+    fn value(&self, angle: f64) -> f64 {
         let Self([mean, a, b, c, d]) = self;
         let ((sin, cos), (twice_sin, twice_cos)) = (angle.sin_cos(), (2.0 * angle).sin_cos());
         mean + a * cos + b * sin + c * twice_cos + d * twice_sin
