@@ -8,6 +8,7 @@ mod random;
 mod balance;
 mod changed_systems;
 mod cut_and_resumed;
+mod cut_by_events;
 mod doors;
 mod efforts;
 mod fixtures;

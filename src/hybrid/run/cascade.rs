@@ -35,6 +35,8 @@ pub(crate) struct Cascade<B> {
     jumped: bool,
     /// Crossings of guards that have crossed at the present instant before.
     repeats: usize,
+    /// How the run came to the guards of the cluster's set, where the limit of crossings refused them.
+    pub(super) refused: Option<Arrival>,
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,
     /// A reset carried the state over the last of them.
@@ -62,6 +64,7 @@ impl<B: Buffer> Cascade<B> {
             is_crossed: vec![false; count],
             jumped: false,
             repeats: 0,
+            refused: None,
             stopping: Vec::with_capacity(2 * room_for(count)),
             is_carried: false,
             stop_error: 0.0,
@@ -77,6 +80,7 @@ impl<B: Buffer> Cascade<B> {
         self.repeats = 0;
         self.index = first;
         self.is_crossed.fill(false);
+        self.refused = None;
         self.stopping.clear();
     }
 
@@ -349,7 +353,8 @@ impl<B: Buffer> Cascade<B> {
     }
 }
 
-/// Refuses a set of guards beyond the limit of crossings.
+/// Refuses a set of guards where the limit of crossings has been reached. Those of one instant are not parted by it: a
+/// run that goes on from there would never get past them.
 #[inline]
 pub(super) fn allow<B: Buffer>(
     settings: &Settings,
@@ -360,17 +365,14 @@ pub(super) fn allow<B: Buffer>(
 ) -> Result<(), Stop> {
     let limit = settings.limits.max_events;
     let counts = |c: &&CrossedGuard| guards.kept[c.guard.event].watch.sees(c.guard.direction);
-    let beyond = set
-        .iter()
-        .filter(counts)
-        .nth(limit.saturating_sub(crossings));
-    beyond.map_or(Ok(()), |beyond| {
-        Err(Stop::TooManyEvents {
+    match set.iter().find(counts) {
+        Some(first) if crossings >= limit => Err(Stop::TooManyEvents {
             limit,
-            guard: beyond.guard,
+            guard: first.guard,
             at: state.at().into(),
-        })
-    })
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Back to the state and mode on the guard, for a crossing that is refused.

@@ -120,6 +120,11 @@ impl Cluster {
         }
     }
 
+    /// The guards that were about to be crossed are still ahead, which a survey beside them left out.
+    pub(crate) fn look_again(&mut self) {
+        self.ranking = None;
+    }
+
     /// At the end of a step without events: whether any guard may come into question is seen at
     /// once.
     #[inline]

@@ -29,7 +29,12 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
         if !crossed_some {
             let crossings = context.counts.crossings.get() - context.crossed;
             let (guards, set) = (&run.guards, &run.cluster.set);
-            allow(context.settings, crossings, &run.state, guards, set)?;
+            let allowed = allow(context.settings, crossings, &run.state, guards, set);
+            if allowed.is_err() {
+                run.cascade.refused = Some(arrival);
+                run.cluster.look_again();
+            }
+            allowed?;
         }
         match cross(context, run, observer, arrival) {
             Ok(true) => {}
@@ -62,6 +67,29 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     Ok(!run.cascade.stopping.is_empty() || observer.is_done())
 }
 
+/// Fires the guards at which the limit of crossings ended the part before, where the run still stands on them. True
+/// when one of them ends the run.
+pub(crate) fn fire_refused<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    run: &mut Integration<B>,
+    observer: &mut dyn Observer,
+) -> Result<bool, Stop> {
+    let Some(arrival) = run.cascade.refused.take() else {
+        return Ok(false);
+    };
+    // The user may have moved them meanwhile.
+    let (state, guards) = (&run.state, &run.guards);
+    let stands = |c: &CrossedGuard| {
+        let k = c.guard.event;
+        let now = context.event(k, state.t, state.x.get(), &state.mode);
+        (now - guards.h[k]).abs() <= guards.zero[k]
+    };
+    if !run.cluster.set.iter().all(stands) {
+        return Ok(false);
+    }
+    fire(context, run, observer, arrival)
+}
+
 /// Crosses the guards of the set once; true when more were carried across, which are the set then.
 #[inline]
 fn cross<S: System + ?Sized, B: Buffer>(
@@ -91,6 +119,7 @@ fn cross<S: System + ?Sized, B: Buffer>(
             if matches!(error, Stop::Interrupted) {
                 // No refusal: it is as if the run had never come here.
                 run.guards.unfire(&run.cluster.set, &scratch.arming_before);
+                run.cluster.look_again();
                 run.doubts.take_back(mark);
             }
             return Err(error);

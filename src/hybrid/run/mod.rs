@@ -124,6 +124,7 @@ fn run_on<S: System + ?Sized, B: Buffer>(
                 // Between two parts of a live run the user may have changed what the system does.
                 let before = run.search.stop_field.get_mut();
                 if run.state.renew_field(context, before)? {
+                    run.cascade.refused = None;
                     run.guards.forget_system();
                     run.guards.stale.fill(true);
                     run.steps.choose(context, &mut run.state);
@@ -131,6 +132,9 @@ fn run_on<S: System + ?Sized, B: Buffer>(
                 let (state, guards) = (&run.state, &run.guards);
                 (run.search).begin_part(context.system, context.settings, state, guards);
                 run.steps.begin_part(context.system, state);
+            }
+            if fire::fire_refused(context, run, observer)? {
+                return Ok(true);
             }
         }
     }

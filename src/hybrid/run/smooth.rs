@@ -295,8 +295,7 @@ fn stop_at<S: System + ?Sized, B: Buffer>(
     search.inside = (!on_guard).then_some(stop.k);
     if !on_guard {
         cluster.entered = Some(stop.k);
-        // The survey left out the guard of the stop, which is still ahead.
-        cluster.ranking = None;
+        cluster.look_again();
         return Ok(false);
     }
     let (guard, rate) = (guards.ahead(stop.k), guards.own_rate(stop.k));
