@@ -83,8 +83,9 @@ macro_rules! limits {
         }
 
         /// Limit of the crossings, or of the events of contacts; beyond it the run ends with
-        /// [`Stop::TooManyEvents`](crate::Stop::TooManyEvents). Crossings to which resets carry others at the same
-        /// instant belong to it, and may be beyond the limit. Default 100,000.
+        /// [`Stop::TooManyEvents`](crate::Stop::TooManyEvents). Crossings at one
+        /// instant are not parted, nor those to which resets carry others there: some may be beyond the limit. A live
+        /// run may go on from there. Default 100,000.
         #[must_use]
         pub fn max_events(mut self, limit: usize) -> Self {
             self.$($place).+.max_events = limit;
