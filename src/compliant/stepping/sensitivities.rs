@@ -19,8 +19,10 @@ use crate::{InputError, validate};
 /// Limit of the rounds in which a change of velocities comes back to them through the forces of inertia.
 const BACK: usize = 30;
 
-/// These rounds end where they change less than this part.
+/// These rounds end where they change less than this part; and where they change less than that one and do not shrink any
+/// more, by half: forces of inertia that are differences are rounded.
 const KNOWN: f64 = 1e-9;
+const ROUNDED: f64 = 1e-5;
 
 /// A direction of the state and of the applied effort.
 #[derive(Clone, Copy)]
@@ -130,13 +132,15 @@ impl Core {
             let h = self.difference_step(&along);
             work.back.clear();
             work.back.resize(self.v.len(), 0.0);
-            let mut is_known = false;
+            let (mut is_known, mut before) = (false, f64::INFINITY);
             for _ in 0..BACK {
                 self.differentiate(step, work, &along, h)?;
-                is_known = !self.comes_back(step, work);
+                let news = self.comes_back(step, work);
+                is_known = news <= KNOWN || (news <= ROUNDED && news > 0.5 * before);
                 if is_known {
                     break;
                 }
+                before = news;
             }
             if !is_known {
                 return Err(CompliantFailure::NoDerivative {
@@ -180,12 +184,12 @@ impl Core {
         self.solver.derivative(&self.problem, variation, found)
     }
 
-    /// How the change of the solution comes back to `v*` through forces at its velocities; true where
-    /// that is news. Each round has what the one before left out, smaller by about the turn of a step.
-    fn comes_back(&mut self, step: Ordered<'_>, work: &mut Columns) -> bool {
+    /// How the change of the solution comes back to `v*` through forces at its velocities; which part of it is news.
+    /// Each round has what the one before left out, smaller by about the turn of a step.
+    fn comes_back(&mut self, step: Ordered<'_>, work: &mut Columns) -> f64 {
         let dv = &work.found.v;
         if !self.motion.has_balance() || dv.iter().all(|dv| *dv == 0.0) {
-            return false;
+            return 0.0;
         }
         let h = step_along(0.0, self.solver.solution().v(), 0.0, dv);
         let [kept, low, high] = &mut work.free;
@@ -208,7 +212,7 @@ impl Core {
             size = size.max(dv[k].abs());
             *back = next;
         }
-        change > KNOWN * size
+        change / size
     }
 
     fn list_for(&self, work: &mut Columns) {
