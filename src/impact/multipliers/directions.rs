@@ -15,6 +15,8 @@ pub(crate) const MANY_STARTS: u32 = 48;
 const APART: f64 = 0.618_033_988_749_894_9;
 /// Steps of Newton's method for the directions of slips that begin.
 const STEPS: usize = 40;
+/// Rounds in which directions follow the slips before that.
+const ROUNDS: usize = 6;
 /// Directions that turn by less have settled: friction is off by the square of it.
 const SETTLED: f64 = 1e-8;
 /// So have those across which nothing moves, up to this part of the greatest rate, if they turn by no
@@ -148,6 +150,33 @@ impl ContactRates<'_> {
                 };
             }
         }
+        self.begin(holds, multipliers)
+    }
+
+    /// As [`begin`](Self::begin), from the directions in which contacts slide with the friction of the directions before:
+    /// a contact that slides fast hardly turns, and Newton's method, which does not know its speed at first, turns it.
+    pub(crate) fn begin_along_slips(
+        &self,
+        holds: &mut [Hold],
+        multipliers: &mut [f64],
+    ) -> Option<bool> {
+        with_list(holds.len(), |sliding: &mut [Hold]| {
+            for _ in 0..ROUNDS {
+                for (to, hold) in sliding.iter_mut().zip(&*holds) {
+                    *to = hold.settled();
+                }
+                self.solve(sliding, multipliers);
+                for (i, hold) in holds.iter_mut().enumerate() {
+                    let rates = self.along(i, |row| self.rate(row, multipliers));
+                    let (size, next) = (self.friction[i] * multipliers[i], unit(rates));
+                    if let (Hold::Onset { direction, pace }, Some(next)) = (hold, next) {
+                        let speed = dot(&next, &rates);
+                        *direction = next;
+                        *pace = if size > 0.0 { speed / size } else { 0.0 };
+                    }
+                }
+            }
+        });
         self.begin(holds, multipliers)
     }
 

@@ -139,14 +139,16 @@ impl Search<'_> {
         if let Some(is_unique) = begun {
             self.take(&holds, multipliers, is_unique);
         }
+        holds.copy_from_slice(mode);
+        self.start_along_free(&mut holds);
+        if let Some(is_unique) = self.contacts.begin_along_slips(&mut holds, multipliers) {
+            self.take(&holds, multipliers, is_unique);
+        }
         for start in 0..self.starts {
             let part = f64::from(start) / f64::from(self.starts);
             holds.copy_from_slice(mode);
+            self.start_along_free(&mut holds);
             for (i, hold) in holds.iter_mut().enumerate() {
-                if let Hold::Onset { direction, .. } = hold {
-                    let free = self.contacts.along(i, |row| self.contacts.free[row]);
-                    *direction = unit(free).unwrap_or([1.0, 0.0]);
-                }
                 // All alike, or where these are not enough each in its own way.
                 let own = if self.starts < MANY_STARTS {
                     part
@@ -164,6 +166,16 @@ impl Search<'_> {
         if let (Some(i), None, true) = (begun.next(), begun.next(), mode.len() <= SCANNED) {
             holds.copy_from_slice(mode);
             self.scan(i, &mut holds, multipliers);
+        }
+    }
+
+    /// Lets slips begin where contacts would go without any forces.
+    fn start_along_free(&self, holds: &mut [Hold]) {
+        for (i, hold) in holds.iter_mut().enumerate() {
+            if let Hold::Onset { direction, .. } = hold {
+                let free = self.contacts.along(i, |row| self.contacts.free[row]);
+                *direction = unit(free).unwrap_or([1.0, 0.0]);
+            }
         }
     }
 

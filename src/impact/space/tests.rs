@@ -283,3 +283,44 @@ fn loads_that_are_beyond_the_cones_are_not_held() {
     }
     assert!(4 * beyond > modes, "{beyond} of {modes}");
 }
+
+/// A contact that lands slowly beside one that rests and slides fast, which it hardly shakes: feet of a robot.
+fn beside_a_fast_slip(seed: u64) -> Drawn {
+    let mut between = numbers(seed);
+    let mut gram = vec![0.0; 36];
+    for own in [[0, 2, 3], [1, 4, 5]] {
+        let rows: Vec<[f64; 5]> = own.map(|_| [0; 5].map(|_| between(-1.0, 1.0))).to_vec();
+        for (a, i) in own.into_iter().enumerate() {
+            for (b, j) in own.into_iter().enumerate() {
+                gram[6 * i + j] = dot(&rows[a], &rows[b]);
+            }
+        }
+    }
+    for (i, j) in [0, 2, 3]
+        .into_iter()
+        .flat_map(|i| [1, 4, 5].map(|j| (i, j)))
+    {
+        let coupled = between(-1e-2, 1e-2);
+        (gram[6 * i + j], gram[6 * j + i]) = (coupled, coupled);
+    }
+    let fast = 10f64.powf(between(0.0, 3.0));
+    let landing = -between(0.01, 0.1);
+    let mut slip = |size: f64| [between(-size, size), between(-size, size)];
+    let ([a, b], [c, d]) = (slip(1.0), slip(fast));
+    Drawn {
+        contacts: 2,
+        gram,
+        free: vec![landing, 0.0, a, b, c, d],
+        friction: vec![between(0.1, 0.8), between(0.1, 0.8)],
+    }
+}
+
+#[test]
+fn feet_that_land_beside_fast_slips_have_their_outcomes() {
+    let none = (0..400).filter(|&seed| {
+        let drawn = beside_a_fast_slip(seed);
+        let found = solutions(&drawn.rates(), &[Given::default(); 2], None);
+        found.is_ok_and(|found| found.is_empty())
+    });
+    assert_eq!(none.collect::<Vec<_>>(), [0u64; 0]);
+}
