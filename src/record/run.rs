@@ -301,7 +301,10 @@ impl Run {
             let closing = [&event.activated, &event.released];
             let along = [&event.stuck, &event.slipped];
             let mut lists = closing.into_iter().chain(along);
-            lists.any(|list| list.contains(&contact))
+            // One that comes to rest on its surface without a blow is in the modes alone.
+            let [before, after] =
+                [&event.mode_before, &event.mode_after].map(|mode| mode.contains(&contact));
+            before != after || lists.any(|list| list.contains(&contact))
         })
     }
 

@@ -1,6 +1,9 @@
 //! One face for all drivers: what is told is what is kept, derivatives are those of differences.
 
-use saltation::{ContactEvent, Interrupt, Mode, Observer, Segment, Start};
+use saltation::models::BouncingBall;
+use saltation::{
+    ContactEvent, ContactModel, Driver, Interrupt, Mode, Observer, Segment, Start, Variational,
+};
 
 use super::fixtures::cases;
 
@@ -132,4 +135,23 @@ fn derivatives_are_those_of_differences() {
         }
     }
     assert!(compared >= 16, "{compared}");
+}
+
+/// A ball that sinks to the floor more slowly than what counts as an impact closes its contact without a blow: that is
+/// among the events of the contact.
+#[test]
+fn events_of_a_contact_are_all_changes_of_its_mode() {
+    let ball = BouncingBall {
+        gravity: 1e-9,
+        ..BouncingBall::default()
+    };
+    let mut driver = Variational::new(ContactModel::new(ball)).unwrap();
+    let start = Start::at(0.0).q(&[1e-9]).v(&[0.0]);
+    let run = driver.integrate(&start, 3.0).unwrap();
+    let closes: Vec<&ContactEvent> = run.events_of(0).collect();
+    let [event] = closes[..] else {
+        panic!("{:?}", run.events());
+    };
+    assert!(event.activated.is_empty() && event.mode_before.is_empty());
+    assert_eq!(event.mode_after, [0]);
 }
