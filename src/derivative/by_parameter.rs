@@ -165,7 +165,7 @@ fn part_between(a: &[f64], b: &[f64]) -> f64 {
     let each = a.iter().zip(b).map(|(a, b)| match (a - b).abs() {
         0.0 => 0.0,
         apart if apart.is_finite() => apart / a.abs().max(b.abs()).max(small),
-        // What is no number agrees with nothing.
+        // No number: it agrees with nothing.
         _ => f64::INFINITY,
     });
     each.fold(0.0, f64::max)
@@ -251,7 +251,7 @@ mod tests {
         assert!(!found || (out[0] - exact).abs() <= allowed, "{p:e} {out:?}");
     }
 
-    /// What cancels within the function does not show in its values.
+    /// Terms that cancel within the function do not show in its values.
     #[test]
     fn rounding_that_the_values_hide_shows_between_steps() {
         for p in [1e-5, 1e-4] {
@@ -277,7 +277,7 @@ mod tests {
             is_right_or_refused(1e-3, 1.0, 1e-3, cut);
         }
         for (a, b) in [(f64::NAN, 0.0), (f64::NAN, f64::NAN), (1.0, f64::INFINITY)] {
-            assert_eq!(part_between(&[a, 1.0], &[b, 1.0]), f64::INFINITY);
+            assert!(part_between(&[a, 1.0], &[b, 1.0]) > 1e300);
         }
     }
 

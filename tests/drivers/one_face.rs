@@ -2,7 +2,7 @@
 
 use saltation::models::BouncingBall;
 use saltation::{
-    ContactEvent, ContactModel, Driver, Interrupt, Mode, Observer, Segment, Start, Variational,
+    ContactEvent, ContactModel, Interrupt, Mode, Observer, Segment, Start, Variational,
 };
 
 use super::fixtures::cases;

@@ -19,8 +19,8 @@ use crate::{InputError, validate};
 /// Limit of the rounds in which a change of velocities comes back to them through the forces of inertia.
 const BACK: usize = 30;
 
-/// These rounds end where they change less than this part; and where they change less than that one and do not shrink any
-/// more, by half: forces of inertia that are differences are rounded.
+/// These rounds end where they change less than this part; or less than that one, while they do not shrink by half any
+/// more: forces of inertia that are differences are rounded.
 const KNOWN: f64 = 1e-9;
 const ROUNDED: f64 = 1e-5;
 

@@ -153,8 +153,9 @@ impl ContactRates<'_> {
         self.begin(holds, multipliers)
     }
 
-    /// As [`begin`](Self::begin), from the directions in which contacts slide with the friction of the directions before:
-    /// a contact that slides fast hardly turns, and Newton's method, which does not know its speed at first, turns it.
+    /// As [`begin`](Self::begin), from the directions in which contacts slide with the friction of the directions
+    /// before: a contact that slides fast hardly turns, and Newton's method, which does not know its speed at first,
+    /// turns it.
     pub(crate) fn begin_along_slips(
         &self,
         holds: &mut [Hold],

@@ -234,8 +234,8 @@ mod tests {
             }
         }
 
-        /// How fast a ball slides along its wall, `f/(m + I/R²) − R (τ − f R)/I`: rolling on the floor, and spinning.
-        /// What squeezed it into the corner is gone.
+        /// How fast a ball slides along its wall, `f/(m + I/R²) − R (τ − f R)/I`: rolling on the floor, and
+        /// spinning. Nothing squeezes it into the corner any more.
         fn expected(&self, ball: usize) -> f64 {
             let torque = self.torques[ball];
             let friction = torque.signum() * 0.3 * self.pressed;
