@@ -69,7 +69,7 @@ const CLOSES: f64 = 1e-6;
 /// tenth of it.
 const LOW: f64 = 1e-2;
 /// Flights of so many roundings of a time are not resolved: where they end is a matter of their last digits.
-const SHORT: f64 = 64.0;
+pub(super) const SHORT: f64 = 64.0;
 
 impl Model<'_> {
     /// See [`multipliers`](crate::ContactModel::multipliers).

@@ -5,6 +5,7 @@
 #[path = "../common/random.rs"]
 mod random;
 
+mod at_late_times;
 mod balance;
 mod changed_systems;
 mod cut_and_resumed;
