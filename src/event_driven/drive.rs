@@ -209,24 +209,37 @@ impl Drive<'_> {
         Ok(progress.summary())
     }
 
-    /// Keeps the effort of the model itself at the place of a run.
+    /// Keeps the effort of the model itself at the place of a run, and the coefficients of friction.
     pub(crate) fn keep_effort(&self, progress: &mut Progress) {
-        let Place { t, state, .. } = &progress.place;
-        let (q, v) = self.model.parts(state);
-        progress.effort.resize(v.len(), 0.0);
-        (self.model.system()).effort(*t, q, v, &mut progress.effort);
+        let mut kept = std::mem::take(&mut progress.effort);
+        kept.resize(
+            self.model.bodies.fixed.d + self.model.system().contacts(),
+            0.0,
+        );
+        self.push(progress, &mut kept);
+        progress.effort = kept;
     }
 
-    /// True where the model itself pushes otherwise by now than when its effort was kept.
-    pub(crate) fn pushes_otherwise(&self, progress: &Progress) -> bool {
+    /// Writes what [`keep_effort`](Self::keep_effort) keeps.
+    fn push(&self, progress: &Progress, out: &mut [f64]) {
         let Place { t, state, .. } = &progress.place;
         let (q, v) = self.model.parts(state);
-        with_zeros(progress.effort.len(), |effort| {
-            if effort.is_empty() {
+        let (effort, friction) = out.split_at_mut(v.len());
+        effort.fill(0.0);
+        self.model.system().effort(*t, q, v, effort);
+        for (j, friction) in friction.iter_mut().enumerate() {
+            *friction = self.model.friction(j);
+        }
+    }
+
+    /// True where the model itself pushes or rubs otherwise by now than when its effort was kept.
+    pub(crate) fn pushes_otherwise(&self, progress: &Progress) -> bool {
+        with_zeros(progress.effort.len(), |now| {
+            if now.is_empty() {
                 return false;
             }
-            self.model.system().effort(*t, q, v, effort);
-            let mut pairs = effort.iter().zip(&progress.effort);
+            self.push(progress, now);
+            let mut pairs = now.iter().zip(&progress.effort);
             pairs.any(|(now, before)| now.to_bits() != before.to_bits())
         })
     }

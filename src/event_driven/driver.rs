@@ -222,7 +222,7 @@ where
             return Err(InputError::TimeReversed { t0: start.t, tf });
         }
         let near = self.check_options(start.t, tf)?;
-        self.apply(&[])?;
+        self.take_system()?;
         Ok((start, near))
     }
 
@@ -262,7 +262,7 @@ where
     pub fn live(&mut self, start: &Start<'_>) -> Result<Live<'_>, InputError> {
         let start = State::of(start)?;
         self.check_options(start.t, start.t)?;
-        self.apply(&[])?;
+        self.take_system()?;
         let progress = self.drive().start(start)?;
         Ok(self.stand(progress))
     }
@@ -274,6 +274,7 @@ where
     pub fn resume(&mut self, snapshot: &Snapshot) -> Result<Live<'_>, InputError> {
         let saved: &Saved = snapshot.saved()?;
         self.check_options(0.0, 0.0)?;
+        self.read_constants()?;
         self.apply(&saved.effort)?;
         self.integrator.parts().1.take_up(&saved.run)?;
         Ok(self.stand(saved.progress.clone()))
@@ -322,23 +323,29 @@ where
     }
 
     /// Reads anew what is kept of a system because it is constant: between runs, and between parts of a live one, a
-    /// user may change that.
-    fn read_constants(&mut self) -> Result<(), InputError> {
+    /// user may change that. True where its mass is another one.
+    fn read_constants(&mut self) -> Result<bool, InputError> {
         let model = self.model();
         model.erased().check_has_friction()?;
         model.forget_kept();
-        if !model.bodies.has_other_mass() {
-            return Ok(());
+        let is_other = model.bodies.has_other_mass();
+        if is_other {
+            self.integrator.change(|model: &mut ContactModel<S>| {
+                model.bodies.read_mass();
+                model.lightest = None;
+            })?;
         }
-        self.integrator.change(|model: &mut ContactModel<S>| {
-            model.bodies.read_mass();
-            model.lightest = None;
-        })
+        Ok(is_other)
+    }
+
+    /// Takes the system as it is now, without an effort beside its own.
+    fn take_system(&mut self) -> Result<(), InputError> {
+        self.read_constants()?;
+        self.apply(&[])
     }
 
     /// Takes this effort beside that of the model from now on.
     fn apply(&mut self, effort: &[f64]) -> Result<(), InputError> {
-        self.read_constants()?;
         self.tell_tolerance()?;
         if self.model().bodies.fixed.applied() == effort {
             return Ok(());
@@ -396,7 +403,7 @@ where
         tf: f64,
     ) -> Result<Derivative<ContactModel<S>>, Breakdown> {
         self.check_options(start.t, tf)?;
-        self.apply(&[])?;
+        self.take_system()?;
         let State { t, q, v } = State::of(start)?;
         let (settled, impact) = self.model().erased().recorded_start(t, q, v)?;
         let bodies = self.model().layout();
@@ -477,6 +484,7 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
     ) -> Result<Summary, InputError> {
         let driver = &mut *self.driver;
         driver.model().bodies.fixed.check_effort(effort)?;
+        let has_other_mass = driver.read_constants()?;
         let Progress { place, memory, .. } = &mut self.progress;
         let t0 = place.t;
         observer.start(t0, &place.state, &place.mode);
@@ -488,8 +496,8 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
             return Ok(self.progress.summary());
         }
         self.progress.status = Status::ReachedEnd;
-        driver.read_constants()?;
-        let is_new = driver.model().bodies.fixed.applied() != effort
+        let is_new = has_other_mass
+            || driver.model().bodies.fixed.applied() != effort
             || driver.drive().pushes_otherwise(&self.progress);
         if is_new || !self.progress.is_settled {
             driver.apply(effort)?;

@@ -294,7 +294,8 @@ impl Run {
         &self.path.events
     }
 
-    /// The events at which a contact became active or was released, came to stick or began to slip.
+    /// The events at which a contact became active, came to rest on its surface or was released, came to stick or
+    /// began to slip.
     pub fn events_of(&self, contact: usize) -> impl Iterator<Item = &ContactEvent> {
         let events = self.events().iter();
         events.filter(move |event| {

@@ -137,6 +137,36 @@ fn a_block_has_the_mass_and_the_slope_that_are_there_by_then() {
     }
 }
 
+/// A block that sticks on a slope until it is iced, and one that is pushed evenly while it is unloaded.
+#[test]
+fn a_change_that_is_no_effort_counts_too() {
+    for is_declared in [false, true] {
+        let block = Block::new(0.9, is_declared);
+        block.slope.set(0.3);
+        let (sin, cos) = 0.3f64.sin_cos();
+        let mut driver = driver(&block);
+        let start = Start::at(0.0).q(&[0.0, 0.0]).v(&[0.0, 0.0]);
+        let mut live = driver.live(&start).unwrap();
+        live.advance(0.2, &[]).unwrap();
+        assert!(live.state()[2].abs() < 1e-12);
+        block.friction.set(0.1);
+        live.advance(0.5, &[]).unwrap();
+        let along = 0.3 * (-G * sin + 0.1 * G * cos);
+        let off = live.state()[2] - along * cos;
+        assert!(off.abs() < 1e-8, "{is_declared} {off:e}");
+        drop(live);
+        block.slope.set(0.0);
+        let push = [6.0, 0.0];
+        let mut live = driver.live(&start).unwrap();
+        live.advance(0.2, &push).unwrap();
+        block.mass.set(3.0);
+        live.advance(0.4, &push).unwrap();
+        let speed = 0.2 * (6.0 - 0.1 * G) + 0.2 * (2.0 - 0.1 * G);
+        let off = live.state()[2] - speed;
+        assert!(off.abs() < 1e-8, "{is_declared} {off:e}");
+    }
+}
+
 /// Whether contacts have friction is read when a model is made: modes are numbered by it.
 #[test]
 fn friction_that_was_none_when_the_model_was_made_is_refused() {

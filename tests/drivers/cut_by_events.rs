@@ -1,10 +1,14 @@
 //! A run that ends with its events, and goes on from there, is the uncut run: the crossing that was one too many is
 //! made, and no other lost.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{PlateParameters, SoftTrot, VerticalPlate};
 use saltation::{
-    ContactModel, Driver, EventDriven, Integrator, Projection, Run, Start, Status, Stop,
+    ContactModel, Driver, EventDriven, EventFunction, Flow, Integrator, Mode, Projection, Run,
+    Start, Status, Stop,
 };
 
 use super::random::SplitMix64;
@@ -181,6 +185,57 @@ fn guards_of_one_instant_are_not_parted_by_the_limit() {
                 };
                 assert!(check(pair, &start, 1.5) > 1);
             }
+        }
+    }
+}
+
+/// Time itself, and two clocks of which the user sets one.
+#[derive(Clone)]
+struct Clocks(Rc<Cell<f64>>);
+
+impl Flow for Clocks {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn flow(&self, _t: f64, _x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx[0] = 1.0;
+    }
+}
+
+impl EventFunction for Clocks {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[0] - if k == 0 { 1.0 } else { self.0.get() }
+    }
+}
+
+/// A guard that was refused, and that the user moves before the run goes on, is crossed where it is by then. One that
+/// stays is crossed by whichever driver takes the run up.
+#[test]
+fn a_refused_guard_that_is_moved_is_crossed_where_it_is() {
+    for (moved, projection) in [2.0, 5.0]
+        .into_iter()
+        .flat_map(|moved| [Projection::Auto, Projection::Off].map(|p| (moved, p)))
+    {
+        let clock = Rc::new(Cell::new(2.0));
+        let driver = || {
+            let integrator = Integrator::new(Clocks(Rc::clone(&clock))).unwrap();
+            integrator.max_events(1).projection(projection.clone())
+        };
+        let mut first = driver();
+        let mut live = first.live(&Start::at(0.0).x(&[0.0])).unwrap();
+        let refused = live.advance(10.0, &[]);
+        assert!(matches!(refused, Err(Stop::TooManyEvents { .. })));
+        let saved = live.snapshot();
+        clock.set(moved);
+        for tf in [10.0, 8.0] {
+            let mut other = driver();
+            let run = other.resume(&saved).unwrap().integrate(tf, &[]).unwrap();
+            let times: Vec<f64> = run.crossings().iter().map(|c| c.t).collect();
+            assert_eq!(times.len(), 1, "{moved} {tf} {projection:?} {times:?}");
+            assert!((times[0] - moved).abs() < 1e-9, "{moved} {tf} {times:?}");
         }
     }
 }

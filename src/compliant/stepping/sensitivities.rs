@@ -136,7 +136,8 @@ impl Core {
             for _ in 0..BACK {
                 self.differentiate(step, work, &along, h)?;
                 let news = self.comes_back(step, work);
-                is_known = news <= KNOWN || (news <= ROUNDED && news > 0.5 * before);
+                let stays = news > 0.5 * before && news <= before;
+                is_known = news <= KNOWN || (news <= ROUNDED && stays);
                 if is_known {
                     break;
                 }

@@ -35,7 +35,7 @@ pub(crate) struct Cascade<B> {
     jumped: bool,
     /// Crossings of guards that have crossed at the present instant before.
     repeats: usize,
-    /// How the run came to the guards of the cluster's set, where the limit of crossings refused them.
+    /// How the run came to the guards of the cluster's set, where a limit or an interrupt left them uncrossed.
     pub(super) refused: Option<Arrival>,
     /// Guards with `Watch::stop` that were crossed.
     pub(crate) stopping: Vec<Guard>,

@@ -43,6 +43,8 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
                 if crossed_some {
                     let State { t, x, mode, .. } = &run.state;
                     observer.settled(*t, x.get(), mode);
+                } else if matches!(error, Stop::Interrupted) {
+                    run.cascade.refused = Some(arrival);
                 }
                 return Err(error);
             }
@@ -67,27 +69,33 @@ pub(crate) fn fire<S: System + ?Sized, B: Buffer>(
     Ok(!run.cascade.stopping.is_empty() || observer.is_done())
 }
 
-/// Fires the guards at which the limit of crossings ended the part before, where the run still stands on them. True
+/// Fires the guards at which a limit or an interrupt ended the part before, where the run still stands on them. True
 /// when one of them ends the run.
 pub(crate) fn fire_refused<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     run: &mut Integration<B>,
     observer: &mut dyn Observer,
+    is_renewed: bool,
 ) -> Result<bool, Stop> {
     let Some(arrival) = run.cascade.refused.take() else {
         return Ok(false);
     };
     // The user may have moved them meanwhile.
-    let (state, guards) = (&run.state, &run.guards);
+    let (state, guards) = (&run.state, &mut run.guards);
     let stands = |c: &CrossedGuard| {
         let k = c.guard.event;
         let now = context.event(k, state.t, state.x.get(), &state.mode);
         (now - guards.h[k]).abs() <= guards.zero[k]
     };
-    if !run.cluster.set.iter().all(stands) {
+    if is_renewed || !run.cluster.set.iter().all(stands) {
+        guards.refresh_events(context, state)?;
+        guards.stale.fill(true);
         return Ok(false);
     }
-    fire(context, run, observer, arrival)
+    let ends = fire(context, run, observer, arrival)?;
+    let projected = usize::from(matches!(arrival, Arrival::Projected));
+    context.counts.projections.add(projected);
+    Ok(ends)
 }
 
 /// Crosses the guards of the set once; true when more were carried across, which are the set then.

@@ -120,11 +120,12 @@ fn run_on<S: System + ?Sized, B: Buffer>(
         Entry::Start(mode) => initial::start(context, run, mode, observer)?,
         Entry::GoOn { is_next } => {
             run.cascade.stopping.clear();
+            let mut is_renewed = false;
             if is_next {
                 // Between two parts of a live run the user may have changed what the system does.
                 let before = run.search.stop_field.get_mut();
-                if run.state.renew_field(context, before)? {
-                    run.cascade.refused = None;
+                is_renewed = run.state.renew_field(context, before)?;
+                if is_renewed {
                     run.guards.forget_system();
                     run.guards.stale.fill(true);
                     run.steps.choose(context, &mut run.state);
@@ -133,7 +134,7 @@ fn run_on<S: System + ?Sized, B: Buffer>(
                 (run.search).begin_part(context.system, context.settings, state, guards);
                 run.steps.begin_part(context.system, state);
             }
-            if fire::fire_refused(context, run, observer)? {
+            if fire::fire_refused(context, run, observer, is_renewed)? {
                 return Ok(true);
             }
         }

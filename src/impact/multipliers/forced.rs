@@ -54,7 +54,11 @@ impl ContactRates<'_> {
     /// Writes the holds of a mode with the slips that begin along the only directions that are free, on the side that
     /// they are near to. Their number; none where there are others, none of them, or too many.
     fn only_directions(&self, holds: &[Hold], forced: &mut [Hold]) -> Option<usize> {
-        let mut count = 0;
+        let begin = |hold: &&Hold| matches!(hold, Hold::Onset { .. });
+        let count = holds.iter().filter(begin).count();
+        if !(1..=MOST_FORCED).contains(&count) {
+            return None;
+        }
         for (i, (hold, forced)) in holds.iter().zip(&mut *forced).enumerate() {
             *forced = *hold;
             if let Hold::Onset {
@@ -68,10 +72,9 @@ impl ContactRates<'_> {
                     1.0
                 };
                 *forced = Hold::Slip([side * x, side * y]);
-                count += 1;
             }
         }
-        (1..=MOST_FORCED).contains(&count).then_some(count)
+        Some(count)
     }
 
     /// True where all slips that begin move along their directions, pushed: they then have their paces.

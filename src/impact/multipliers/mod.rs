@@ -16,7 +16,7 @@
 //!
 //! * `contact_rates`: contacts, and how each is held; `scaled`: in units for all this.
 //! * `system`: the linear system of a mode, and whether rates depend on how contacts share their load;
-//!   `directions`: those of slips that begin; `forced`: one that may go only one way.
+//!   `directions`: those of slips that begin; `forced`: where each may go only one way.
 //! * `cones`, `margin`: multipliers in the cones, and how far inside they can be.
 
 mod cones;

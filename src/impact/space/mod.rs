@@ -37,7 +37,7 @@ pub(crate) const MOST_OF_ONE: usize = 40;
 /// Rates closer than this are one.
 const MERGED: f64 = 1e-8;
 /// Members of one family are near if rates differ by no more than this part of the greatest.
-const NEAR: f64 = 1e-2;
+const NEAR: f64 = 1e-3;
 /// Part by which multipliers differ in size that are not of one size.
 const LESS: f64 = 1e-6;
 /// Parts by which cones are made narrower to tell what begins to slip where loads are hardly beyond
@@ -167,40 +167,41 @@ fn without_parts(found: &mut Vec<Solution>) {
         }
         (!whole.is_unique).then_some(opened)
     };
-    // Of members that are of one size, near to each other, the first.
+    let is_member = |of: &Solution, whole: &Solution| match opened(of, whole) {
+        None => false,
+        Some(0) if of.is_unique => false,
+        Some(_) if of.sticks() != whole.sticks() => whole.sticks(),
+        Some(0) => is_less(&whole.multipliers, &of.multipliers),
+        Some(_) => true,
+    };
+    // Of members that are of one size, near to each other, the first is kept.
     let is_near = |of: &Solution, whole: &Solution| {
         let size = of
             .rates
             .iter()
             .fold(0.0, |most: f64, rate| most.max(rate.abs()));
         let mut pairs = of.rates.iter().zip(&whole.rates);
-        pairs.all(|(a, b)| (a - b).abs() <= NEAR * size)
+        let may_be = !of.is_unique && of.sticks() == whole.sticks() && opened(of, whole) == Some(0);
+        may_be && pairs.all(|(a, b)| (a - b).abs() <= NEAR * size)
     };
-    let is_member = |(i, of): (usize, &Solution), (k, whole): (usize, &Solution)| {
-        let (small, other) = (&whole.multipliers, &of.multipliers);
-        match opened(of, whole) {
-            None => false,
-            Some(0) if of.is_unique => false,
-            Some(_) if of.sticks() != whole.sticks() => whole.sticks(),
-            Some(0) if is_less(small, other) => true,
-            Some(0) => k < i && is_near(of, whole) && !is_less(other, small),
-            Some(_) => true,
-        }
-    };
-    let all = || found.iter().enumerate();
-    let keeps: Vec<bool> = all()
-        .map(|of| !all().any(|whole| is_member(of, whole)))
+    let mut keeps: Vec<bool> = found
+        .iter()
+        .map(|of| !found.iter().any(|whole| is_member(of, whole)))
         .collect();
+    for i in 0..found.len() {
+        let mut before = found.iter().zip(&keeps).take(i);
+        keeps[i] &= !before.any(|(whole, keeps)| *keeps && is_near(&found[i], whole));
+    }
     let differs = |of: &Solution, whole: &Solution| {
         let within = MOVED + of.off + whole.off;
         let mut pairs = of.rates.iter().zip(&whole.rates);
         pairs.any(|(a, b)| (a - b).abs() > within)
     };
-    let has_others = |whole: (usize, &Solution)| {
-        let mut members = all().filter(|of| is_member(*of, whole));
-        members.any(|(_, of)| differs(of, whole.1))
+    let has_others = |whole: &Solution| {
+        let mut members = (found.iter()).filter(|of| is_member(of, whole) || is_near(of, whole));
+        members.any(|of| differs(of, whole))
     };
-    let shared: Vec<bool> = all().map(has_others).collect();
+    let shared: Vec<bool> = found.iter().map(has_others).collect();
     for (of, is_shared) in found.iter_mut().zip(shared) {
         of.is_shared = is_shared;
     }

@@ -133,13 +133,14 @@ where
     /// True where a constant mass matrix is not the one that is kept: the user has changed the system.
     pub(crate) fn has_other_mass(&self) -> bool {
         let Some(kept) = &self.fixed.constant_mass else {
-            return self.system.constant_mass();
+            return ConstantMass::of(&self.system, self.fixed.d).is_some();
         };
         let (d, nq) = (self.fixed.d, self.fixed.nq);
         with_zeros(nq + d * d, |scratch| {
             let (origin, mass) = scratch.split_at_mut(nq);
             self.system.mass(origin, mass);
-            *mass != kept.matrix
+            let mut pairs = mass.iter().zip(&kept.matrix);
+            pairs.any(|(now, before)| now.to_bits() != before.to_bits())
         })
     }
 
