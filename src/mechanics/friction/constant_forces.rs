@@ -14,7 +14,7 @@ use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::{Model, gather_closed};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
-/// Matrices of one mode, with the coefficients of friction that its contacts had.
+/// Matrices of one mode.
 #[derive(Debug, Default)]
 pub(crate) struct ConstantForces {
     /// The mode; none before the first.
@@ -23,8 +23,6 @@ pub(crate) struct ConstantForces {
     /// Masses and rows are constant, and forces unique; else what is below means nothing.
     are_unique: bool,
     contacts: Vec<usize>,
-    /// Their coefficients of friction.
-    friction: Vec<f64>,
     /// Tangential forces of a contact.
     tangents: usize,
     /// `P`, `d × d`, one column a velocity.
@@ -42,13 +40,11 @@ pub(crate) struct ConstantForces {
 }
 
 impl ConstantForces {
-    /// True where this is the mode, and contacts have the friction that they had.
+    /// True where this is the mode.
     #[inline]
-    fn is_of(&self, model: &Model<'_>, mode: &Mode) -> bool {
+    fn is_of(&self, mode: &Mode) -> bool {
         let kept = self.mode.as_ref().filter(|_| self.is_filled);
-        let mut each = self.contacts.iter().zip(&self.friction);
         kept.is_some_and(|kept| kept.has_flags_of(mode))
-            && each.all(|(&j, mu)| model.friction(j).to_bits() == mu.to_bits())
     }
 
     /// Fills it anew when it is asked next.
@@ -63,9 +59,6 @@ impl ConstantForces {
         self.mode.get_or_insert_default().clone_from(mode);
         self.contacts.clear();
         self.contacts.extend_from_slice(closed);
-        self.friction.clear();
-        let coefficients = closed.iter().map(|&j| model.friction(j));
-        self.friction.extend(coefficients);
         self.is_filled = true;
         let (system, d, m) = (model.system(), state.v.len(), closed.len());
         let is_constant = |&j: &usize| {
@@ -187,10 +180,10 @@ impl Model<'_> {
         let done = is_constant
             && self.last_forces.with(|[last, before]| {
                 // A contact that slips comes to stick, and slips again.
-                if !last.is_of(self, mode) {
+                if !last.is_of(mode) {
                     std::mem::swap(last, before);
                 }
-                if !last.is_of(self, mode) {
+                if !last.is_of(mode) {
                     with_list(self.layout().contacts, |space| {
                         last.fill(self, state, mode, gather_closed(mode, space));
                     });
