@@ -92,7 +92,8 @@ impl Run {
     }
 
     /// The decisions that the error of the run might turn, in order of time; at most a thousand are
-    /// kept.
+    /// kept. There may be none in a run that is not guaranteed: what it could not resolve, and the rules by which it
+    /// went on, are counted in its [`statistics`](Self::statistics).
     pub fn doubts(&self) -> &[Doubt] {
         &self.path.doubts
     }
