@@ -19,10 +19,12 @@ use crate::{InputError, validate};
 /// Limit of the rounds in which a change of velocities comes back to them through the forces of inertia.
 const BACK: usize = 30;
 
-/// These rounds end where they change less than this part; or less than that one, while they do not shrink by half any
-/// more: forces of inertia that are differences are rounded.
+/// These rounds end where they change less than this part; or less than that one, after so many that did not shrink by
+/// half, nor grow by so much: forces of inertia that are differences are rounded.
 const KNOWN: f64 = 1e-9;
 const ROUNDED: f64 = 1e-5;
+const STALLED: usize = 3;
+const GROWN: f64 = 10.0;
 
 /// A direction of the state and of the applied effort.
 #[derive(Clone, Copy)]
@@ -132,16 +134,17 @@ impl Core {
             let h = self.difference_step(&along);
             work.back.clear();
             work.back.resize(self.v.len(), 0.0);
-            let (mut is_known, mut before) = (false, f64::INFINITY);
+            let (mut is_known, mut least, mut stalled) = (false, f64::INFINITY, 0);
             for _ in 0..BACK {
                 self.differentiate(step, work, &along, h)?;
                 let news = self.comes_back(step, work);
-                let stays = news > 0.5 * before && news <= before;
+                stalled = if news > 0.5 * least { stalled + 1 } else { 0 };
+                least = least.min(news);
+                let stays = stalled >= STALLED && news <= GROWN * least;
                 is_known = news <= KNOWN || (news <= ROUNDED && stays);
                 if is_known {
                     break;
                 }
-                before = news;
             }
             if !is_known {
                 return Err(CompliantFailure::NoDerivative {
