@@ -19,12 +19,11 @@ use crate::{InputError, validate};
 /// Limit of the rounds in which a change of velocities comes back to them through the forces of inertia.
 const BACK: usize = 30;
 
-/// These rounds end where they change less than this part; or less than that one, after so many that did not shrink by
-/// half, nor grow by so much: forces of inertia that are differences are rounded.
+/// These rounds end where they change less than this part; or less than that one, after so many that were not half of
+/// the least before: forces of inertia that are differences are rounded.
 const KNOWN: f64 = 1e-9;
 const ROUNDED: f64 = 1e-5;
 const STALLED: usize = 3;
-const GROWN: f64 = 10.0;
 
 /// A direction of the state and of the applied effort.
 #[derive(Clone, Copy)]
@@ -140,8 +139,7 @@ impl Core {
                 let news = self.comes_back(step, work);
                 stalled = if news > 0.5 * least { stalled + 1 } else { 0 };
                 least = least.min(news);
-                let stays = stalled >= STALLED && news <= GROWN * least;
-                is_known = news <= KNOWN || (news <= ROUNDED && stays);
+                is_known = news <= KNOWN || (news <= ROUNDED && stalled >= STALLED);
                 if is_known {
                     break;
                 }
