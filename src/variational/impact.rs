@@ -49,7 +49,8 @@ impl Runner<'_> {
                 // A run that ended at an impact did so at a time that is rounded, up to there within the surface.
                 let (_, rates) = self.rates(&[j])?;
                 let since = ROUNDED * f64::EPSILON * t.abs();
-                if !(gap + rates[0] * since >= -self.settings.gap_tolerance) {
+                let is_rounded = gap + rates[0] * since >= -self.settings.gap_tolerance;
+                if !is_rounded {
                     return Err(InputError::NegativeGap { contact: j, gap, t }.into());
                 }
             }
