@@ -35,10 +35,10 @@
 //! contact presses itself down (Painlevé) the policy is [`Painleve`](crate::mechanics::Painleve); in
 //! space such a run ends.
 //!
-//! In space a slip has the direction of its velocity; one that begins has, up to a micrometre a
-//! second or more where tolerances are loose, that in which it begins. One that is slower than fifty
-//! times what the tolerances allow to be wrong has no direction that is known: it comes to rest
-//! straight, or counts as zero.
+//! In space a slip has the direction of its velocity; one that begins has, up to a hundred times the
+//! tolerance of rates (a micrometre a second) or more where tolerances are loose, that in which it
+//! begins. One that is slower than fifty times what the tolerances allow to be wrong has no direction
+//! that is known: it comes to rest straight, or counts as zero.
 //!
 //! [`ContactModel::contacting`](crate::ContactModel::contacting) reads a mode, [`ContactEvent`] says
 //! what stuck and what slipped, and [`Multipliers::used_friction`] how much of the friction a contact

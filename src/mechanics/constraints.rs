@@ -63,7 +63,8 @@ pub trait UnilateralConstraints {
         0.0
     }
 
-    /// Coefficient of friction, ≥ 0. Laws and drivers without friction refuse one that is not zero.
+    /// Coefficient of friction, ≥ 0. Laws and drivers without friction refuse one that is not zero. It may change
+    /// between runs and between parts of a live one; whether any contact has friction is read when the model is made.
     /// Provided: 0.
     fn friction(&self, j: usize) -> f64 {
         let _ = j;

@@ -199,7 +199,8 @@ where
     /// Contacts that part no faster than this may stay closed, those that close no faster graze
     /// (m/s); default 1e-8. This and the [gap tolerance](Self::gap_tolerance) are made for bodies of about
     /// a metre: for those of a millimetre both are better a thousand times smaller, as is
-    /// the absolute tolerance of a run. Masses do not matter: forces are held against the mass of what touches.
+    /// the absolute tolerance of a run. In space a slip that begins has a direction from a hundred times this on.
+    /// Masses do not matter: forces are held against the mass of what touches.
     ///
     /// Times are seconds: accelerations, and rates of forces and loads, are compared with this a second. With a clock
     /// in milliseconds or microseconds pushes that grow slowly would be refused, or count as none.

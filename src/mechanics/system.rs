@@ -231,8 +231,8 @@ pub trait MechanicalSystem {
         false
     }
 
-    /// True when `M` does not depend on `q`. Then `M` is factorised once, and the Coriolis force is
-    /// zero where `q̇ = v`.
+    /// True when `M` does not depend on `q`. Then `M` is factorised once a run, or a part of a live one, and the
+    /// Coriolis force is zero where `q̇ = v`.
     fn constant_mass(&self) -> bool {
         false
     }

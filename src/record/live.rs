@@ -54,10 +54,11 @@ pub(crate) trait Advance {
 /// make whole steps only, as many as end by then, up to rounding: [`t`](Self::t) says how far they
 /// came. A step is made with one effort, that of the call in which it ends: calls closer than a step
 /// are to repeat their effort until one is made. What a system does may change between two calls too, as with an
-/// input in a [`Cell`](std::cell::Cell): a part begins with the field that the system has by then. A guard that such a
-/// change puts behind the state is crossed at once where the motion takes the state on across it; where it takes it
-/// back the part ends as not live. Limits of steps and events hold for each call; statistics are those since the
-/// start, doubts those of the part.
+/// input in a [`Cell`](std::cell::Cell): a part begins with the field that the system has by then, its mass and its
+/// friction among it. Where the mass changes [`Variational`](crate::Variational) goes on with its momentum, the others
+/// with their velocities. A guard that such a change puts behind the state is crossed at once where the motion takes
+/// the state on across it; where it takes it back the part ends as not live. Limits of steps and events hold for each
+/// call; statistics are those since the start, doubts those of the part.
 ///
 /// ```
 /// use saltation::models::SlidingBlock;

@@ -24,7 +24,8 @@ pub struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    /// At time `t` (s).
+    /// At time `t` (s). Times are told apart to a few roundings of themselves, a nanosecond at 1e6 s, and events are
+    /// not placed better: where that matters let time begin near zero.
     pub fn at(t: f64) -> Self {
         Self {
             t,

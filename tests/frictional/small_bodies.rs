@@ -270,3 +270,70 @@ fn pucks_on_one_shaken_table_move_as_if_alone() {
         }
     }
 }
+
+/// A puck on a rough plane in a world that is `unit` times as large as one of metres: all of its lengths, gravity too.
+/// It is pulled by a force that grows, and turns as the puck begins to slip.
+struct Puck {
+    unit: f64,
+}
+
+impl MechanicalSystem for Puck {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        (mass[0], mass[4], mass[8]) = (1.0, 1.0, 1.0);
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        let ((sin, cos), pull) = ((5.0 * t).sin_cos(), GRAVITY * (0.3 + 0.2 * t));
+        effort.copy_from_slice(&[pull * cos, pull * sin, -GRAVITY].map(|f| self.unit * f));
+    }
+}
+
+impl UnilateralConstraints for Puck {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[2]
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        row.copy_from_slice(&[0.0, 0.0, 1.0]);
+        true
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.4
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        2
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    }
+}
+
+/// With tolerances that are as large as the world slips begin alike: they turn from the same part of a speed on.
+#[test]
+fn slips_begin_alike_in_worlds_of_all_sizes() {
+    let run = |unit: f64| {
+        let model = ContactModel::new(Puck { unit });
+        let model = model
+            .gap_tolerance(1e-10 * unit)
+            .rate_tolerance(1e-8 * unit);
+        let driver = EventDriven::new(model).unwrap();
+        let start = Start::at(0.0).q(&[0.0; 3]).v(&[0.0; 3]);
+        let mut driver = driver.rtol(1e-9).atol(1e-11 * unit);
+        let run = driver.integrate(&start, 0.7).unwrap();
+        assert_eq!(run.events().len(), 1, "{unit:e}: {}", run.status());
+        run.state() / unit
+    };
+    let expected = run(1.0);
+    for unit in [1e-2, 1e-3, 1e-5] {
+        let off = (run(unit) - &expected).amax() / expected.amax();
+        assert!(off < 1e-7, "{unit:e}: {off:e}");
+    }
+}

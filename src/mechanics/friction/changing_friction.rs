@@ -120,7 +120,8 @@ impl Model<'_> {
             let ahead = dot(&direction, &change);
             // Slower slips have no direction that is known: without a bound the error of a stop, which
             // passes zero a little beside it, would turn all displacements.
-            let by = -friction[i] * held.multipliers[i] * side / speed.max(ONSET);
+            let by =
+                -friction[i] * held.multipliers[i] * side / speed.max(ONSET * self.rate_tolerance);
             for ((row, change), direction) in rows.iter().zip(change).zip(direction) {
                 let p = by * (change - ahead * direction);
                 let each = along.r.iter_mut().zip(frame.row(*row)).enumerate();

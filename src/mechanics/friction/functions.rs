@@ -166,12 +166,12 @@ impl Model<'_> {
             ContactFunction::Slip(_) => along,
             // One that was to end, and speeds up again, has a direction from there on too.
             ContactFunction::Onset(_) if slip.begins || slip.ends => {
-                onset(self.least_slip(j, at)) - speed
+                onset(self.least_slip(j, at), self.rate_tolerance) - speed
             }
             ContactFunction::Turn(_) if !slip.begins && !slip.ends => {
                 // In the unit of speeds its differences are good near a stop. One that comes to rest
                 // passes zero a little beside it: it does not turn there.
-                along - NEAR * speed + turns_from(self.least_slip(j, at))
+                along - NEAR * speed + turns_from(self.least_slip(j, at), self.rate_tolerance)
             }
             _ => NOT_ARMED,
         }
@@ -341,7 +341,7 @@ impl Model<'_> {
             && self.layout().closed(mode).any(|j| {
                 let slip = self.functions().slip(mode, j);
                 let [x, y] = self.slip_velocity(j, q, v);
-                let least = ONSET.max(self.least_slip(j, at));
+                let least = (ONSET * self.rate_tolerance).max(self.least_slip(j, at));
                 slip != Slip::NONE && !slip.begins && x.hypot(y) < least
             })
     }

@@ -15,8 +15,8 @@
 //! that would not stick, count as zero at once: what sticks does so early by `u_0/a`, what slips on
 //! loses no more than `4 u_0`.
 //!
-//! One that begins has a direction from `8 u_0` on, and no less than a micrometre a second. Until then it
-//! is that in which it accelerates: off by its turn since it began.
+//! One that begins has a direction from `8 u_0` on, and no less than a hundred times the tolerance of rates. Until
+//! then it is that in which it accelerates: off by its turn since it began.
 
 /// A slip has no direction below so many times what the tolerances leave open.
 const UNRESOLVED: f64 = 50.0;
@@ -24,9 +24,9 @@ const UNRESOLVED: f64 = 50.0;
 const AT_REST: f64 = 0.1;
 /// Nor below the speed that it loses in some hundred roundings of a time, at 10 m/s² (m/s²).
 const LATE: f64 = 2e3;
-/// One that begins has a direction from this speed on (m/s), and so many times the speed below which
-/// it has none.
-pub(super) const ONSET: f64 = 1e-6;
+/// One that begins has a direction from so many times the tolerance of rates on, and so many times the speed below
+/// which it has none.
+pub(super) const ONSET: f64 = 100.0;
 const FASTER: f64 = 8.0;
 /// Likewise of one that turns.
 const SLOW: f64 = 4.0;
@@ -71,11 +71,11 @@ pub(super) fn unresolved_at(t: f64) -> f64 {
 /// The speed, over the cosine within which it is near its tangent, from which on a slip turns from one
 /// tangent to the other, where it has no direction below `least`: well above the errors of velocities,
 /// so that a stop is not taken for the beginning of a turn.
-pub(super) fn turns_from(least: f64) -> f64 {
-    ONSET.max(SLOW * least)
+pub(super) fn turns_from(least: f64, rate_tolerance: f64) -> f64 {
+    (ONSET * rate_tolerance).max(SLOW * least)
 }
 
 /// The speed from which on a slip that begins has a direction, where it has none below `least`.
-pub(super) fn onset(least: f64) -> f64 {
-    ONSET.max(FASTER * least)
+pub(super) fn onset(least: f64, rate_tolerance: f64) -> f64 {
+    (ONSET * rate_tolerance).max(FASTER * least)
 }
