@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::friction::ConstantForces;
 use super::friction::contact_function::{ContactFunctions, Slip};
 use super::friction::slow_slip::VelocityTolerance;
-use super::motion::acceleration::Bodies;
 use super::motion::constant_contacts::ConstantContacts;
+use super::motion::constants::Bodies;
 use super::motion::kept::Kept;
 use super::motion::kinetic::energy;
 use super::{

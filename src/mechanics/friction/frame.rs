@@ -9,7 +9,7 @@ use crate::mechanics::configuration;
 use crate::mechanics::contact::delassus::{Mass, delassus};
 use crate::mechanics::contact::gaps::{curvature, gap_row, straight_along, work_size};
 use crate::mechanics::contact_model::Model;
-use crate::mechanics::motion::acceleration::Trouble;
+use crate::mechanics::motion::constants::Trouble;
 use crate::mechanics::motion::kinetic::coriolis;
 use crate::mechanics::{Measured, Mechanism};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};

@@ -8,7 +8,8 @@
 
 use crate::linalg::cholesky::{columns_times, solve};
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::motion::acceleration::{Fixed, Frame, Purpose, WRITTEN, idle_force};
+use crate::mechanics::motion::acceleration::{Frame, Purpose, WRITTEN, idle_force};
+use crate::mechanics::motion::constants::Fixed;
 use crate::mechanics::motion::kept::Kept;
 
 use crate::mechanics::{MechanicalSystem, Redundant, State, UnilateralConstraints};

@@ -9,7 +9,8 @@ use crate::linalg::scratch::{Cut, with_zeros};
 use crate::mechanics::contact::contacts::ContactRows;
 use crate::mechanics::contact::delassus::{Inertia, Mass, fill_gram};
 use crate::mechanics::contact::gaps::{curvature, gap_row, work_size};
-use crate::mechanics::motion::acceleration::{Bodies, Fixed, Frame, Trouble};
+use crate::mechanics::motion::acceleration::Frame;
+use crate::mechanics::motion::constants::{Bodies, Fixed, Trouble};
 use crate::mechanics::{ContactParameters, ContactSet, ContactSource, Contacts, Wanted};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 

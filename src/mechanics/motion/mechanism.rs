@@ -1,6 +1,6 @@
 //! A mechanical system with contacts, as drivers see it.
 
-use crate::mechanics::motion::acceleration::{Fixed, Trouble};
+use crate::mechanics::motion::constants::{Fixed, Trouble};
 use crate::mechanics::motion::linearised::motion_along;
 use crate::mechanics::motion::{ClosedContacts, motion};
 use crate::mechanics::{Measured, MechanicalSystem, State, UnilateralConstraints};

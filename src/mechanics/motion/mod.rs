@@ -1,8 +1,8 @@
 //! The motion with closed contacts (Pace & Burden, eq. 1 and 2): accelerations and multipliers.
 //!
-//! * `acceleration`: the equations at a configuration; `constant_contacts`: as two matrices, where
-//!   rows and masses are constant (`kept` with the model); `linearised`: their derivative, and
-//!   `coarse_steps` of its differences.
+//! * `constants`: sizes and constants of a system; `acceleration`: the equations at a configuration.
+//! * `constant_contacts`: these as two matrices, where rows and masses are constant (`kept` with the
+//!   model); `linearised`: their derivative, and `coarse_steps` of its differences.
 //! * `contacts_at`: what depends on the configuration alone, evaluated once.
 //! * `mode_problem`, `mode_choice`: which contacts stay closed; `policies`: the policies where they
 //!   depend on each other; `rates`: velocities with given rates of gaps.
@@ -11,6 +11,7 @@
 pub(crate) mod acceleration;
 pub(crate) mod coarse_steps;
 pub(crate) mod constant_contacts;
+pub(crate) mod constants;
 pub(crate) mod contacts_at;
 pub(crate) mod kept;
 pub(crate) mod kinetic;
@@ -24,10 +25,9 @@ pub(crate) mod rates;
 pub use policies::{Painleve, Redundant};
 
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::motion::acceleration::{
-    Fixed, Frame, Purpose, Trouble, accelerate, same_size,
-};
+use crate::mechanics::motion::acceleration::{Frame, Purpose, accelerate};
 use crate::mechanics::motion::constant_contacts::ConstantContacts;
+use crate::mechanics::motion::constants::{Fixed, Trouble, same_size};
 use crate::mechanics::motion::kept::Kept;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 

@@ -11,7 +11,7 @@ use crate::lcp::{self, LcpSolver, solve_semidefinite};
 use crate::linalg::cholesky::{factor, factor_row};
 use crate::linalg::least_norm::{DEPENDENT, least_norm, least_norm_size};
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::motion::acceleration::Trouble;
+use crate::mechanics::motion::constants::Trouble;
 use crate::mechanics::motion::policies::Redundant;
 
 /// If the solver fails and the reciprocal condition number is below this, dependent contacts are

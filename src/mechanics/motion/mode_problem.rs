@@ -3,7 +3,8 @@
 
 use crate::lcp::LcpSolver;
 use crate::linalg::scratch::with_zeros;
-use crate::mechanics::motion::acceleration::{Bodies, Trouble, accelerate};
+use crate::mechanics::motion::acceleration::accelerate;
+use crate::mechanics::motion::constants::{Bodies, Trouble};
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::mode_choice::{
     Complementarity, Later, Rules, SMALL, Settled, choose,
