@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::check::jacobian::{SystemAt, check_derivative};
 use super::context::Context;
 use super::corner::explorer::Explorer;
-use super::corner::members::CornerPoint;
+use super::corner::graph::CornerPoint;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::Point;
 use crate::{EventFunction, Flow, Guard, InputError, Interrupt, Mode, NoDerivative, Rearm};

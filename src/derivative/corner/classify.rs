@@ -15,9 +15,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::explorer::{Behind, Explorer, MOST_NUMBERS};
 use super::follow::Course;
-use super::graph::Passed;
+use super::graph::{CornerPoint, Passed};
 use super::map_scale::{Excess, MapScale, Sizes};
-use super::members::CornerPoint;
 use super::rounding;
 use crate::derivative::context::Context;
 use crate::random::{symmetric, word};

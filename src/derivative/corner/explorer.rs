@@ -3,10 +3,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::graph::{CornerGraph, Edge, Extremes, Mark, Passed};
+use super::graph::{CornerGraph, CornerPoint, Edge, Extremes, Mark, Passed};
 use super::liveness::{Moved, check_others};
 use super::map_scale::{MapScale, Sizes};
-use super::members::CornerPoint;
 use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
 use crate::hybrid::evaluate::{self, Point};
@@ -505,40 +504,4 @@ fn is_flip(before: &Mode, after: &Mode, guard: Guard) -> bool {
     before.contains(k) != after.contains(k)
         && before.has_flags_of(after)
         && before.words().zip(after.words()).map(differ).sum::<u32>() == 1
-}
-
-impl CornerGraph {
-    /// The known node behind the crossing of `guard` at a node, where a crossing changes nothing but
-    /// its own side; `after` is the mode there.
-    fn known_behind(&self, from: usize, guard: Guard, after: &mut Mode) -> Option<usize> {
-        after.copy_from(self.mode(from));
-        after.set(guard.event, guard.side_after());
-        let (level, left) = (self.level(from) + 1, self.members(from).len() - 1);
-        self.twins.of_mode(after).find(|&i| {
-            self.level(i) == level && self.members(i).len() == left && self.mode(i).is(after)
-        })
-    }
-
-    /// An earlier node that is the same.
-    fn twin(&self, newest: usize) -> Option<usize> {
-        let new = self.node(newest);
-        let rounding = self.rounding();
-        let largest = new.x.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        // Resets that commute do so to within rounding.
-        let same = |i: usize, a: f64, b: f64| {
-            (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest) + rounding[i]
-        };
-        let alike = |&i: &usize| {
-            let old = self.node(i);
-            (old.level == new.level || new.moved)
-                && old.mode.is(new.mode)
-                && old.arming == new.arming
-                && (0..new.x.len()).all(|i| same(i, old.x[i], new.x[i]))
-                && old.members.len() == new.members.len()
-                && old.moved == new.moved
-                && (old.members.iter().zip(new.members)).all(|(a, b)| a.guard == b.guard)
-        };
-        let mut known = self.twins.of_mode(new.mode).filter(|&i| i != newest);
-        known.find(alike)
-    }
 }

@@ -8,8 +8,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::explorer::{Behind, Explorer};
-use super::graph::{CornerGraph, Node, Passed};
-use super::members::CornerPoint;
+use super::graph::{CornerGraph, CornerPoint, Node, Passed};
 use crate::derivative::context::Context;
 use crate::linalg::dot;
 use crate::{Guard, Mode, NoDerivative};

@@ -9,8 +9,7 @@
 //! the motion during the corner.
 
 use super::explorer::Explorer;
-use super::graph::CornerGraph;
-use super::members::CornerPoint;
+use super::graph::{CornerGraph, CornerPoint};
 use crate::derivative::context::Context;
 use crate::derivative::repeat::FAR;
 use crate::hybrid::System;

@@ -6,8 +6,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::graph::{CornerGraph, Edge, Node};
-use super::members::Member;
+use super::graph::{CornerGraph, Edge, Member, Node};
 use crate::derivative::context::Context;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{self, Point};

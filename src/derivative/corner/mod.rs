@@ -3,9 +3,9 @@
 //!
 //! * `group`: which crossings are one corner, and its common point; `possible`: which may be one
 //!   within the error of the run.
-//! * `graph`: the states that a perturbed run can reach at the instant of a corner, the crossings
-//!   between them, and its exit; `members`: the guards of each; `liveness`: which are crossed,
-//!   when, and which together; `explorer`: what finds all that.
+//! * `graph`: the states that a perturbed run can reach at the instant of a corner, the guards of
+//!   each, the crossings between them, and its exit; `liveness`: which guards are crossed, when,
+//!   and which together; `explorer`: what finds all that.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their maps, as
 //!   pieces, on their `cone`s.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
@@ -21,7 +21,6 @@ pub(crate) mod graph;
 pub(crate) mod group;
 mod liveness;
 pub(crate) mod map_scale;
-pub(crate) mod members;
 pub(crate) mod possible;
 pub(crate) mod rounding;
 

@@ -6,7 +6,7 @@
 //! error of the time between two guards is `(τ_k − τ_j) δ`. Guards that shift together keep their
 //! order, however large the error is.
 
-use super::members::CornerPoint;
+use super::graph::CornerPoint;
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate::{self, Point};
 use crate::linalg::dot;
@@ -361,6 +361,7 @@ fn left_out(
 
 #[cfg(test)]
 mod tests {
+    use super::graph::CornerPoint;
     use super::*;
     use crate::Rearm;
     use crate::hybrid::options::Settings;

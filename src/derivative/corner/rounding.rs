@@ -15,8 +15,7 @@ use crate::random::{symmetric, word};
 use nalgebra::{DMatrix, DVector};
 
 use super::explorer::Explorer;
-use super::graph::Node;
-use super::members::CornerPoint;
+use super::graph::{CornerPoint, Node};
 use crate::derivative::context::Context;
 use crate::ode::difference::step_along;
 use crate::{Guard, NoDerivative};

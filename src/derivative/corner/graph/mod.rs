@@ -4,17 +4,27 @@
 //!
 //! A node is a state, a mode and a field between two crossings. An edge is the crossing of one
 //! guard and leads from one node to the next. The [`Explorer`](super::explorer::Explorer) finds
-//! nodes and edges; this file keeps and reads them. Where orders of the same guards meet, the node
-//! behind a crossing may be one that was found before: its twin, found by its mode. Orders pass the
-//! corner where they lead to its exit, the place where the run went on.
+//! nodes and edges; this folder keeps and reads them.
+//!
+//! * `members`: the guards that may be crossed from each node.
+//! * `twins`: nodes behind crossings that were found before, where orders of the same guards meet.
+//! * `exit`: which orders pass the corner, since they lead to where the run went on.
+
+mod exit;
+mod members;
+mod twins;
 
 use std::ops::Range;
 
-use super::members::{CornerPoint, Member, Members};
 use crate::derivative::context::Context;
 use crate::hybrid::evaluate::{self, Point};
 use crate::model::rearm::Arming;
 use crate::{At, Guard, Mode, NoDerivative, Quantity, Stop};
+use members::Members;
+use twins::Twins;
+
+pub(crate) use exit::{Extremes, Passed};
+pub(crate) use members::{CornerPoint, Member};
 
 /// A place between two crossings.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +111,7 @@ pub(crate) struct CornerGraph {
     root: Mark,
     /// Headers of nodes; those that `twins` does not know are of earlier corners.
     headers: Vec<Header>,
-    pub(super) twins: Twins,
+    twins: Twins,
     /// State and field of each node.
     states: Vec<f64>,
     armings: Vec<Arming>,
@@ -481,164 +491,5 @@ impl CornerGraph {
 fn make_room<T>(entries: &mut Vec<T>, count: usize) {
     if entries.capacity() < count {
         entries.reserve(count - entries.len());
-    }
-}
-
-/// The nodes of a graph by their modes, one after the other.
-#[derive(Clone, Debug)]
-pub(super) struct Twins {
-    pub(super) nodes: Vec<Keyed>,
-    /// The newest node with a key that ends in this place.
-    newest: [Option<usize>; ENDS as usize],
-}
-
-/// A node among those with the same end of their keys.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Keyed {
-    /// A number of its mode, which equal ones have in common: looked at before all else.
-    key: u64,
-    /// The next older node there.
-    older: Option<usize>,
-}
-
-impl Twins {
-    pub(super) fn new() -> Self {
-        Self {
-            nodes: Vec::new(),
-            newest: [None; ENDS as usize],
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.nodes.clear();
-        self.newest.fill(None);
-    }
-
-    /// Adds the next node.
-    #[inline]
-    pub(super) fn add(&mut self, mode: &Mode) {
-        let (i, key) = (self.nodes.len(), key(mode));
-        let older = self.newest[end(key)].replace(i);
-        self.nodes.push(Keyed { key, older });
-    }
-
-    pub(super) fn forget_newest(&mut self) {
-        if let Some(Keyed { key, older }) = self.nodes.pop() {
-            self.newest[end(key)] = older;
-        }
-    }
-
-    /// Nodes whose mode may be this one, the newest first.
-    #[inline]
-    pub(super) fn of_mode(&self, mode: &Mode) -> impl Iterator<Item = usize> + '_ {
-        let key = key(mode);
-        let alike = std::iter::successors(self.newest[end(key)], |&i| self.nodes[i].older);
-        alike.filter(move |&i| self.nodes[i].key == key)
-    }
-}
-
-/// Among so many places the keys of nodes are divided.
-const ENDS: u8 = 64;
-
-/// The place of a key.
-#[inline]
-fn end(key: u64) -> usize {
-    let [last, ..] = key.to_le_bytes();
-    usize::from(last % ENDS)
-}
-
-/// A number that depends on the sides of a mode alone.
-fn key(mode: &Mode) -> u64 {
-    mode.words().fold(0, |key, word| {
-        (key ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29)
-    })
-}
-
-/// The end of the way of one direction through a corner, or of several together.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Passed {
-    /// The node at which it came out.
-    pub(crate) node: usize,
-    /// A guard that ends the run was crossed.
-    pub(crate) stopped: bool,
-}
-
-/// Relative error of rows by differences of smooth functions (`guide.md`), and of resets of them.
-/// It is the same at nearby points, and so is not measured as rounding.
-const DIFFERENCE: f64 = 1e-10;
-
-/// The largest states and speeds at the nodes found since the graph was begun.
-#[derive(Clone, Debug)]
-pub(crate) struct Extremes {
-    /// The largest speed of each component at any node.
-    speed: Vec<f64>,
-    /// The largest rate at which a component of the state after a crossing changes with the time of
-    /// the crossing, through its reset.
-    carried_speed: Vec<f64>,
-    /// The largest size of each component at any node. Terms that cancel leave errors of this size.
-    largest: Vec<f64>,
-}
-
-impl Extremes {
-    pub(crate) fn new(dim: usize) -> Self {
-        Self {
-            speed: vec![0.0; dim],
-            carried_speed: vec![0.0; dim],
-            largest: vec![0.0; dim],
-        }
-    }
-
-    pub(crate) fn forget(&mut self) {
-        self.speed.fill(0.0);
-        self.carried_speed.fill(0.0);
-        self.largest.fill(0.0);
-    }
-
-    /// Adds a node.
-    pub(crate) fn note(&mut self, x: &[f64], field: &[f64]) {
-        note_most(&mut self.speed, field);
-        note_most(&mut self.largest, x);
-    }
-
-    /// Adds the effect of a crossing on the motion before it.
-    pub(crate) fn note_carried(&mut self, field: &[f64]) {
-        note_most(&mut self.carried_speed, field);
-    }
-
-    pub(crate) fn speed(&self) -> &[f64] {
-        &self.speed
-    }
-
-    /// True when what passed came out where the run itself went on: same mode (unless a guard ended
-    /// the run before others were met), and same state to within rounding, what differences leave
-    /// of components that cancel, and what resets make of the motion between crossings that count
-    /// as one instant.
-    pub(crate) fn is_exit(
-        &self,
-        context: Context<'_>,
-        graph: &CornerGraph,
-        Passed { node, stopped }: Passed,
-        corner: &CornerPoint,
-    ) -> bool {
-        let Node { x, mode, .. } = graph.node(node);
-        let all = x.iter().chain(&corner.x).chain(&corner.x_after);
-        let largest = all.fold(0.0, |most: f64, v| most.max(v.abs()));
-        (stopped || mode.is(&corner.mode_after))
-            && (0..x.len()).all(|i| {
-                let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);
-                let cancelled = DIFFERENCE * self.largest[i];
-                let moved = context.tolerance * self.speed[i] + corner.span * self.carried_speed[i];
-                let slack = 1e-9 * size + cancelled + 4.0 * moved + graph.rounding()[i];
-                (x[i] - corner.x_after[i]).abs() <= slack
-            })
-    }
-}
-
-/// Keeps the largest size of each entry.
-fn note_most(most: &mut [f64], entries: &[f64]) {
-    for (most, entry) in most.iter_mut().zip(entries) {
-        *most = most.max(entry.abs());
     }
 }
