@@ -115,7 +115,7 @@ impl Drive<'_> {
         let (memory, place) = (&mut progress.memory, &mut progress.place);
         let event = ContactEvent::new(t, kind);
         memory.begin(self.model, &place.state, &start, &impact, event);
-        progress.seen.note_impact(t, impact.remarks());
+        progress.seen.sharing.note_impact(t, impact.remarks());
         place.state = start.state;
         place.mode = start.mode;
         progress.before.rulings += usize::from(kind != ContactEventKind::Contact);
@@ -155,7 +155,7 @@ impl Drive<'_> {
                     let Place { t, state, mode } = &progress.place;
                     let (t, (q, v)) = (*t, self.model.parts(state));
                     let seen = &mut progress.seen;
-                    if seen.shares_at_end(self.model, State { t, q, v }, mode) {
+                    if seen.sharing.is_at_end(self.model, State { t, q, v }, mode) {
                         progress.before.doubts += 1;
                         observer.doubt(&Doubt::SharedLoads { t });
                     }
@@ -187,7 +187,7 @@ impl Drive<'_> {
                 Ok(Ruling::Event(event)) => {
                     progress.before.rulings += 1;
                     recorder.between(&from, &progress.place, &event);
-                    progress.seen.note_impact(event.t, &event.remarks);
+                    progress.seen.sharing.note_impact(event.t, &event.remarks);
                 }
                 Ok(Ruling::Nothing) => continue,
                 Ok(Ruling::End) => {
@@ -293,7 +293,7 @@ impl Drive<'_> {
         event.state_before.clone_from(&place.state);
         event.state_after.clone_from(&start.state);
         impact.tell(&mut event);
-        progress.seen.note_impact(place.t, impact.remarks());
+        progress.seen.sharing.note_impact(place.t, impact.remarks());
         let detector = &mut progress.memory.detector;
         detector.take(&start.activated, &event);
         progress.before.rulings += usize::from(kind != ContactEventKind::Contact);

@@ -3,13 +3,12 @@
 
 use super::off_surface::{ClosedContacts, Look};
 use super::pushes::Clock;
+use super::sharing::Sharing;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::impact::Event;
 use crate::event_driven::time::accumulation::Accumulation;
 use crate::hybrid::options::Settings;
-use crate::impact::Remark;
-use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::friction::contact_function::ContactFunction;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::{State, UnilateralConstraints};
@@ -71,62 +70,27 @@ pub(crate) struct Seen {
     is_after_event: bool,
     /// The loads were outside of their cones at the end of the last segment, since an event.
     are_outside: bool,
-    sharing: Sharing,
+    pub(crate) sharing: Sharing,
     /// A push that a step went past was said once.
     is_push_told: bool,
-}
-
-/// When it is looked next whether the motion depends on how contacts share their load: slips turn and loads
-/// grow, so at the segments 1, 2, 4, 8… behind an event, where loads leave their cones, and at the ends
-/// 1, 2, 4, 8… of what a run was asked for; never again once it was said.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sharing {
-    segments: usize,
-    ends: usize,
-    is_told: bool,
-    /// Since then, by an impact that was resolved between two stretches of the core; told by the next.
-    since: Option<f64>,
 }
 
 impl Seen {
     /// A policy acted: all begins anew, but for what was said once.
     pub(crate) fn forget(&mut self) {
-        let segments = 0;
+        self.sharing.begin();
         *self = Self {
             is_push_told: self.is_push_told,
-            sharing: Sharing {
-                segments,
-                ..self.sharing
-            },
+            sharing: self.sharing,
             ..Self::default()
         };
-    }
-
-    /// True where the motion is found, at an end of what a run was asked for, to depend on how contacts share
-    /// their load.
-    pub(crate) fn shares_at_end(&mut self, model: &Model<'_>, at: State<'_>, mode: &Mode) -> bool {
-        let sharing = &mut self.sharing;
-        sharing.ends += 1;
-        if sharing.is_told || !sharing.ends.is_power_of_two() {
-            return false;
-        }
-        sharing.is_told = model.depends_on_shares(at, mode);
-        sharing.is_told
-    }
-
-    /// Notes an impact whose outcome depends on how contacts share their impulses, by its remarks.
-    pub(crate) fn note_impact(&mut self, t: f64, remarks: &[Remark]) {
-        let is_shared = remarks.contains(&Remark::SharedImpulses);
-        if is_shared && !std::mem::replace(&mut self.sharing.is_told, true) {
-            self.sharing.since = Some(t);
-        }
     }
 
     /// An event has happened since the last segment.
     pub(crate) fn note_event(&mut self) {
         self.is_after_event = true;
         self.are_outside = false;
-        self.sharing.segments = 0;
+        self.sharing.begin();
     }
 }
 
@@ -177,13 +141,8 @@ impl<'a> Watcher<'a> {
             memory: settings.limits.max_memory,
             grazing,
         };
-        watcher.tell_shares();
+        watcher.doubts.extend(watcher.seen.sharing.untold());
         watcher
-    }
-
-    fn tell_shares(&mut self) {
-        let since = self.seen.sharing.since.take();
-        (self.doubts).extend(since.map(|t| Doubt::SharedLoads { t }));
     }
 }
 
@@ -191,6 +150,11 @@ impl<'a> Watcher<'a> {
 const TOUCHED: f64 = 0.1;
 
 impl Watcher<'_> {
+    /// The accumulation that rebounds too low to be resolved announce.
+    pub(crate) fn low_bounces(&mut self, set: &Transition<'_>) -> Option<Accumulation> {
+        self.model.low_bounces(set, &mut self.at)
+    }
+
     /// True when a contact leaves its surface at the start of a segment and its negative gap on the
     /// interpolant is within the error that the tolerances allow. The interpolant then does not
     /// resolve how the contact leaves.
@@ -215,26 +179,6 @@ impl Watcher<'_> {
         let at = &mut ContactsAt::default();
         let rates = self.model.approach(at, &self.point, &[contact]);
         TICKS * f64::EPSILON * t.abs() * rates[0].abs()
-    }
-
-    /// Notes where the motion begins to depend on how contacts share their load.
-    fn look_at_shares(&mut self, segment: &Segment<'_>) {
-        let sharing = &mut self.seen.sharing;
-        sharing.segments += 1;
-        if sharing.segments.is_power_of_two() {
-            self.look_at_shares_in(segment.t, segment.state, segment.mode);
-        }
-    }
-
-    fn look_at_shares_in(&mut self, t: f64, state: &[f64], mode: &Mode) {
-        if self.seen.sharing.is_told || !self.model.slides() {
-            return;
-        }
-        let (q, v) = self.model.parts(state);
-        if self.model.depends_on_shares(State { t, q, v }, mode) {
-            self.seen.sharing.is_told = true;
-            self.doubts.push(Doubt::SharedLoads { t });
-        }
     }
 
     /// Notes a push that a step went past.
@@ -417,7 +361,8 @@ impl Observer for Watcher<'_> {
             self.trouble = Some(trouble);
             return;
         }
-        self.look_at_shares(segment);
+        let shares = self.seen.sharing.in_segment(model, segment);
+        self.doubts.extend(shares);
         self.look_for_pushes(segment);
         self.depart(segment);
         // Doubts are reported before the segment in which they lie.
@@ -451,11 +396,14 @@ impl Observer for Watcher<'_> {
             functions.function(c.guard.event, set.mode_before) == ContactFunction::Loads
         };
         if set.guards.iter().any(is_of_loads) {
-            self.look_at_shares_in(set.t, set.state_before, set.mode_before);
+            let (q, v) = self.model.parts(set.state_before);
+            let before = State { t: set.t, q, v };
+            let shares = self.seen.sharing.look(self.model, before, set.mode_before);
+            self.doubts.extend(shares);
         }
         if let Some(event) = set.record.get::<Event>() {
-            self.seen.note_impact(set.t, event.remarks());
-            self.tell_shares();
+            self.seen.sharing.note_impact(set.t, event.remarks());
+            self.doubts.extend(self.seen.sharing.untold());
         }
         self.seen.note_event();
         if self.low.is_none() {
@@ -465,100 +413,6 @@ impl Observer for Watcher<'_> {
 
     fn is_done(&self) -> bool {
         self.trouble.is_some() || self.low.is_some() || self.memory == 0
-    }
-}
-
-impl Watcher<'_> {
-    /// The accumulation that rebounds too low to be resolved announce.
-    pub(crate) fn low_bounces(&mut self, set: &Transition<'_>) -> Option<Accumulation> {
-        self.model.low_bounces(set, &mut self.at)
-    }
-}
-
-impl Model<'_> {
-    /// Detects a Zeno accumulation from rebounds too low to be resolved.
-    fn low_bounces(&self, set: &Transition<'_>, at: &mut ContactsAt) -> Option<Accumulation> {
-        let (q, v) = self.parts(set.state);
-        let n = self.system().contacts();
-        let struck = |j: usize| set.guards.iter().any(|c| c.guard.event == j);
-        let was_closed = |j: usize| self.is_closed(set.mode_before, j);
-        // With friction the end of a slip may turn a flight down that has begun.
-        if !self.slides() && !(0..n).any(|j| struck(j) && !was_closed(j)) {
-            return None;
-        }
-        let parts = |j: &usize| {
-            !self.is_closed(set.mode, *j) && self.system().gap(*j, q).abs() <= self.gap_tolerance
-        };
-        with_list(n, |open| {
-            let mut m = 0;
-            for j in (0..n).filter(parts) {
-                open[m] = j;
-                m += 1;
-            }
-            if m == 0 {
-                return None;
-            }
-            let open = &open[..m];
-            with_zeros(3 * m, |numbers| {
-                let (rates, rest) = numbers.split_at_mut(m);
-                let (bends, before) = rest.split_at_mut(m);
-                self.approach_into(at, set.state, open, rates);
-                let state = State { t: set.t, q, v };
-                self.bends(state, set.mode, open, at, bends);
-                self.approach_into(at, set.state_before, open, before);
-                self.lowest(set, open, at, [rates, bends, before])
-            })
-        })
-    }
-
-    /// The accumulation of contacts that part at `rates`, with accelerations `bends`, after an approach
-    /// `before`; none where all rebounds are resolved.
-    fn lowest(
-        &self,
-        set: &Transition<'_>,
-        open: &[usize],
-        at: &mut ContactsAt,
-        [rates, bends, before]: [&[f64]; 3],
-    ) -> Option<Accumulation> {
-        let (q, v) = self.parts(set.state);
-        let mut found: Option<Accumulation> = None;
-        for (i, &j) in open.iter().enumerate() {
-            let (rate, fall) = (rates[i], -bends[i]);
-            // A rate that is rounding is no rebound, nor is there a time at which it ends.
-            let parts = rate > crate::event_driven::motion::LEFT_ALONE * self.rate_tolerance;
-            let low = parts && fall > 0.0 && self.is_low(set.t, rate, bends[i]);
-            // Behind a release the acceleration is zero but for rounding, and it is that rounding which would say when
-            // the flight ends.
-            let closes = |at| self.close_at_once(set.t, set.state, &[j], set.mode, at);
-            if !low || matches!(closes(at), Ok(false)) {
-                continue;
-            }
-            // In an impact of several contacts one may part faster than it approached. Then its
-            // coefficient of restitution gives the ratio.
-            let own = rate / -before[i];
-            let ratio = if (0.0..1.0).contains(&own) {
-                own
-            } else {
-                self.system().restitution(j, q, v)
-            };
-            if !(0.0..1.0).contains(&ratio) {
-                continue;
-            }
-            let time = set.t + 2.0 * rate / fall / (1.0 - ratio);
-            let all = found.get_or_insert(Accumulation {
-                t: time,
-                contacts: Vec::new(),
-                ratio,
-                bound: 0.0,
-                is_near: true,
-            });
-            all.contacts.push(j);
-            all.t = all.t.max(time);
-            all.ratio = all.ratio.max(ratio);
-            // It lies ahead, and is off by no more than that.
-            all.bound = all.bound.max(all.t - set.t);
-        }
-        found
     }
 }
 

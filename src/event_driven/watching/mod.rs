@@ -3,8 +3,10 @@
 //! * `grazing`: touches without an impact, releases without a rate, open contacts with negative gaps, and the
 //!   observer that finds them;
 //! * `off_surface`: closed contacts off their surfaces;
-//! * `pushes`: forces that a step does not see.
+//! * `pushes`: forces that a step does not see;
+//! * `sharing`: motions that depend on how contacts share their load.
 
 pub(crate) mod grazing;
 mod off_surface;
 mod pushes;
+mod sharing;
