@@ -361,7 +361,6 @@ fn left_out(
 
 #[cfg(test)]
 mod tests {
-    use super::graph::CornerPoint;
     use super::*;
     use crate::Rearm;
     use crate::hybrid::options::Settings;
