@@ -61,12 +61,30 @@ impl Pose {
 
     /// A point given in the axes of the body, in world axes.
     pub fn to_world(&self, point: Vector3<f64>) -> Vector3<f64> {
-        self.position + self.rotation * point
+        self.position + self.turned(point)
     }
 
     /// A point given in world axes, in the axes of the body.
     pub fn to_body(&self, point: Vector3<f64>) -> Vector3<f64> {
-        self.rotation.tr_mul(&(point - self.position))
+        self.turned_back(point - self.position)
+    }
+
+    /// A direction given in the axes of the body, in world axes. By components: geometry asks for hundreds in a
+    /// step, and products of matrices are calls.
+    #[inline]
+    pub(super) fn turned(&self, direction: Vector3<f64>) -> Vector3<f64> {
+        let [x, y, z] = &self.rotation.data.0;
+        let along = |k: usize| x[k] * direction.x + y[k] * direction.y + z[k] * direction.z;
+        Vector3::new(along(0), along(1), along(2))
+    }
+
+    /// A direction given in world axes, in the axes of the body.
+    #[inline]
+    pub(super) fn turned_back(&self, direction: Vector3<f64>) -> Vector3<f64> {
+        let [x, y, z] = &self.rotation.data.0;
+        let along =
+            |axis: &[f64; 3]| axis[0] * direction.x + axis[1] * direction.y + axis[2] * direction.z;
+        Vector3::new(along(x), along(y), along(z))
     }
 
     /// This pose, given in the axes of `frame`, in the axes in which `frame` is given.
@@ -82,7 +100,7 @@ impl Pose {
     #[must_use]
     pub fn inverse(&self) -> Self {
         Self {
-            position: -self.rotation.tr_mul(&self.position),
+            position: -self.turned_back(self.position),
             rotation: self.rotation.transpose(),
         }
     }

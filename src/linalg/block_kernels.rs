@@ -1,5 +1,6 @@
 //! Products and triangular solves of small dense blocks, row-major. Rows run along the second index
-//! of each loop nest, so that they become vectors. Square blocks of 3 and 6 have their own copies.
+//! of each loop nest, so that they become vectors. Square blocks of 3 and 6 have their own copies,
+//! by an index: adapters of iterators are not always taken into them, and cost more than they do.
 
 /// `target −= blockᵀ block` in the lower triangle, for a block of `n` columns. What is above is not
 /// defined afterwards.
@@ -339,19 +340,27 @@ pub(crate) fn apply_upper(l: &[f64], b: &mut [f64]) {
 #[inline]
 pub(crate) fn subtract_transposed(b: &mut [f64], block: &[f64], x: &[f64]) {
     if let (Some((b, block)), Some(x)) = (square_beside::<6, 36>(b, block), x.first_chunk::<6>()) {
-        return transposed(b, block, x);
+        return transposed_square(b, block, x);
     }
     if let (Some((b, block)), Some(x)) = (square_beside::<3, 9>(b, block), x.first_chunk::<3>()) {
-        return transposed(b, block, x);
+        return transposed_square(b, block, x);
     }
-    transposed(b, block, x);
-}
-
-#[inline(always)]
-fn transposed(b: &mut [f64], block: &[f64], x: &[f64]) {
     for (row, x) in block.chunks_exact(b.len().max(1)).zip(x) {
         for (b, r) in b.iter_mut().zip(row) {
             *b -= r * x;
+        }
+    }
+}
+
+#[inline(always)]
+fn transposed_square<const N: usize, const S: usize>(
+    b: &mut [f64; N],
+    block: &[f64; S],
+    x: &[f64; N],
+) {
+    for m in 0..N {
+        for k in 0..N {
+            b[k] -= block[N * m + k] * x[m];
         }
     }
 }
@@ -360,18 +369,67 @@ fn transposed(b: &mut [f64], block: &[f64], x: &[f64]) {
 #[inline]
 pub(crate) fn subtract_applied(b: &mut [f64], block: &[f64], x: &[f64]) {
     if let (Some((b, block)), Some(x)) = (square_beside::<6, 36>(b, block), x.first_chunk::<6>()) {
-        return applied(b, block, x);
+        return applied_square(b, block, x);
     }
     if let (Some((b, block)), Some(x)) = (square_beside::<3, 9>(b, block), x.first_chunk::<3>()) {
-        return applied(b, block, x);
+        return applied_square(b, block, x);
     }
-    applied(b, block, x);
+    for (b, row) in b.iter_mut().zip(block.chunks_exact(x.len().max(1))) {
+        *b -= dot(row, x);
+    }
 }
 
 #[inline(always)]
-fn applied(b: &mut [f64], block: &[f64], x: &[f64]) {
-    for (b, row) in b.iter_mut().zip(block.chunks_exact(x.len().max(1))) {
-        *b -= dot(row, x);
+fn applied_square<const N: usize, const S: usize>(
+    b: &mut [f64; N],
+    block: &[f64; S],
+    x: &[f64; N],
+) {
+    for i in 0..N {
+        // two sums side by side
+        let mut sums = [0.0; 2];
+        for k in 0..N {
+            sums[k % 2] += block[N * i + k] * x[k];
+        }
+        b[i] -= sums[0] + sums[1];
+    }
+}
+
+/// `out += rows · v` for three rows; for fewer, what they have.
+#[inline(always)]
+pub(crate) fn add_times(rows: &[f64], v: &[f64], out: &mut [f64; 3]) {
+    // Free bodies: loops of known length.
+    if let (Ok(v), Some(rows)) = (<&[f64; 6]>::try_from(v), rows.first_chunk::<18>()) {
+        for (r, sum) in out.iter_mut().enumerate() {
+            let row = |k: usize| rows[6 * r + k] * v[k];
+            // Two sums: half the wait for each addition.
+            *sum += (row(0) + row(1) + row(2)) + (row(3) + row(4) + row(5));
+        }
+        return;
+    }
+    for (sum, row) in out.iter_mut().zip(rows.chunks_exact(v.len().max(1))) {
+        *sum += dot(row, v);
+    }
+}
+
+/// `out += rowsᵀ · impulse` for three rows.
+#[inline(always)]
+pub(crate) fn add_transposed(rows: &[f64], impulse: &[f64; 3], out: &mut [f64]) {
+    // Free bodies: loops of known length.
+    if let (Ok(out), Some(rows)) = (
+        <&mut [f64; 6]>::try_from(&mut *out),
+        rows.first_chunk::<18>(),
+    ) {
+        for k in 0..6 {
+            out[k] += impulse[0] * rows[k] + impulse[1] * rows[6 + k] + impulse[2] * rows[12 + k];
+        }
+        return;
+    }
+    let n = out.len();
+    let (first, rest) = rows.split_at(n);
+    let (second, third) = rest.split_at(n);
+    for (((sum, a), b), c) in out.iter_mut().zip(first).zip(second).zip(third) {
+        *sum += impulse[0] * a + impulse[1] * b + impulse[2] * c;
     }
 }
 

@@ -206,7 +206,7 @@ impl<'a> Convex<'a> {
 
     /// Half the extent of a box along a unit vector.
     pub(super) fn extent(&self, direction: Vector3<f64>) -> f64 {
-        let along = self.pose.rotation().tr_mul(&direction);
+        let along = self.pose.turned_back(direction);
         self.half[0] * along.x.abs() + self.half[1] * along.y.abs() + self.half[2] * along.z.abs()
     }
 
@@ -239,7 +239,7 @@ impl<'a> Convex<'a> {
         };
         Nearest {
             on: self.pose.to_world(on),
-            normal: Some(self.pose.rotation() * normal),
+            normal: Some(self.pose.turned(normal)),
             distance,
         }
     }

@@ -16,7 +16,7 @@
 //! 4. Boxes that are apart, and whose corners over a face are not as deep as the axis says, or whose
 //!    edges do not meet: a vertex or an edge is closest, and all vertices and edge pairs are compared.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::clip::{Corners, FacePair};
 use super::convex::{ALIGNED, Core, others};
@@ -173,23 +173,23 @@ fn separations(two: Two<'_>, margin: f64) -> Option<(Separation, [Face; 2])> {
     let (a, b) = (two.a, two.b);
     let between = a.pose.position() - b.pose.position();
     // Entry (i, j): axis i of A along axis j of B.
-    let cosines = a.pose.rotation().tr_mul(&b.pose.rotation());
+    let along_b = |k| a.pose.turned_back(b.pose.axis(k));
+    let cosines = Matrix3::from_columns(&[along_b(0), along_b(1), along_b(2)]);
     let sizes = cosines.abs();
-    let (in_a, in_b) = (
-        a.pose.rotation().tr_mul(&between),
-        b.pose.rotation().tr_mul(&between),
-    );
+    let (in_a, in_b) = (a.pose.turned_back(between), b.pose.turned_back(between));
     let (half_a, half_b) = (Vector3::from(a.half), Vector3::from(b.half));
-    let extents_b = sizes * half_b;
-    let extents_a = sizes.tr_mul(&half_a);
+    let extent_b =
+        |k| sizes[(k, 0)] * half_b.x + sizes[(k, 1)] * half_b.y + sizes[(k, 2)] * half_b.z;
+    let extent_a =
+        |k| sizes[(0, k)] * half_a.x + sizes[(1, k)] * half_a.y + sizes[(2, k)] * half_a.z;
     let (mut best_a, mut best_b) = ((f64::NEG_INFINITY, 0), (f64::NEG_INFINITY, 0));
     for k in 0..3 {
-        let by = in_a[k].abs() - half_a[k] - extents_b[k];
+        let by = in_a[k].abs() - half_a[k] - extent_b(k);
         if by > best_a.0 {
             // The face of A that looks at B.
             best_a = (by, 2 * k + usize::from(in_a[k] >= 0.0));
         }
-        let by = in_b[k].abs() - half_b[k] - extents_a[k];
+        let by = in_b[k].abs() - half_b[k] - extent_a(k);
         if by > best_b.0 {
             best_b = (by, 2 * k + usize::from(in_b[k] < 0.0));
         }

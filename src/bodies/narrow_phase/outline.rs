@@ -200,7 +200,7 @@ impl Outline {
                     // Corners stay where they are on the body, but for the one nearest to the
                     // lowest point, which is there.
                     let step = std::f64::consts::TAU / CORNERS as f64;
-                    let local = of.pose.rotation().tr_mul(&lowest);
+                    let local = of.pose.turned_back(lowest);
                     let lowest = local.y.atan2(local.x).rem_euclid(std::f64::consts::TAU);
                     for k in 0..CORNERS {
                         let angle = step * k as f64;

@@ -69,7 +69,7 @@ fn enter(shape: &Convex<'_>, line: RayLine) -> Option<Hit> {
             normal: Vector3::zeros(),
         });
     }
-    let direction = shape.pose.rotation().tr_mul(&line.direction);
+    let direction = shape.pose.turned_back(line.direction);
     // From the point nearest to the centre.
     let shift = -origin.dot(&direction);
     let mut first = First {
@@ -101,7 +101,7 @@ fn enter(shape: &Convex<'_>, line: RayLine) -> Option<Hit> {
         }
     }
     let Hit { distance, normal } = first.best?;
-    let normal = shape.pose.rotation() * normal;
+    let normal = shape.pose.turned(normal);
     Some(Hit { distance, normal })
 }
 

@@ -40,12 +40,13 @@ impl Convex<'_> {
 
     /// The unit vector across the axis that looks most along a direction: the x axis where none does.
     pub(super) fn across_axis(&self, towards: Vector3<f64>) -> Vector3<f64> {
-        let local = self.pose.rotation().tr_mul(&towards);
+        let local = self.pose.turned_back(towards);
         let length = local.x.hypot(local.y);
         if length < ALIGNED * towards.norm() {
             self.pose.axis(0)
         } else {
-            self.pose.rotation() * Vector3::new(local.x / length, local.y / length, 0.0)
+            self.pose
+                .turned(Vector3::new(local.x / length, local.y / length, 0.0))
         }
     }
 
@@ -78,15 +79,15 @@ impl Convex<'_> {
                 .edge(0)
                 .end(usize::from(self.pose.axis(2).dot(&towards) >= 0.0)),
             Core::Box => {
-                let along = self.pose.rotation().tr_mul(&towards);
+                let along = self.pose.turned_back(towards);
                 let corner = Vector3::from_fn(|k, _| self.half[k].copysign(along[k]));
                 self.pose.to_world(corner)
             }
             Core::Cylinder | Core::Cone => {
                 // In the own axes, where rounding cannot give it a part along the axis.
-                let local = self.pose.rotation().tr_mul(&towards);
+                let local = self.pose.turned_back(towards);
                 let across = Vector3::new(local.x, local.y, 0.0).try_normalize(0.0);
-                let across = self.pose.rotation() * across.unwrap_or_else(Vector3::x);
+                let across = self.pose.turned(across.unwrap_or_else(Vector3::x));
                 let [low, high] = self.discs().map(|disc| self.on_rim(disc, across));
                 if towards.dot(&(high - low)) > 0.0 {
                     high
@@ -160,7 +161,7 @@ impl Convex<'_> {
         let in_space = |[u, z]: [f64; 2]| across * u + Vector3::new(0.0, 0.0, z);
         Nearest {
             on: self.pose.to_world(in_space(on)),
-            normal: Some(self.pose.rotation() * in_space(normal)),
+            normal: Some(self.pose.turned(in_space(normal))),
             distance,
         }
     }

@@ -83,7 +83,7 @@ impl<'a> Local<'a> {
         Self {
             half: &cuboid.half,
             middle: cuboid.pose.to_body(core.middle),
-            axis: cuboid.pose.rotation().tr_mul(&core.axis),
+            axis: cuboid.pose.turned_back(core.axis),
             length: core.half,
         }
     }

@@ -151,9 +151,10 @@ fn combine6(rows: &[f64], curvature: &Curvature) -> [[f64; 6]; 3] {
     let Some(rows) = rows.first_chunk::<18>() else {
         return combined;
     };
-    for (out, u) in combined.iter_mut().zip(&curvature.directions) {
+    for r in 0..3 {
+        let u = &curvature.directions[r];
         for k in 0..6 {
-            out[k] = u[0] * rows[k] + u[1] * rows[6 + k] + u[2] * rows[12 + k];
+            combined[r][k] = u[0] * rows[k] + u[1] * rows[6 + k] + u[2] * rows[12 + k];
         }
     }
     combined
@@ -187,9 +188,9 @@ fn add_outer6(block: &mut [f64], a: &[[f64; 6]; 3], b: &[[f64; 6]; 3], curvature
 #[inline]
 fn scaled(a: &[[f64; 6]; 3], curvature: &Curvature) -> [[f64; 6]; 3] {
     let mut scaled = *a;
-    for (row, weight) in scaled.iter_mut().zip(&curvature.weights) {
-        for x in row {
-            *x *= weight;
+    for r in 0..3 {
+        for k in 0..6 {
+            scaled[r][k] *= curvature.weights[r];
         }
     }
     scaled
@@ -208,11 +209,11 @@ fn add_rows<const C: usize>(
     for k in 0..C {
         (upper[k], lower[k]) = (block[6 * from + k], block[6 * from + 6 + k]);
     }
-    for (a, b) in a.iter().zip(b).take(count) {
-        let (x, y) = (a[from], a[from + 1]);
+    for r in 0..count.min(3) {
+        let (x, y) = (a[r][from], a[r][from + 1]);
         for k in 0..C {
-            upper[k] += x * b[k];
-            lower[k] += y * b[k];
+            upper[k] += x * b[r][k];
+            lower[k] += y * b[r][k];
         }
     }
     for k in 0..C {

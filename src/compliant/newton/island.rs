@@ -4,6 +4,7 @@
 use super::graph::Islands;
 use crate::compliant::law::{ContactLaw, RowLaw};
 use crate::compliant::problem::{Link, Links, Problem, Tree};
+use crate::linalg::block_kernels as kernels;
 use crate::linalg::dot;
 
 /// A contact of an island.
@@ -228,7 +229,7 @@ impl Island {
         for link in contact.links.iter() {
             let (rows, tree) = self.rows_of(link, 3);
             let v = &v[tree.start..tree.start + tree.width];
-            add_times(rows, v, &mut velocity);
+            kernels::add_times(rows, v, &mut velocity);
         }
         velocity
     }
@@ -251,7 +252,7 @@ impl Island {
         for link in contact.links.iter() {
             let (rows, tree) = self.rows_of(link, 3);
             let out = &mut out[tree.start..tree.start + tree.width];
-            add_transposed(rows, impulse, out);
+            kernels::add_transposed(rows, impulse, out);
         }
     }
 
@@ -337,43 +338,5 @@ fn localised(links: &Links, islands: &Islands) -> Links {
             second: Some(first),
         },
         _ => Links { first, second },
-    }
-}
-
-/// `out += rows · v` for three rows.
-#[inline]
-fn add_times(rows: &[f64], v: &[f64], out: &mut [f64; 3]) {
-    // Free bodies: loops of known length.
-    if let (Ok(v), Some(rows)) = (<&[f64; 6]>::try_from(v), rows.first_chunk::<18>()) {
-        for (r, sum) in out.iter_mut().enumerate() {
-            let row = |k: usize| rows[6 * r + k] * v[k];
-            // Two sums: half the wait for each addition.
-            *sum += (row(0) + row(1) + row(2)) + (row(3) + row(4) + row(5));
-        }
-        return;
-    }
-    for (sum, row) in out.iter_mut().zip(rows.chunks_exact(v.len())) {
-        *sum += dot(row, v);
-    }
-}
-
-/// `out += rowsᵀ · impulse` for three rows.
-#[inline]
-pub(super) fn add_transposed(rows: &[f64], impulse: &[f64; 3], out: &mut [f64]) {
-    // Free bodies: loops of known length.
-    if let (Ok(out), Some(rows)) = (
-        <&mut [f64; 6]>::try_from(&mut *out),
-        rows.first_chunk::<18>(),
-    ) {
-        for k in 0..6 {
-            out[k] += impulse[0] * rows[k] + impulse[1] * rows[6 + k] + impulse[2] * rows[12 + k];
-        }
-        return;
-    }
-    let n = out.len();
-    let (first, rest) = rows.split_at(n);
-    let (second, third) = rest.split_at(n);
-    for (((sum, a), b), c) in out.iter_mut().zip(first).zip(second).zip(third) {
-        *sum += impulse[0] * a + impulse[1] * b + impulse[2] * c;
     }
 }

@@ -2,7 +2,7 @@
 //! (Gauss and Seidel, projected; Jourdan, Alart & Jean 1998): slow to the end, and sure from afar,
 //! where contacts close and open by the dozen. From where they lead Newton's method is near.
 
-use super::island::{Island, add_transposed};
+use super::island::Island;
 use super::iterate::Iterate;
 use crate::Interrupt;
 use crate::compliant::law::ContactLaw;
@@ -97,9 +97,9 @@ impl Sweeps {
                 } else {
                     self.relax_moments(island, i)
                 };
-                for (a, b) in after.iter().zip(&before) {
-                    change += (a - b).abs();
-                    total += a.abs();
+                for k in 0..3 {
+                    change += (after[k] - before[k]).abs();
+                    total += after[k].abs();
                 }
             }
             for i in 0..island.rows.len() {
@@ -122,13 +122,13 @@ impl Sweeps {
         let approach = self.rate(of, 0);
         let normal = law.relaxed_normal(before[0], approach, of.own[0][0]);
         // Contacts that are open are often most of them.
-        if normal == 0.0 && before.iter().all(|p| *p == 0.0) {
+        if normal == 0.0 && before[0] == 0.0 && before[1] == 0.0 && before[2] == 0.0 {
             return before;
         }
         let mut after = [normal, 0.0, 0.0];
         if law.friction > 0.0 && normal > 0.0 {
             // The slip that the new load leaves.
-            let slip = [1, 2].map(|k| self.rate(of, k) + (normal - before[0]) * of.own[0][k]);
+            let slip = self.after_normal(of, normal - before[0]);
             let response = of.own[1][1].max(of.own[2][2]);
             [after[1], after[2]] = friction(law, normal, before, slip, response);
         }
@@ -144,7 +144,7 @@ impl Sweeps {
         let spin = before[0] - excess / (of.own[0][0] + law.tangential);
         let most = law.spinning() * load;
         let spin = spin.max(-most).min(most);
-        let roll = [1, 2].map(|k| self.rate(of, k) + (spin - before[0]) * of.own[0][k]);
+        let roll = self.after_normal(of, spin - before[0]);
         let response = of.own[1][1].max(of.own[2][2]);
         let [first, second] = friction(law, load, before, roll, response);
         self.take(i, [spin, first, second])
@@ -153,8 +153,12 @@ impl Sweeps {
     /// Takes the impulses of a contact.
     fn take(&mut self, i: usize, after: [f64; 3]) -> [f64; 3] {
         let before = self.impulses[i];
-        let change = [0, 1, 2].map(|k| after[k] - before[k]);
-        if change.iter().any(|change| *change != 0.0) {
+        let change = [
+            after[0] - before[0],
+            after[1] - before[1],
+            after[2] - before[2],
+        ];
+        if change[0] != 0.0 || change[1] != 0.0 || change[2] != 0.0 {
             self.push(i, change);
         }
         self.impulses[i] = after;
@@ -172,25 +176,46 @@ impl Sweeps {
         after
     }
 
+    /// The velocities of the other two rows of a contact after a change of its first impulse.
+    #[inline(always)]
+    fn after_normal(&self, of: &Swept, change: f64) -> [f64; 2] {
+        [
+            self.rate(of, 1) + change * of.own[0][1],
+            self.rate(of, 2) + change * of.own[0][2],
+        ]
+    }
+
     /// The velocity `Y w` of one row of a term.
-    #[inline]
+    #[inline(always)]
     fn rate(&self, of: &Swept, row: usize) -> f64 {
-        let part = |place: Place| {
-            let rows = &self.rows_y[place.rows + row * place.width..];
-            let w = &self.w[place.start..place.start + place.width];
-            product(rows, w)
-        };
-        part(of.first) + of.second.map_or(0.0, part)
+        let first = self.rate_in(of.first, row);
+        match of.second {
+            Some(second) => first + self.rate_in(second, row),
+            None => first,
+        }
+    }
+
+    #[inline(always)]
+    fn rate_in(&self, place: Place, row: usize) -> f64 {
+        let rows = &self.rows_y[place.rows + row * place.width..];
+        let w = &self.w[place.start..place.start + place.width];
+        product(rows, w)
     }
 
     /// Changes an impulse of a contact, and the velocities with it.
     fn push(&mut self, contact: usize, change: [f64; 3]) {
-        let of = &self.contacts[contact];
-        for place in [Some(of.first), of.second].into_iter().flatten() {
-            let rows = &self.rows_y[place.rows..place.rows + 3 * place.width];
-            let w = &mut self.w[place.start..place.start + place.width];
-            add_transposed(rows, &change, w);
+        let Swept { first, second, .. } = self.contacts[contact];
+        self.push_in(first, change);
+        if let Some(second) = second {
+            self.push_in(second, change);
         }
+    }
+
+    #[inline(always)]
+    fn push_in(&mut self, place: Place, change: [f64; 3]) {
+        let rows = &self.rows_y[place.rows..place.rows + 3 * place.width];
+        let w = &mut self.w[place.start..place.start + place.width];
+        kernels::add_transposed(rows, &change, w);
     }
 
     /// As [`push`](Self::push), of a row.
@@ -279,7 +304,7 @@ fn swept(island: &Island, links: Links, height: usize, rows_y: &mut [f64]) -> Sw
 }
 
 /// `Σ row w` over the entries of `w`.
-#[inline]
+#[inline(always)]
 fn product(row: &[f64], w: &[f64]) -> f64 {
     // Free bodies: two sums side by side.
     if let (Ok(w), Some(row)) = (<&[f64; 6]>::try_from(w), row.first_chunk::<6>()) {

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use crate::linalg::block_kernels as kernels;
 use crate::mechanics::contact::gaps::gap_row;
 use crate::mechanics::{MechanicalSystem, Reach, UnilateralConstraints};
 use crate::{InputError, validate};
@@ -387,12 +388,7 @@ impl Contacts {
         let mut velocity = [0.0; 3];
         for block in self.blocks(i).filter(|block| block.width > 0) {
             let v = &v[block.start..block.start + block.width];
-            for (sum, row) in velocity
-                .iter_mut()
-                .zip(block.rows.chunks_exact(block.width))
-            {
-                *sum += crate::linalg::dot(row, v);
-            }
+            kernels::add_times(block.rows, v, &mut velocity);
         }
         velocity
     }
