@@ -17,7 +17,7 @@ use crate::ode::difference::step_along;
 use crate::{InputError, validate};
 
 /// Limit of the rounds in which a change of velocities comes back to them through the forces of inertia.
-const BACK: usize = 30;
+const BACK: usize = 60;
 
 /// These rounds end where they change less than this part; or less than that one, after so many that were not half of
 /// the least before: forces of inertia that are differences are rounded.
@@ -114,6 +114,9 @@ impl Core {
                 why: "joints load bodies so light that the step is too long for their turns",
             });
         }
+        if self.motion.left_balance() {
+            return Err(turns_too_far());
+        }
         work.end_v.clear();
         work.end_v.extend_from_slice(self.solver.solution().v());
         let (nq, rows) = (self.q.len(), columns.nrows());
@@ -145,9 +148,7 @@ impl Core {
                 }
             }
             if !is_known {
-                return Err(CompliantFailure::NoDerivative {
-                    why: "a body turns so far in a step that forces of inertia do not settle",
-                });
+                return Err(turns_too_far());
             }
             self.coordinates_along(step, work, &along, h);
             self.carry_through_blow(work, 0.5 / h)?;
@@ -382,6 +383,12 @@ impl Core {
             end.resize(self.q.len(), 0.0);
             work.motion.advance(step.system, &start, &work.end_v, end);
         }
+    }
+}
+
+fn turns_too_far() -> CompliantFailure {
+    CompliantFailure::NoDerivative {
+        why: "a body turns so far in a step that forces of inertia do not settle",
     }
 }
 

@@ -42,6 +42,16 @@ impl FreeMotion {
         self.balance.meet_others();
     }
 
+    /// Ends it where the velocities change still.
+    pub(in crate::compliant::stepping) fn leave_balance(&mut self) {
+        self.balance.is_left = true;
+    }
+
+    /// True where the velocities did not settle: they are not those at which their forces are.
+    pub(in crate::compliant::stepping) fn left_balance(&self) -> bool {
+        self.balance.is_left
+    }
+
     /// Follows the trees that follow in the balance of another step from nearly the same start.
     pub(in crate::compliant::stepping) fn follow_as(&mut self, other: &Self) {
         self.balance.trees.clone_from(&other.balance.trees);

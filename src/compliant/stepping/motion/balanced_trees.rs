@@ -10,6 +10,8 @@ pub(super) struct Balance {
     pub(super) has_forces: bool,
     /// `v*` is not that of stage 1.
     pub(super) is_taken: bool,
+    /// The velocities changed still when it ended.
+    pub(super) is_left: bool,
     /// `v*` of stage 1.
     pub(super) alone: Vec<f64>,
     pub(super) trees: Vec<BalancedTree>,
@@ -62,7 +64,7 @@ impl BalancedTree {
 impl Balance {
     /// Begins a step of so many trees.
     pub(super) fn begin(&mut self, trees: usize) {
-        (self.has_forces, self.is_taken) = (true, false);
+        (self.has_forces, self.is_taken, self.is_left) = (true, false, false);
         self.trees.clear();
         let tree = BalancedTree {
             follows: false,
@@ -79,6 +81,7 @@ impl Balance {
 
     /// Begins with other contacts: changes that they make say nothing of those before.
     pub(super) fn meet_others(&mut self) {
+        self.is_left = false;
         for tree in &mut self.trees {
             tree.change = f64::INFINITY;
         }
