@@ -8,7 +8,7 @@
 use super::context::Context;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{self, Point};
-use crate::hybrid::transition::{self, Place, Reset, Scratch};
+use crate::hybrid::transition::{self, CarriedOver, Place, Reset, Scratch};
 use crate::ode::difference::Line;
 use crate::ode::resolved_difference::resolved_along;
 use crate::{
@@ -24,6 +24,8 @@ pub(crate) const FAR: f64 = 1e3;
 pub(crate) struct Done {
     /// The reset changed the state.
     pub(crate) moved: bool,
+    /// A reset changed sides or flags.
+    pub(crate) reset_mode: bool,
     pub(crate) tangents: Passed,
     /// A guard that ends the run was among those crossed.
     pub(crate) stops: bool,
@@ -120,6 +122,7 @@ impl Repeat {
         let system = context.system;
         let mut done = Done {
             moved: false,
+            reset_mode: false,
             tangents: Passed::Unchanged,
             stops: false,
         };
@@ -152,6 +155,7 @@ impl Repeat {
             let counted = &self.before.counted;
             done.stops |= counted.iter().any(|c| system.watch(c.guard.event).stop);
             done.moved |= reset.state;
+            done.reset_mode |= reset.mode;
             if !counted.is_empty() && (reset.state || !self.is_identity(system, t)?) {
                 self.carry(system, t, &mut carried, &mut done)?;
             }
@@ -460,8 +464,10 @@ impl Repeat {
                 guard,
                 rate: rate.value,
             };
-            if transition::is_carried(before, after, zero) {
-                return Ok(Some(crossing));
+            let beyond = transition::beyond(before, zero);
+            if after > beyond {
+                let crossed = crossing;
+                return Ok(Some(CarriedOver { crossed, beyond }));
             }
             if reset.state && after >= -zero && before < -FAR * zero {
                 // A rate that is none says nothing: the run held it against those that it saw.

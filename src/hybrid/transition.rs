@@ -118,22 +118,20 @@ impl<B: Buffer> Scratch<B> {
 }
 
 impl<B> Scratch<B> {
-    /// True for a guard of the last set that would not lie beyond its surface if it alone of that set had crossed.
+    /// True for a guard of the last set that would not lie beyond its surface if it alone had crossed, and the model
+    /// had left the mode.
     #[cold]
     fn is_put_by_others<S: EventFunction + ?Sized>(
         &mut self,
         system: &S,
         Point { t, x, mode }: Point<'_>,
-        guard: Guard,
+        CarriedOver { crossed, beyond }: CarriedOver,
     ) -> bool {
+        let guard = crossed.guard;
         let k = guard.event;
-        self.mode_in_part.copy_from(mode);
-        for (j, done) in self.done.iter().enumerate() {
-            if done.is_own && j != k {
-                self.mode_in_part.set(j, !mode.contains(j));
-            }
-        }
-        guard.sign() * system.event(k, t, x, &self.mode_in_part) <= 0.0
+        self.mode_in_part.copy_from(&self.mode_before);
+        self.mode_in_part.set(k, mode.contains(k));
+        guard.sign() * system.event(k, t, x, &self.mode_in_part) <= beyond
     }
 }
 
@@ -320,12 +318,12 @@ fn apply_row<S: EventFunction + ?Sized, B>(
 }
 
 /// Replaces `set` by the armed guards that the reset, or the new mode, carried across their
-/// surface. `carried(k, by)` decides for one guard, by [`is_carried`]; `by` is the guard whose row
+/// surface. `carried(k, by)` decides for one guard, by [`beyond`]; `by` is the guard whose row
 /// of the reset matrix has just armed it, if any. Such a guard crosses wherever it was before.
 ///
 /// If the state did not change, guards of the last set cross again here only where the sides of others of that
-/// set put them beyond their surface ([`Scratch::is_put_by_others`]), not where their own side does: that is a
-/// hysteresis, which would go on for ever.
+/// set, or what the model did to the mode, put them beyond their surface ([`Scratch::is_put_by_others`]), not where
+/// their own side does: that is a hysteresis, which would go on for ever. Those whose side the model set stay there.
 ///
 /// # Errors
 /// As `carried`.
@@ -337,9 +335,9 @@ pub(crate) fn carried_across<S: EventFunction + ?Sized, B, E>(
     arming: &[Arming],
     set: &mut Vec<CrossedGuard>,
     scratch: &mut Scratch<B>,
-    mut carried: impl FnMut(usize, Option<Guard>) -> Result<Option<CrossedGuard>, E>,
+    mut carried: impl FnMut(usize, Option<Guard>) -> Result<Option<CarriedOver>, E>,
 ) -> Result<(), E> {
-    let may_return = set.len() > 1 && !reset.state;
+    let may_return = !reset.state && (set.len() > 1 || reset.mode);
     for done in &mut scratch.done {
         done.is_own = false;
     }
@@ -352,20 +350,33 @@ pub(crate) fn carried_across<S: EventFunction + ?Sized, B, E>(
     for (k, arming) in arming.iter().enumerate() {
         let done = scratch.done[k];
         if arming.is_armed()
-            && (!done.is_own || may_return)
-            && let Some(crossed) = carried(k, done.armed_by.filter(|by| by.event != k))?
-            && (!done.is_own || scratch.is_put_by_others(system, point, crossed.guard))
+            && (!done.is_own || may_return && !(reset.mode && done.is_declared))
+            && let Some(found) = carried(k, done.armed_by.filter(|by| by.event != k))?
+            && (!done.is_own || scratch.is_put_by_others(system, point, found))
         {
-            set.push(crossed);
+            set.push(found.crossed);
         }
     }
     Ok(())
 }
 
-/// True when an event function, counted in the direction ahead, was carried from `before` to
-/// `after` across its surface, which is as thick as `zero`. One that lay beyond it before, by the
-/// residual of a projection, did not move.
+/// A guard that was carried across its surface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CarriedOver {
+    pub(crate) crossed: CrossedGuard,
+    /// Its event function lies beyond the surface from this value on.
+    pub(crate) beyond: f64,
+}
+
+/// The value from which on an event function, counted in the direction ahead, lies beyond its surface, which is as
+/// thick as `zero`. One that lay beyond it `before`, by the residual of a projection, did not move.
+#[inline]
+pub(crate) fn beyond(before: f64, zero: f64) -> f64 {
+    zero.max(RESIDUALS * before.max(0.0))
+}
+
+/// True when it was carried from `before` to `after` across that surface.
 #[inline]
 pub(crate) fn is_carried(before: f64, after: f64, zero: f64) -> bool {
-    after > zero.max(RESIDUALS * before.max(0.0))
+    after > beyond(before, zero)
 }

@@ -221,7 +221,9 @@ pub trait EventFunction {
     /// needs nothing else but a [`watch`](Self::watch) in one direction: under
     /// [`Rearm::Pairs`](crate::Rearm::Pairs) the way back is a crossing like any other, and where it
     /// is watched too the reset is called again. A reset that carries guards across makes them fire at the
-    /// same instant, and so does one that puts the state on a guard which it then crosses. Where the
+    /// same instant, and so does one that puts the state on a guard which it then crosses. So does one that moves a
+    /// guard by the mode, the crossed one included (the next level of a ladder): it lies before its surface again. What
+    /// the side of the crossed guard alone makes of its event function moves nothing: that is a hysteresis. Where the
     /// reset decides on which side of another guard the run goes on (a leg that touches down at its
     /// rest length), it should set that side ([`Mode::set`]). A reset that handles several guards
     /// one after another should make sure that none of them is left with a rate across its surface

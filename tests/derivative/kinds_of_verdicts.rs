@@ -3,7 +3,9 @@
 use saltation::derivative::{Compared, CornerKind, Verdict};
 use saltation::models::Affine;
 use saltation::nalgebra::DMatrix;
-use saltation::{Integrator, NoDerivative, Start};
+use saltation::{
+    EventFunction, Flow, Integrator, Mode, NoDerivative, Rearm, Start, Stop as Refused, Watch,
+};
 
 use crate::fixtures::draw::Draw;
 use crate::fixtures::exact::Oracle;
@@ -145,4 +147,92 @@ fn orders_that_no_direction_takes_do_not_count() {
         .unwrap();
     assert_eq!(*d.verdict(), Verdict::Classical);
     assert!(off(&d.matrix().unwrap(), &DMatrix::identity(2, 2)) < 1e-12);
+}
+
+/// Two coordinate planes, and a constant field in each of the four modes.
+#[derive(Clone, Copy)]
+struct Planes {
+    fields: [[f64; 2]; 4],
+    watch: Watch,
+    reads_mode: bool,
+}
+
+impl Flow for Planes {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        dx.copy_from_slice(&self.fields[mode.ones().map(|k| 1 + k).sum::<usize>()]);
+    }
+}
+
+impl EventFunction for Planes {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        x[k]
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        self.watch
+    }
+    fn ignores_mode(&self) -> bool {
+        !self.reads_mode
+    }
+    fn resets(&self) -> bool {
+        false
+    }
+}
+
+/// The run crosses both planes at once and goes on; neighbours that cross one of them first slide there, or come to
+/// rest on it. Where the way back is not looked for, they go on.
+#[test]
+fn orders_that_slide_behind_their_first_guard_have_no_derivative() {
+    let on = [1.0, 1.0];
+    let cases = [
+        ([on, [-1.0, 1.0], [1.0, -1.0], on], false),
+        ([on, [-1.0, 1.0], on, on], false),
+        ([on, on, [1.0, -100.0], on], false),
+        ([on, [0.0, 1.0], on, on], false),
+        ([on, [0.5, 1.0], [1.0, 0.25], on], true),
+    ];
+    for reads_mode in [false, true] {
+        for (fields, goes_on) in cases {
+            let watch = Watch::BOTH;
+            let planes = Planes {
+                fields,
+                watch,
+                reads_mode,
+            };
+            let start = Start::at(0.0).x(&[-0.25, -0.25]);
+            let d = Integrator::new(planes)
+                .unwrap()
+                .derivative(&start, 1.0)
+                .unwrap();
+            let what = format!("{fields:?} {reads_mode}: {:?}", d.verdict());
+            assert!(d.run().status().stop().is_none(), "{what}");
+            let displaced = d.apply(&[1.0, 0.0]).and_then(|_| d.apply(&[0.0, 1.0]));
+            if goes_on {
+                assert_eq!(*d.verdict(), Verdict::Bouligand, "{what}");
+                assert!(displaced.is_ok(), "{what}");
+            } else {
+                let is_dead = |stop: &Refused| matches!(stop, Refused::NotLive { .. });
+                let slides = matches!(d.verdict(), Verdict::NotGuaranteed(NoDerivative::Stop(stop)) if is_dead(stop));
+                assert!(slides, "{what}");
+                assert!(displaced.is_err(), "{what}");
+            }
+        }
+    }
+    // A hysteresis: what is behind a plane is not looked at.
+    let fields = [on, [-1.0, 1.0], [1.0, -1.0], on];
+    let planes = Planes {
+        fields,
+        watch: Watch::RISING,
+        reads_mode: false,
+    };
+    let mut integrator = Integrator::new(planes).unwrap().rearm(Rearm::Never);
+    let start = Start::at(0.0).x(&[-0.25, -0.25]);
+    let d = integrator.derivative(&start, 1.0).unwrap();
+    assert_eq!(*d.verdict(), Verdict::Bouligand);
+    assert_eq!(d.apply(&[1.0, 0.0]).unwrap().as_slice(), [-1.0, 0.0]);
 }

@@ -1,8 +1,8 @@
 //! What a derivative answers about a corner: right, and the same by every way of asking.
 
-use saltation::Start;
 use saltation::derivative::{CornerKind, Sensitivities, Verdict};
 use saltation::nalgebra::DMatrix;
+use saltation::{Crossing, EventFunction, Flow, Integrator, Mode, Start, Stop};
 
 use crate::fixtures::draw::Draw;
 use crate::fixtures::exact::Oracle;
@@ -190,6 +190,61 @@ fn units_do_not_matter() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Two guards, and a state that each crossing halves, which the first of them reads: the reset of the second carries
+/// the state across the first.
+#[derive(Clone, Copy)]
+struct Halving;
+
+impl Flow for Halving {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn flow(&self, _t: f64, _x: &[f64], mode: &Mode, dx: &mut [f64]) {
+        let crossed = mode.ones().map(|k| 1 + k).sum::<usize>();
+        dx.copy_from_slice(&[1.0, 1.0, [0.0, -5.0, -3.0, 1.0][crossed]]);
+    }
+}
+
+impl EventFunction for Halving {
+    fn count(&self) -> usize {
+        2
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], _mode: &Mode) -> f64 {
+        [x[0] + 0.3 * (0.7 - x[2]), x[1]][k]
+    }
+    fn ignores_mode(&self) -> bool {
+        true
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let count = crossing.crossed.guards().len();
+        crossing.x[2] *= 0.5f64.powi(i32::try_from(count).unwrap_or(0));
+        Ok(())
+    }
+}
+
+/// A column takes its own order at a corner where the run was carried across a guard that it was about to meet: the
+/// numbers are those of the whole derivative, and of displaced runs.
+#[test]
+fn columns_meet_guards_first_that_a_reset_of_the_run_crossed() {
+    for off in [-1e-10, -1e-13, 0.0, 1e-13, 1e-11, 1e-10] {
+        let x = [-0.25, -0.25 + off, 0.7];
+        let start = Start::at(0.0).x(&x);
+        let integrator = Integrator::new(Halving).expect("a system");
+        let mut integrator = integrator.rtol(1e-10).atol(1e-12);
+        let directions = DMatrix::identity(3, 3).columns(0, 2).into_owned();
+        let mut tangents = Sensitivities::new(3, 2);
+        tangents.set(directions.as_slice()).expect("directions");
+        integrator
+            .carry(&start, 0.6, &mut tangents, &mut ())
+            .expect("input");
+        assert_eq!(*tangents.verdict(), Verdict::Bouligand, "{off}");
+        let columns = tangents.columns().expect("columns").into_owned();
+        for (k, last) in [(0, -2.5), (1, 1.0)] {
+            assert!((columns[(2, k)] - last).abs() < 1e-8, "{off}: {columns}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Flags of a model: a discrete state that is no side of anything.
 
 use saltation::{
-    Crossing, EventFunction, Flow, InputError, Integrator, Mode, NoDerivative, Start, Status, Stop,
-    Watch,
+    Crossing, EventFunction, Flow, Guard, InputError, Integrator, Mode, NoDerivative, Start,
+    Status, Stop, Watch,
 };
 
-use crate::fixtures::support::Sketch;
+use crate::fixtures::support::{Sketch, SplitMix64};
 
 /// A clock that ticks at every whole second and counts in binary with its flags; `ẋ` is the count.
 #[derive(Clone, Copy, Debug)]
@@ -223,4 +223,119 @@ fn orders_that_leave_other_flags_meet_in_no_node() {
         .unwrap();
     let matrix = derivative.matrix().unwrap();
     assert!((matrix[(2, 0)] - 1.0).abs() < 1e-9, "{matrix}");
+}
+
+/// Levels that `x' = 1 + x/10` meets one after the other: each crossing sets one more flag, and the flags say which
+/// level is the next. Several guards have the surface of the next level, and cross together.
+#[derive(Clone, Debug)]
+struct Ladder {
+    levels: Vec<f64>,
+    guards: usize,
+    watch: Watch,
+    /// By how much a level is lower for a guard that is crossed.
+    hysteresis: f64,
+}
+
+impl Flow for Ladder {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn flow(&self, _t: f64, x: &[f64], _mode: &Mode, dx: &mut [f64]) {
+        dx[0] = 1.0 + 0.1 * x[0];
+    }
+}
+
+impl EventFunction for Ladder {
+    fn count(&self) -> usize {
+        self.guards
+    }
+    fn flags(&self) -> usize {
+        self.levels.len()
+    }
+    fn event(&self, k: usize, _t: f64, x: &[f64], mode: &Mode) -> f64 {
+        let passed = mode.flags().count();
+        let level = self.levels.get(passed).copied().unwrap_or(1e3);
+        let own = if mode.contains(k) {
+            self.hysteresis
+        } else {
+            0.0
+        };
+        x[0] - level + own
+    }
+    fn watch(&self, _k: usize) -> Watch {
+        self.watch
+    }
+    fn on_crossing(&self, crossing: &mut Crossing<'_>) -> Result<(), Stop> {
+        let rises =
+            (crossing.crossed.guards().iter()).any(|c| c.guard == Guard::rising(c.guard.event));
+        let passed = crossing.mode.flags().count();
+        if rises && passed < self.levels.len() {
+            crossing.mode.set_flag(passed, true);
+        }
+        Ok(())
+    }
+}
+
+/// A guard whose level its own reset moves on, by a flag, lies before its surface again: it has gone back over it as
+/// where a reset moves the state. By its own side alone it has not: that is a hysteresis.
+#[test]
+fn levels_that_rise_by_flags_are_met_one_after_the_other() {
+    for seed in 0..300 {
+        let mut draw = SplitMix64(seed);
+        let mut level = 0.2;
+        let mut next = || {
+            level += draw.between(0.05, 0.5);
+            level
+        };
+        let levels: Vec<f64> = (0..1 + seed % 4).map(|_| next()).collect();
+        for (guards, watch) in [
+            (1, Watch::RISING),
+            (1, Watch::BOTH),
+            (3, Watch::RISING),
+            (2, Watch::BOTH),
+        ] {
+            for hysteresis in [0.0, 1e-3] {
+                let ladder = Ladder {
+                    levels: levels.clone(),
+                    guards,
+                    watch,
+                    hysteresis,
+                };
+                let what = format!("{seed}: {ladder:?}");
+                let tf = 10.0 * (0.1 * (level + 0.1)).ln_1p();
+                let mut integrator = Integrator::new(ladder).expect("a system");
+                let found = integrator
+                    .derivative(&Start::at(0.0).x(&[0.0]), tf)
+                    .expect("input");
+                let run = found.run();
+                assert_eq!(*run.status(), Status::ReachedEnd, "{what}");
+                for k in 0..guards {
+                    let times = run
+                        .crossings_of(Guard::rising(k))
+                        .map(|c| c.t)
+                        .collect::<Vec<_>>();
+                    assert_eq!(times.len(), levels.len(), "{what}");
+                    for (t, level) in times.iter().zip(&levels) {
+                        let exact = 10.0 * (0.1 * level).ln_1p();
+                        assert!((t - exact).abs() < 1e-5, "{what}: {t} {exact}");
+                    }
+                    let falls = run.crossings_of(Guard::falling(k)).count();
+                    let seen = if watch == Watch::BOTH {
+                        levels.len()
+                    } else {
+                        0
+                    };
+                    assert_eq!(falls, seen, "{what}");
+                }
+                // Nothing but flags changes at the levels.
+                let along = found
+                    .apply(&[1.0])
+                    .unwrap_or_else(|why| panic!("{what}: {why:?}"));
+                assert!(
+                    (along[0] - (0.1 * tf).exp()).abs() < 1e-5,
+                    "{what}: {along}"
+                );
+            }
+        }
+    }
 }

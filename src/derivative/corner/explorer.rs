@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::graph::{CornerGraph, CornerPoint, Edge, Extremes, Mark, Passed};
-use super::liveness::{Moved, check_others};
+use super::liveness::{Moved, Reset, check_others};
 use super::map_scale::{MapScale, Sizes};
 use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
@@ -246,7 +246,7 @@ impl Explorer {
         let others = || set.iter().map(|c| c.guard).filter(|other| *other != guard);
         let (repeat, extremes) = (&mut self.repeat, &mut self.extremes);
         let index = self.index;
-        let (mut moved, mut only_this) = (false, false);
+        let (mut moved, mut reset, mut only_this) = (false, false, false);
         let edge = self
             .graph
             .add_edge(from, guard, |before, after, edge, jump| {
@@ -276,6 +276,7 @@ impl Explorer {
                     *jump -= field;
                 }
                 moved = done.moved;
+                reset = moved || done.reset_mode;
                 *after.moved = before.moved || moved;
                 edge.identity = done.tangents == repeat::Passed::Unchanged;
                 edge.by_difference = match done.tangents {
@@ -291,8 +292,13 @@ impl Explorer {
             if !moved && context.system.ignores_mode() && self.set.len() == 1 {
                 (self.graph).keep_members((from, edge), m, only_this)?;
             } else {
-                (self.graph).hand_on_members(context, (from, edge), m, moved, &mut self.x)?;
+                let by = Reset { moved, reset };
+                (self.graph).hand_on_members(context, (from, edge), m, by, &mut self.x)?;
             }
+        }
+        if !reset && !self.graph.edge(edge).stops {
+            let to = self.graph.edge(edge).to;
+            (self.graph).check_behind(context, (from, to), m, &mut self.x)?;
         }
         Ok(edge)
     }

@@ -18,7 +18,7 @@ use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::model::rearm::Arming;
 use crate::record::corner::{Grouping, Joins};
-use crate::{Arrival, CrossedGuard, Mode, NoDerivative, Transition};
+use crate::{Arrival, CrossedGuard, Guard, Mode, NoDerivative, Transition};
 
 /// Crossings within the corner tolerance of the first of them, collected as the run meets them.
 #[derive(Clone, Debug)]
@@ -67,7 +67,8 @@ impl Group {
 
     /// The set as the corner takes it. Guards that were off their surfaces before the corner, and
     /// on them after its resets, cross in consequence of these, like guards that resets carry the
-    /// state across.
+    /// state across. Guards that resets carry the state across, and that were about to be met by
+    /// themselves, are guards of the corner: neighbours meet them first.
     pub(crate) fn as_consequence<'s>(
         &mut self,
         context: Context<'_>,
@@ -78,7 +79,28 @@ impl Group {
         if is_late && set.t - self.point.t <= context.tolerance && self.are_off(context, set) {
             taken.arrival = Arrival::Jumped;
         }
+        if self.rule.is_open && taken.arrival == Arrival::Jumped && self.are_ahead(context, set) {
+            taken.arrival = Arrival::AlreadyThere;
+        }
         taken
+    }
+
+    /// True when the motion before the corner meets a guard of a set within the tolerance of one instant.
+    #[cold]
+    fn are_ahead(&mut self, context: Context<'_>, set: &Transition<'_>) -> bool {
+        let (system, point) = (context.system, &self.point);
+        let (field, row) = (&mut self.field, &mut self.row);
+        let (t, x, mode) = (point.t, &point.x[..], &point.mode);
+        system.flow(t, x, mode, field);
+        set.guards.iter().any(|c| {
+            let (k, sign) = (c.guard.event, c.guard.sign());
+            let is_ahead = Guard::ahead(k, mode.contains(k)) == c.guard;
+            let rate = evaluate::rate(system, k, Point { t, x, mode }, field, row);
+            let least = set.min_rates.get(k).copied().unwrap_or(0.0);
+            let lag = -sign * system.event(k, t, x, mode);
+            let reach = context.tolerance * sign * rate.value;
+            is_ahead && sign * rate.value >= least && lag <= reach.max(context.zero(k, t, rate))
+        })
     }
 
     /// True when all guards of a set were off their surfaces before the corner; their surfaces are

@@ -146,9 +146,58 @@ impl CornerGraph {
         let Node { members, moved, .. } = self.node(node);
         let dead = members.iter().find(|member| !self.crosses(system, member));
         match dead {
-            Some(left) if !moved => Err(self.not_live(system, (node, left))),
+            Some(left) if !moved => Err(self.not_live(system, (node, left), f64::NAN)),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a crossing without a reset, of member `m` of the node before, behind which a guard that is crossed
+    /// goes back: neighbours in this order slide along its surface, or cross it again. The guards are all of the
+    /// corner where rows do not depend on the mode, and that member alone elsewhere; where the mode has another event
+    /// function for it, off zero, rates say nothing. Resets that moved the state off it before do not either.
+    pub(super) fn check_behind(
+        &self,
+        context: Context<'_>,
+        (from, to): (usize, usize),
+        m: usize,
+        scratch: &mut [f64],
+    ) -> Result<(), NoDerivative> {
+        let (system, t) = (context.system, self.t());
+        let Node {
+            x,
+            field,
+            mode,
+            moved,
+            ..
+        } = self.node(to);
+        let goes_back = |member: &Member, rate: f64| {
+            let Guard { event, .. } = member.guard;
+            mode.contains(event) == member.guard.side_after()
+                && member.guard.sign() * rate < self.min_rate(system, event)
+                && context.follows(member.guard.partner())
+        };
+        if moved {
+            return Ok(());
+        }
+        if system.ignores_mode() {
+            let rate = |member: &Member| member.moving() + dot(self.row_of(member), field);
+            let mut members = self.members(0).iter();
+            return match members.find(|member| goes_back(member, rate(member))) {
+                Some(member) => Err(self.not_live(system, (to, member), rate(member))),
+                None => Ok(()),
+            };
+        }
+        let member = &self.members(from)[m];
+        let (k, here) = (member.guard.event, Point { t, x, mode });
+        let rate = evaluate::rate(system, k, here, field, scratch);
+        if !goes_back(member, rate.value) {
+            return Ok(());
+        }
+        let zero = context.zero(k, t, rate) + self.residual(k);
+        if system.event(k, t, x, mode).abs() > zero {
+            return Ok(());
+        }
+        Err(self.not_live(system, (to, member), rate.value))
     }
 
     #[cold]
@@ -156,11 +205,12 @@ impl CornerGraph {
         &self,
         system: &dyn System,
         (node, left): (usize, &Member),
+        rate_after: f64,
     ) -> NoDerivative {
         NoDerivative::Stop(Stop::NotLive {
             guard: left.guard,
             rate_before: left.rate,
-            rate_after: f64::NAN,
+            rate_after,
             min_rate: self.min_rate(system, left.guard.event),
             at: self.at(node).into(),
         })
@@ -194,6 +244,15 @@ impl CornerGraph {
     }
 }
 
+/// Changes by the reset of an edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reset {
+    /// It moved the state.
+    pub(super) moved: bool,
+    /// It changed the state or the mode.
+    pub(super) reset: bool,
+}
+
 impl CornerGraph {
     /// Gives the node behind an edge the members that are left after the crossing of member `m` of
     /// the one before; their rows may be others there.
@@ -202,7 +261,7 @@ impl CornerGraph {
         context: Context<'_>,
         (from, edge): (usize, usize),
         m: usize,
-        moved: bool,
+        Reset { moved, reset }: Reset,
         scratch: &mut [f64],
     ) -> Result<(), NoDerivative> {
         let to = self.edge(edge).to;
@@ -210,7 +269,7 @@ impl CornerGraph {
             let guard = self.members(from)[other].guard;
             // Carried across by the reset, or retired: crossed already.
             let crossed = self.mode(to).contains(guard.event) == guard.side_after();
-            if other == m || crossed || (moved && self.is_off(context, to, guard, scratch)) {
+            if other == m || crossed || (reset && self.is_off(context, to, guard, scratch)) {
                 continue;
             }
             self.add_member(context, to, guard, scratch)?;
@@ -225,7 +284,7 @@ impl CornerGraph {
     }
 
     /// True when the state of a node lies before the surface of `guard` by more than the tolerance
-    /// of one instant: a reset moved it off.
+    /// of one instant: a reset moved one of them off.
     fn is_off(&self, context: Context<'_>, node: usize, guard: Guard, scratch: &mut [f64]) -> bool {
         let (system, k, t) = (context.system, guard.event, self.t());
         let Node { x, mode, field, .. } = self.node(node);
@@ -320,7 +379,7 @@ impl CornerGraph {
         for (m, member) in members.iter().enumerate() {
             if !self.crosses(system, member) {
                 if !moved {
-                    return Err(self.not_live(system, (node, member)));
+                    return Err(self.not_live(system, (node, member), f64::NAN));
                 }
                 continue;
             }

@@ -8,7 +8,7 @@ use crate::hybrid::room_for;
 use crate::hybrid::search::Thrown;
 use crate::hybrid::table::GuardTable;
 use crate::hybrid::table::State;
-use crate::hybrid::transition::{self, Place, Reset, Scratch};
+use crate::hybrid::transition::{self, CarriedOver, Place, Reset, Scratch};
 use crate::model::rearm::Arming;
 use crate::ode::Buffer;
 use crate::{Arrival, CrossedGuard, Guard, GuardCrossing, Mode, Rearm, Stop};
@@ -346,8 +346,10 @@ impl<B: Buffer> Cascade<B> {
                 Some(_) => missed * crossing.rate.abs(),
                 None => crossing.guard.sign() * before[k],
             };
-            let is_carried = transition::is_carried(before, guards.own_h(k), guards.zero[k]);
-            Ok::<_, Stop>(is_carried.then_some(crossing))
+            let beyond = transition::beyond(before, guards.zero[k]);
+            let crossed = crossing;
+            let is_carried = guards.own_h(k) > beyond;
+            Ok::<_, Stop>(is_carried.then_some(CarriedOver { crossed, beyond }))
         })?;
         Ok(!set.is_empty())
     }

@@ -23,6 +23,13 @@ pub(crate) struct Member {
     row: usize,
 }
 
+impl Member {
+    /// `∂h/∂t` (`u`/s).
+    pub(crate) fn moving(&self) -> f64 {
+        self.moving
+    }
+}
+
 /// The members of all nodes, node by node: only the newest node gets more.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
