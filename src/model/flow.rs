@@ -33,8 +33,9 @@ pub trait Flow {
     /// down to the shortest that moves the time (8 units in the last place of `t`). A run whose
     /// state comes to the end of the domain ends there with
     /// [`Stop::NotFinite`](crate::Stop::NotFinite), naming the component, time and state, and
-    /// keeps all before. A step of [fixed](crate::Integrator::fixed_step) length is not shortened:
-    /// the run ends at its start.
+    /// keeps all before. A guard on the edge itself is met for sure only where `f` is defined a
+    /// little beyond. A step of [fixed](crate::Integrator::fixed_step) length is not shortened: the
+    /// run ends at its start.
     fn flow(&self, t: f64, x: &[f64], mode: &Mode, dx: &mut [f64]);
 
     /// Writes `D_x f(t, x; mode) · v` into `out` and returns `true`; the provided method returns

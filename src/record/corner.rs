@@ -7,8 +7,8 @@ use crate::model::{CrossedGuard, Guard};
 ///
 /// Near a corner the order of the crossings depends on the smallest change of the start; what a
 /// corner reports is the order in which this run resolved them, and how far each guard was from
-/// failing liveness. Of guards at exactly one instant each is checked in the modes in which it
-/// comes first and last, not in all orders between.
+/// failing liveness. Of guards at exactly one instant each is checked before all others and
+/// behind all of them, not in the orders between: the verdict of a derivative does that.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Corner {
