@@ -170,24 +170,28 @@ impl CornerGraph {
             moved,
             ..
         } = self.node(to);
-        let goes_back = |member: &Member, rate: f64| {
-            let Guard { event, .. } = member.guard;
-            mode.contains(event) == member.guard.side_after()
-                && member.guard.sign() * rate < self.min_rate(system, event)
-                && context.follows(member.guard.partner())
-        };
         if moved {
             return Ok(());
         }
+        let goes_back = |member: &Member, rate: f64| {
+            member.guard.sign() * rate < self.min_rate(system, member.guard.event)
+                && context.follows(member.guard.partner())
+        };
+        let is_crossed =
+            |member: &&Member| mode.contains(member.guard.event) == member.guard.side_after();
         if system.ignores_mode() {
-            let rate = |member: &Member| member.moving() + dot(self.row_of(member), field);
-            let mut members = self.members(0).iter();
-            return match members.find(|member| goes_back(member, rate(member))) {
-                Some(member) => Err(self.not_live(system, (to, member), rate(member))),
-                None => Ok(()),
-            };
+            for member in self.members(0).iter().filter(is_crossed) {
+                let rate = member.moving() + dot(self.row_of(member), field);
+                if goes_back(member, rate) {
+                    return Err(self.not_live(system, (to, member), rate));
+                }
+            }
+            return Ok(());
         }
         let member = &self.members(from)[m];
+        if !is_crossed(&member) {
+            return Ok(());
+        }
         let (k, here) = (member.guard.event, Point { t, x, mode });
         let rate = evaluate::rate(system, k, here, field, scratch);
         if !goes_back(member, rate.value) {
