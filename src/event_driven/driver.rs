@@ -88,6 +88,9 @@ where
     /// # Errors
     /// [`InputError::EmptySystem`] for a system without coordinates.
     pub fn new(model: ContactModel<S>) -> Result<Self, InputError> {
+        if model.bodies.fixed.nq == 0 {
+            return Err(InputError::EmptySystem);
+        }
         Ok(Self {
             integrator: Integrator::new(model)?,
             zeno: Zeno::default(),

@@ -317,7 +317,7 @@ struct Lies {
 /// The first calls and a few later ones; sizes beside the true ones, and such as no machine has.
 const SOME: Lies = Lies {
     from: |all| (0..8).chain([all / 3, 2 * all / 3]).collect(),
-    about: &[Size::First, Size::Second, Size::All],
+    about: &[Size::First, Size::Second, Size::Coordinates, Size::All],
     to: &[0, 3, usize::MAX],
 };
 
