@@ -2,6 +2,7 @@
 
 use saltation::event_driven::Zeno;
 use saltation::impact::AnitescuPotra;
+use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, DoublePendulum, SlidingBlock};
 use saltation::{Compliant, ContactEventKind, ContactModel, EventDriven, Start, Variational};
 
@@ -127,4 +128,63 @@ fn friction_takes_the_energy_of_a_block() {
     }
     let other = ContactModel::new(BouncingBall::default());
     assert!(other.energy_balance(&rigid_run).is_err());
+}
+
+/// A block of 1 kg on a belt of 1 m/s, which holds it against a push to and fro: `q = (x, z)` and the place of the belt.
+struct Held {
+    /// Angular frequency of the push (1/s).
+    frequency: f64,
+}
+
+impl MechanicalSystem for Held {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn driven(&self) -> std::ops::Range<usize> {
+        2..3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[4.0 * (self.frequency * t + 0.3).sin(), -9.81, 0.0]);
+    }
+}
+
+impl UnilateralConstraints for Held {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        q[1]
+    }
+    fn friction(&self, _j: usize) -> f64 {
+        0.8
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(&[1.0, 0.0, -1.0]);
+    }
+}
+
+/// The motion shows nothing of the push: a few steps do, and the work of the push is found between them.
+#[test]
+fn pushes_that_friction_holds_do_their_work() {
+    for frequency in [5.0, 20.0, 60.0, 200.0] {
+        let mut driver = EventDriven::new(ContactModel::new(Held { frequency })).expect("a model");
+        let start = Start::at(0.0).q(&[0.0; 3]).v(&[1.0, 0.0, 1.0]);
+        let run = driver.integrate(&start, 1.5).expect("input");
+        let balance = driver.energy_balance(&run).expect("a balance");
+        let end = frequency * 1.5 + 0.3;
+        let work = 4.0 / frequency * (0.3f64.cos() - end.cos());
+        let off = (balance.efforts - work)
+            .abs()
+            .max((balance.contacts + work).abs());
+        assert!(off < 1e-8, "{frequency}: {off:e} {balance:?}");
+    }
 }

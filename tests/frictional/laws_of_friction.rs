@@ -443,6 +443,74 @@ fn one_that_breaks_loose_lets_another_stick() {
     close(b, 2.5 - 0.5, 1e-12);
 }
 
+/// A block of 1 kg upon another on the ground, pushed back.
+struct Stacked {
+    push: f64,
+    laws: [Friction; 2],
+}
+
+impl MechanicalSystem for Stacked {
+    fn dof(&self) -> usize {
+        4
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.fill(0.0);
+        (0..4).for_each(|i| mass[5 * i] = 1.0);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, self.push, -GRAVITY, -GRAVITY]);
+    }
+}
+
+impl UnilateralConstraints for Stacked {
+    fn contacts(&self) -> usize {
+        2
+    }
+    fn gap(&self, j: usize, q: &[f64]) -> f64 {
+        if j == 0 { q[2] } else { q[3] - q[2] }
+    }
+    fn friction(&self, j: usize) -> f64 {
+        self.laws[j].slip
+    }
+    fn friction_at(&self, j: usize, _q: &[f64], _speed: f64) -> Option<Friction> {
+        Some(self.laws[j])
+    }
+    fn tangents(&self, _j: usize) -> usize {
+        1
+    }
+    fn tangent_rows(&self, j: usize, _q: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        rows[j] = 1.0;
+        if j == 1 {
+            rows[0] = -1.0;
+        }
+    }
+}
+
+/// Static friction of the upper block would carry the lower one along as its slip turns round, `0.7 > 2 · 0.3`;
+/// the kinetic one does not, `0.4 < 0.5 < 0.6`: static friction of the lower one holds it.
+#[test]
+fn a_slip_that_turns_round_leaves_the_block_below_at_rest() {
+    for push in [-10.5, -12.0, -30.0] {
+        let law = |stick, slip| Friction { stick, slip };
+        let laws = [law(0.3, 0.2), law(0.7, 0.5)];
+        let start = (&[0.0; 4][..], &[0.0, 1.0, 0.0, 0.0][..]);
+        let run = run(Stacked { push, laws }, start, 0.5);
+        let turns = 1.0 / (0.5 * GRAVITY - push);
+        let back = push + 0.5 * GRAVITY;
+        let [event] = run.events() else {
+            panic!("{push}: {:?}", run.events());
+        };
+        close(event.t, turns, 1e-9);
+        close(run.state()[0], 0.0, 1e-12);
+        close(run.state()[4], 0.0, 1e-12);
+        close(run.state()[5], back * (0.5 - turns), 1e-8);
+    }
+}
+
 /// A block that falls onto ground with ice and stone: an impact has the friction of its place, and of
 /// the slip with which it begins.
 #[test]

@@ -13,7 +13,7 @@ pub(crate) const STAYS: Known = Known {
 };
 
 /// Contacts that touch and do not part, with what decides on their modes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Candidates {
     pub(crate) contacts: Vec<usize>,
     pub(crate) known: Vec<Known>,
@@ -24,6 +24,8 @@ pub(crate) struct Candidates {
     pub(crate) holds: Vec<Push>,
     /// The set for which all others are open, where efforts depend on which are closed.
     pub(crate) sensed: Option<Vec<usize>>,
+    /// Those that stuck before; none where it is not known.
+    pub(crate) stuck: Vec<bool>,
 }
 
 /// The modes that follow.
@@ -43,7 +45,13 @@ impl Candidates {
             slips: places.iter().map(|&i| self.slips[i]).collect(),
             holds: Vec::new(),
             sensed: None,
+            stuck: self.stuck_at(places),
         }
+    }
+
+    fn stuck_at(&self, places: &[usize]) -> Vec<bool> {
+        let stuck = |i: &usize| self.stuck.get(*i).copied().unwrap_or(false);
+        places.iter().map(stuck).collect()
     }
 
     /// The contacts whose efforts act.
@@ -86,6 +94,7 @@ impl Candidates {
                 .collect(),
             slips: self.slips.clone(),
             holds: Vec::new(),
+            stuck: self.stuck.clone(),
             sensed: Some(
                 contacts
                     .filter(|(i, _)| is_in(*i))

@@ -409,8 +409,12 @@ impl Model<'_> {
                 }
             }
             for &i in &places {
-                found.contacts.push(touching[i]);
+                let j = touching[i];
+                let has_stuck =
+                    self.is_closed(before, j) && self.functions().slip(before, j) == Slip::NONE;
+                found.contacts.push(j);
                 found.known.push(left[i]);
+                found.stuck.push(has_stuck);
             }
             for (known, &i) in found.known.iter_mut().zip(&rows) {
                 let slips = meeting.rubs(i) && !rows.contains(&meeting.tangents(i).start);

@@ -172,8 +172,9 @@ impl Model<'_> {
 
     /// The slips of the candidates. Those at rest stick if static friction can hold them: where it does
     /// not, they slip with kinetic friction, and it is asked again whether the others stick. As others
-    /// slip more easily a contact may be drawn the other way: then static friction is asked for it anew.
-    /// None where no choice is reached in two questions a contact.
+    /// slip more easily a contact may be drawn the other way: then static friction is asked for it anew. Of
+    /// contacts that break loose in one question one may be held once the others slip
+    /// ([`hold_again`](Self::hold_again)). None where no choice is reached in two questions a contact.
     fn next_with_laws(
         &self,
         choice: Choice<'_>,
@@ -188,32 +189,11 @@ impl Model<'_> {
             slips: given.slips.clone(),
             holds: Vec::new(),
             sensed: given.sensed.clone(),
+            stuck: given.stuck.clone(),
         };
         for _ in 0..=2 * contacts.len() {
-            let each = contacts.iter().zip(&candidates.known);
-            let laws = each.zip(&candidates.slips).map(|((&j, known), [x, y])| {
-                let law = self.coefficients(j, q, x.hypot(*y));
-                match known {
-                    Known {
-                        slip: 0, yields, ..
-                    } => {
-                        if *yields {
-                            YIELDED * law.stick
-                        } else {
-                            law.stick
-                        }
-                    }
-                    _ => law.slip,
-                }
-            });
-            let friction: Vec<f64> = laws.collect();
-            let found = if self.row_tangents() > 1 {
-                self.next_in_space(choice, state, &candidates, &friction)?
-            } else if contacts.len() > MOST_CONTACTS {
-                self.next_of_many(choice.t(), state, &candidates, &friction)?
-            } else {
-                self.next_in_plane(choice, state, &candidates, &friction)?
-            };
+            let friction = self.laws_of(state, &candidates);
+            let found = self.next_of_laws(choice, state, &candidates, &friction)?;
             let mut is_settled = true;
             let slips = found.iter().flatten().zip(&mut candidates.known);
             for ((slip, known), (&j, mu)) in slips.zip(contacts.iter().zip(&friction)) {
@@ -228,10 +208,104 @@ impl Model<'_> {
                 is_settled = self.let_turn(choice.t(), state, given, slips, &mut candidates)?;
             }
             if is_settled {
-                return Ok(found);
+                return Ok(self.hold_again(choice, state, &given.known, candidates, found));
             }
         }
         Ok(None)
+    }
+
+    /// The coefficients of candidates: static ones of those that do not slip.
+    fn laws_of(&self, state: &[f64], candidates: &Candidates) -> Vec<f64> {
+        let (q, _) = self.parts(state);
+        let each = candidates.contacts.iter().zip(&candidates.known);
+        let laws = each.zip(&candidates.slips).map(|((&j, known), [x, y])| {
+            let law = self.coefficients(j, q, x.hypot(*y));
+            match known {
+                Known {
+                    slip: 0, yields, ..
+                } => {
+                    if *yields {
+                        YIELDED * law.stick
+                    } else {
+                        law.stick
+                    }
+                }
+                _ => law.slip,
+            }
+        });
+        laws.collect()
+    }
+
+    /// The slips of candidates with these coefficients.
+    fn next_of_laws(
+        &self,
+        choice: Choice<'_>,
+        state: &[f64],
+        candidates: &Candidates,
+        friction: &[f64],
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        if self.row_tangents() > 1 {
+            self.next_in_space(choice, state, candidates, friction)
+        } else if candidates.contacts.len() > MOST_CONTACTS {
+            self.next_of_many(choice.t(), state, candidates, friction)
+        } else {
+            self.next_in_plane(choice, state, candidates, friction)
+        }
+    }
+
+    /// Lets contacts stick that broke loose beside others, and that static friction holds once these slip: a slip
+    /// that turns round loads those beside it by static friction first, and by less as it goes on. Those that
+    /// stuck before come first.
+    fn hold_again(
+        &self,
+        choice: Choice<'_>,
+        state: &[f64],
+        given: &[Known],
+        mut candidates: Candidates,
+        found: Option<Vec<Option<Slip>>>,
+    ) -> Option<Vec<Option<Slip>>> {
+        let mut slips = found?;
+        let is_loose = |known: &[Known], i: usize| known[i].slip != 0 && given[i].slip == 0;
+        let count = candidates.contacts.len();
+        if (0..count)
+            .filter(|&i| is_loose(&candidates.known, i))
+            .count()
+            < 2
+        {
+            return Some(slips);
+        }
+        let has_stuck = |i: &usize| candidates.stuck.get(*i).copied().unwrap_or(false);
+        let (first, then): (Vec<usize>, Vec<usize>) = (0..count).partition(has_stuck);
+        for i in first.into_iter().chain(then) {
+            if !is_loose(&candidates.known, i) {
+                continue;
+            }
+            let slip = std::mem::take(&mut candidates.known[i].slip);
+            let friction = self.laws_of(state, &candidates);
+            let next = self.next_of_laws(choice, state, &candidates, &friction);
+            let held = next.ok().flatten().filter(|next| {
+                let is_as = |(k, (a, b)): (usize, (&Option<Slip>, &Option<Slip>))| {
+                    let kind =
+                        |slip: &Option<Slip>| slip.map(|slip| (slip == Slip::NONE, slip.sign));
+                    if k == i {
+                        *a == Some(Slip::NONE)
+                    } else {
+                        kind(a) == kind(b)
+                    }
+                };
+                next.iter().zip(&slips).enumerate().all(is_as)
+            });
+            let held = held.filter(|next| {
+                let mut turned = candidates.clone();
+                let checked = self.let_turn(choice.t(), state, given, next, &mut turned);
+                matches!(checked, Ok(true))
+            });
+            match held {
+                Some(next) => slips = next,
+                None => candidates.known[i].slip = slip,
+            }
+        }
+        Some(slips)
     }
 
     /// In the plane: true where each contact that was found to break loose slips as it accelerates. One
