@@ -179,7 +179,7 @@ fn pushes_that_friction_holds_do_their_work() {
         let mut driver = EventDriven::new(ContactModel::new(Held { frequency })).expect("a model");
         let start = Start::at(0.0).q(&[0.0; 3]).v(&[1.0, 0.0, 1.0]);
         let run = driver.integrate(&start, 1.5).expect("input");
-        let balance = driver.energy_balance(&run).expect("a balance");
+        let balance = driver.model().energy_balance(&run).expect("a balance");
         let end = frequency * 1.5 + 0.3;
         let work = 4.0 / frequency * (0.3f64.cos() - end.cos());
         let off = (balance.efforts - work)
