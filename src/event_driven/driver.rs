@@ -88,7 +88,9 @@ where
     /// # Errors
     /// [`InputError::EmptySystem`] for a system without coordinates.
     pub fn new(model: ContactModel<S>) -> Result<Self, InputError> {
-        if model.bodies.fixed.nq == 0 {
+        let sizes = &model.bodies.fixed;
+        // Sizes that are refused are zeros, and refused by name.
+        if sizes.nq == 0 && sizes.d > 0 {
             return Err(InputError::EmptySystem);
         }
         Ok(Self {

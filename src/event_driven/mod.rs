@@ -42,7 +42,8 @@
 //!
 //! [`ContactModel::contacting`](crate::ContactModel::contacting) reads a mode, [`ContactEvent`] says
 //! what stuck and what slipped, and [`Multipliers::used_friction`] how much of the friction a contact
-//! uses. Efforts may not depend on closed contacts there.
+//! uses. Efforts may depend on which of five contacts at most are closed
+//! ([`contact_effort`](crate::mechanics::MechanicalSystem::contact_effort)).
 //!
 //! ```
 //! use saltation::event_driven::ContactEventKind;
@@ -67,7 +68,8 @@
 //! [driven](crate::mechanics::MechanicalSystem::driven): belts, shaken tables, turntables. Static
 //! friction above kinetic, and friction that depends on speed or place, is a law of the contact
 //! ([`friction_at`](crate::mechanics::UnilateralConstraints::friction_at)): a contact at rest sticks if
-//! static friction can hold it. An impact has one coefficient, that of its kinetic friction as it begins.
+//! static friction can hold it, and one that stuck before sticks on if that holds it once others slip. An
+//! impact has one coefficient, that of its kinetic friction as it begins.
 //! Rolling and spinning friction are not there, nor is Poisson's or energetic restitution.
 //!
 //! Joints are part of the model, which is written in coordinates that leave them free;

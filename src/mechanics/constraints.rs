@@ -80,7 +80,8 @@ pub trait UnilateralConstraints {
     /// rest alone.
     ///
     /// [`EventDriven`](crate::EventDriven) takes it while contacts are closed: a contact that is at rest
-    /// sticks if static friction can hold it, one that slips has kinetic friction. An impact has one
+    /// sticks if static friction can hold it, and one that stuck before sticks on if that holds it once others
+    /// slip; one that slips has kinetic friction. An impact has one
     /// coefficient, kinetic friction at the slip with which it begins. The coefficient
     /// [`friction`](Self::friction) is not read then but for its sign: it must not be zero, by which a
     /// contact is known to have friction. The other drivers refuse a law

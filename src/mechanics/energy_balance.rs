@@ -139,8 +139,11 @@ fn is_absorbed(run: &Run, t: f64, state: &[f64]) -> bool {
     absorbed.any(|event| event.state_after == state)
 }
 
-/// Halvings of the way between two nodes at most, in which work is found.
+/// Halvings of the way between two nodes at most, in which work is found; and how many ways are halved in all, for each
+/// node and beside.
 const MOST_HALVINGS: usize = 10;
+const HALVINGS_A_NODE: usize = 16;
+const MORE_HALVINGS: usize = 100_000;
 
 /// The rule and that of both halves agree to this part of the work that is done to and fro.
 const KNOWN: f64 = 1e-9;
@@ -159,6 +162,8 @@ struct Work<'a, S: ?Sized> {
     run: &'a Run,
     effort: Vec<f64>,
     closed: Vec<usize>,
+    /// How many ways may be halved still: where efforts cancel their rounding has no end.
+    left: usize,
 }
 
 impl<'a, S: MechanicalSystem + ?Sized> Work<'a, S> {
@@ -168,6 +173,7 @@ impl<'a, S: MechanicalSystem + ?Sized> Work<'a, S> {
             run,
             effort: vec![0.0; system.dof()],
             closed: Vec::new(),
+            left: MORE_HALVINGS + HALVINGS_A_NODE * run.times().len(),
         }
     }
 
@@ -186,7 +192,7 @@ impl<'a, S: MechanicalSystem + ?Sized> Work<'a, S> {
         halvings: usize,
     ) -> Result<f64, InputError> {
         let middle = 0.5 * (from + to);
-        if halvings == 0 || !(from < middle && middle < to) {
+        if halvings == 0 || self.left == 0 || !(from < middle && middle < to) {
             return Ok(whole.work);
         }
         let halves = [[from, middle], [middle, to]];
@@ -195,10 +201,11 @@ impl<'a, S: MechanicalSystem + ?Sized> Work<'a, S> {
             self.by_rule(halves[1], moved)?,
         ];
         let size = whole.size.max(first.size + second.size);
-        // Written so that NaN ends it.
-        if !((first.work + second.work - whole.work).abs() > KNOWN * size) {
+        let off = (first.work + second.work - whole.work).abs();
+        if off <= KNOWN * size || off.is_nan() {
             return Ok(whole.work);
         }
+        self.left -= 1;
         let before = self.refined(halves[0], moved, first, halvings - 1)?;
         Ok(before + self.refined(halves[1], moved, second, halvings - 1)?)
     }
@@ -209,6 +216,7 @@ impl<'a, S: MechanicalSystem + ?Sized> Work<'a, S> {
             run,
             effort,
             closed,
+            ..
         } = self;
         let length = ends[1] - ends[0];
         let mut part = Part::default();

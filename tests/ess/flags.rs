@@ -287,7 +287,7 @@ fn levels_that_rise_by_flags_are_met_one_after_the_other() {
             level += draw.between(0.05, 0.5);
             level
         };
-        let levels: Vec<f64> = (0..1 + seed % 4).map(|_| next()).collect();
+        let levels: Vec<f64> = (0..=seed % 4).map(|_| next()).collect();
         for (guards, watch) in [
             (1, Watch::RISING),
             (1, Watch::BOTH),

@@ -79,7 +79,9 @@ impl Group {
         if is_late && set.t - self.point.t <= context.tolerance && self.are_off(context, set) {
             taken.arrival = Arrival::Jumped;
         }
-        if self.rule.is_open && taken.arrival == Arrival::Jumped && self.are_ahead(context, set) {
+        let opens = |c: &CrossedGuard| self.rule.guards.iter().all(|g| g.event != c.guard.event);
+        let are_new = self.rule.is_open && set.guards.iter().all(opens);
+        if are_new && taken.arrival == Arrival::Jumped && self.are_ahead(context, set) {
             taken.arrival = Arrival::AlreadyThere;
         }
         taken
@@ -97,9 +99,11 @@ impl Group {
             let is_ahead = Guard::ahead(k, mode.contains(k)) == c.guard;
             let rate = evaluate::rate(system, k, Point { t, x, mode }, field, row);
             let least = set.min_rates.get(k).copied().unwrap_or(0.0);
-            let lag = -sign * system.event(k, t, x, mode);
+            let value = system.event(k, t, x, mode);
             let reach = context.tolerance * sign * rate.value;
-            is_ahead && sign * rate.value >= least && lag <= reach.max(context.zero(k, t, rate))
+            let is_near = value.abs() <= reach.max(context.zero(k, t, rate));
+            let is_looked_for = is_ahead && point.arming_of(system, k).is_armed();
+            is_looked_for && sign * rate.value >= least && is_near
         })
     }
 

@@ -9,6 +9,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::candidates::{Candidates, Choice, NextModes};
 use super::many_contacts;
+use crate::Stop;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::impact::coupled_parts::coupled_parts;
@@ -208,7 +209,7 @@ impl Model<'_> {
                 is_settled = self.let_turn(choice.t(), state, given, slips, &mut candidates)?;
             }
             if is_settled {
-                return Ok(self.hold_again(choice, state, &given.known, candidates, found));
+                return self.hold_again(choice, state, &given.known, candidates, found);
             }
         }
         Ok(None)
@@ -263,16 +264,15 @@ impl Model<'_> {
         given: &[Known],
         mut candidates: Candidates,
         found: Option<Vec<Option<Slip>>>,
-    ) -> Option<Vec<Option<Slip>>> {
-        let mut slips = found?;
+    ) -> Result<Option<Vec<Option<Slip>>>, Breakdown> {
+        let Some(mut slips) = found else {
+            return Ok(None);
+        };
         let is_loose = |known: &[Known], i: usize| known[i].slip != 0 && given[i].slip == 0;
         let count = candidates.contacts.len();
-        if (0..count)
-            .filter(|&i| is_loose(&candidates.known, i))
-            .count()
-            < 2
-        {
-            return Some(slips);
+        let all_loose = (0..count).filter(|&i| is_loose(&candidates.known, i));
+        if all_loose.count() < 2 {
+            return Ok(Some(slips));
         }
         let has_stuck = |i: &usize| candidates.stuck.get(*i).copied().unwrap_or(false);
         let (first, then): (Vec<usize>, Vec<usize>) = (0..count).partition(has_stuck);
@@ -300,12 +300,15 @@ impl Model<'_> {
                 let checked = self.let_turn(choice.t(), state, given, next, &mut turned);
                 matches!(checked, Ok(true))
             });
+            // What is not found is not held, unless the search was ended.
+            let ended = self.interrupt.check();
+            ended.map_err(|_| Breakdown::Stop(Stop::Interrupted))?;
             match held {
                 Some(next) => slips = next,
                 None => candidates.known[i].slip = slip,
             }
         }
-        Some(slips)
+        Ok(Some(slips))
     }
 
     /// In the plane: true where each contact that was found to break loose slips as it accelerates. One
