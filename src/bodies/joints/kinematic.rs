@@ -25,8 +25,8 @@ use crate::{InputError, validate};
 /// it moves: the tolerance of the solver is a part of all momenta. Pairs with fixed bodies that it touches are
 /// best [ignored](crate::bodies::Scene::ignore).
 ///
-/// A path that is not where the body is at the start, as one that is written for `t = 0` in a run that starts at another
-/// time, throws it there in one step, with all that it meets.
+/// A path that is not where the body is at the start, as one that is written for `t = 0` in a run
+/// that starts at another time, throws it there in one step, with all that it meets.
 ///
 /// Adds six rows, moves along the axes of the world before turns about them; their impulses by `dt` are the
 /// forces and torques that move it (N, N m), those for its own weight and inertia among them.

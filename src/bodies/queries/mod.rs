@@ -182,9 +182,8 @@ impl Query<'_> {
     /// beside. Of a shape of parry and another that is no plane gaps are parry's, whose tolerances are
     /// lengths: off by up to 4e-5 m beside capsules, cylinders and cones of centimetres, by less beside
     /// others. Of bodies that overlap it is the shortest way out, found near the best of a fixed list
-    /// of directions: between capsules, cylinders and cones up to two fifths longer than the shortest, between one of these
-    /// and a box up to a fifth. A mesh or
-    /// height field has no inside.
+    /// of directions: between capsules, cylinders and cones up to two fifths longer than the shortest,
+    /// between one of these and a box up to a fifth. A mesh or height field has no inside.
     ///
     /// # Errors
     /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed;

@@ -24,7 +24,7 @@ pub(crate) struct Candidates {
     pub(crate) holds: Vec<Push>,
     /// The set for which all others are open, where efforts depend on which are closed.
     pub(crate) sensed: Option<Vec<usize>>,
-    /// Those that stuck before; none where it is not known.
+    /// Whether each stuck before; none where it is not known.
     pub(crate) stuck: Vec<bool>,
 }
 

@@ -300,7 +300,7 @@ impl Model<'_> {
                 let checked = self.let_turn(choice.t(), state, given, next, &mut turned);
                 matches!(checked, Ok(true))
             });
-            // What is not found is not held, unless the search was ended.
+            // A contact that is not found to be held slips, unless the search was ended.
             let ended = self.interrupt.check();
             ended.map_err(|_| Breakdown::Stop(Stop::Interrupted))?;
             match held {

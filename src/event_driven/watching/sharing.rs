@@ -35,7 +35,7 @@ impl Sharing {
         self.is_told
     }
 
-    /// What is to be said of a segment.
+    /// The doubt of a segment, if there is one.
     pub(crate) fn in_segment(&mut self, model: &Model<'_>, segment: &Segment<'_>) -> Option<Doubt> {
         self.segments += 1;
         if !self.segments.is_power_of_two() {
@@ -46,7 +46,7 @@ impl Sharing {
         self.look(model, State { t, q, v }, segment.mode)
     }
 
-    /// What is to be said of a state.
+    /// The doubt of a state, if there is one.
     pub(crate) fn look(&mut self, model: &Model<'_>, at: State<'_>, mode: &Mode) -> Option<Doubt> {
         if self.is_told || !model.slides() {
             return None;
@@ -63,7 +63,7 @@ impl Sharing {
         }
     }
 
-    /// What was noted of an impact, once.
+    /// The doubt that an impact left, once.
     pub(crate) fn untold(&mut self) -> Option<Doubt> {
         self.since.take().map(|t| Doubt::SharedLoads { t })
     }

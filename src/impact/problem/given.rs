@@ -1,4 +1,4 @@
-//! What an impact is given by: matrices and speeds in contact space, or the mass, the rows of gaps
+//! The data of an impact: matrices and speeds in contact space, or the mass, the rows of gaps
 //! and slips and the velocity of a mechanism, with the checks of these.
 
 use nalgebra::{DMatrix, DVector};
