@@ -2,10 +2,11 @@
 
 use saltation::derivative::{flow_jacobian, gradient_row, saltation_matrix};
 use saltation::event_driven::Zeno;
+use saltation::impact::{ImpactFailure, ImpactProblem};
 use saltation::lcp::LcpSolver;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::{BouncingBall, Hopper};
-use saltation::nalgebra::DMatrix;
+use saltation::nalgebra::{DMatrix, DVector};
 use saltation::ode::{Buffer, Tsitouras};
 use saltation::{ContactModel, EventDriven};
 use saltation::{
@@ -219,4 +220,23 @@ fn the_flight_to_an_accumulation_keeps_to_the_steps_of_the_run() {
     );
     let steps = run.statistics().steps + run.statistics().rejections;
     assert!(steps <= 5000, "{steps}");
+}
+
+#[test]
+fn more_coefficients_of_friction_than_rows_are_refused() {
+    let mass = DMatrix::identity(2, 2);
+    let rows = DMatrix::from_row_slice(1, 2, &[1.0, 0.0]);
+    let velocity = DVector::from_vec(vec![-1.0, 0.0]);
+    for count in [2, 3, 7] {
+        let friction = vec![0.5; count];
+        let found =
+            ImpactProblem::from_mechanics_with_tangents(&mass, &rows, &velocity, &friction).err();
+        let Some(ImpactFailure::Input(InputError::WrongLength {
+            expected, found, ..
+        })) = found
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!((expected, found), (count, 1));
+    }
 }

@@ -387,7 +387,7 @@ fn change(draw: &mut Draw, trial: &mut Trial, stepper: &mut Compliant<Scene>) {
         0 => trial.result("removed", stepper.remove_body(number)),
         1 => {
             let mut v = v.clone();
-            v.truncate(v.len() - draw.below(2));
+            v.truncate(v.len().saturating_sub(draw.below(2)));
             let mut scene = stepper.system().clone();
             trial.door("removed from the scene", scene.remove(number));
             let exchanged = stepper.exchange(scene, &q, &v).map(|_| ());

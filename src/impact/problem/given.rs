@@ -108,8 +108,10 @@ impl ImpactProblem {
         let (contacts, delassus) = (self.friction.len(), &mut self.delassus);
         let speeds = &mut self.speeds;
         let still = STILL * speeds.amax();
-        let tangents = (delassus.nrows() / contacts.max(1)).saturating_sub(1);
-        for (i, friction) in self.friction.iter_mut().enumerate() {
+        let rows = delassus.nrows();
+        let tangents = (rows / contacts.max(1)).saturating_sub(1);
+        // More coefficients than rows are refused with the other lengths.
+        for (i, friction) in self.friction.iter_mut().enumerate().take(rows) {
             let rows = contacts + i * tangents..contacts + (i + 1) * tangents;
             if !rows.is_empty() && rows.clone().all(|k| delassus[(k, k)] == 0.0) {
                 *friction = 0.0;
