@@ -66,6 +66,15 @@ impl ImpactProblem {
         }
     }
 
+    fn unchecked(delassus: DMatrix<f64>, speeds: DVector<f64>, friction: Vec<f64>) -> Self {
+        Self {
+            delassus,
+            speeds,
+            friction,
+            ..Self::empty()
+        }
+    }
+
     /// From `G`, contact speeds `J v`, coefficients of friction, and the momentum `√(vᵀ M v)`.
     pub(crate) fn of_motion(
         delassus: DMatrix<f64>,
@@ -73,12 +82,7 @@ impl ImpactProblem {
         friction: Vec<f64>,
         momentum: f64,
     ) -> Result<Self, ImpactFailure> {
-        let mut problem = Self {
-            delassus,
-            speeds,
-            friction,
-            ..Self::empty()
-        };
+        let mut problem = Self::unchecked(delassus, speeds, friction);
         problem.check_motion(momentum)?;
         Ok(problem)
     }
@@ -221,12 +225,7 @@ impl ImpactProblem {
         friction: Vec<f64>,
         source: Source,
     ) -> Result<Self, ImpactFailure> {
-        let mut problem = Self {
-            delassus,
-            speeds,
-            friction,
-            ..Self::empty()
-        };
+        let mut problem = Self::unchecked(delassus, speeds, friction);
         problem.check(source)?;
         Ok(problem)
     }
