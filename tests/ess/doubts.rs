@@ -36,6 +36,37 @@ fn a_dip_no_deeper_than_the_error_is_doubted_on_the_way_in_and_out() {
     assert!(fine.is_guaranteed(), "{:?}", fine.doubts());
 }
 
+/// A clock, which is integrated exactly, and a guard that misses its surface at 0.4 s by `gap`.
+fn miss(gap: f64) -> Run {
+    let system = Sketch::new(1, |_, _, _, dx| dx[0] = 1.0)
+        .events([Watch::BOTH], move |_, _, x, _| {
+            -(x[0] - 0.4) * (x[0] - 0.4) - gap
+        });
+    let mut integrator = Integrator::new(system).unwrap().rtol(1e-12).atol(1e-14);
+    integrator
+        .integrate(&Start::at(0.0).x(&[0.0]), 1.0)
+        .unwrap()
+}
+
+/// What a run misses by a few millionths of a thousandth of the way of a guard is a touch, though the error of the run
+/// is none.
+#[test]
+fn a_near_miss_is_a_touch_however_exact_the_run() {
+    for gap in [1e-11, 1e-10, 1e-7, 1e-3] {
+        let run = miss(gap);
+        assert_eq!(run.crossings(), [], "{gap}");
+        let is_touch =
+            |d: &Doubt| matches!(d, Doubt::Touch { gap: told, .. } if (told - gap).abs() < 1e-15);
+        let touches = run.doubts().iter().filter(|d| is_touch(d)).count();
+        assert_eq!(
+            touches,
+            usize::from(gap < 1e-9),
+            "{gap}: {:?}",
+            run.doubts()
+        );
+    }
+}
+
 /// `x' = −a x + b u + c sin(w t)` with `u = ±1`, switched to −1 at `x = h` and to 1 at `x = −h`.
 /// The reset keeps `u` in side bit 2.
 fn relay([a, b, c, w, h]: [f64; 5], part: f64) -> Run {

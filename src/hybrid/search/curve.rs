@@ -10,8 +10,11 @@ use super::factors::{CUBIC_PART, OF_TOP, ON_SURFACE, OPEN_PART, SLOPE_DOUBT};
 use super::look::Look;
 use crate::Stop;
 use crate::hybrid::context::System;
-use crate::ode::Buffer;
 use crate::ode::root::{Sample, peak};
+use crate::ode::{Buffer, lesser};
+
+/// Samples closer to a maximum than this part of the window do not show how the function bends there.
+const BESIDE: f64 = 0.05;
 
 /// Class of a guard by its course in a window.
 #[derive(Clone, Copy, Debug)]
@@ -181,21 +184,32 @@ impl Curve {
     #[inline]
     fn clear(&self, top: Option<Sample>) -> Class {
         Class::Clear(match (self.origin, top) {
-            (Origin::Level(_), Some(Sample { at, value })) => {
-                let is_higher = self.values.iter().all(|v| *v < value);
-                Some(Top {
-                    k: self.k,
-                    at,
-                    value,
-                    bend: if is_higher {
-                        0.5 * self.cubic.bend(at)
-                    } else {
-                        0.0
-                    },
-                })
-            }
+            (Origin::Level(_), Some(top)) => Some(Top {
+                k: self.k,
+                at: top.at,
+                value: top.value,
+                bend: self.bend_at(top),
+            }),
             _ => None,
         })
+    }
+
+    /// Half of the second derivative at a maximum, negative; 0 where no sample is below it on both sides. Where the
+    /// function jumps behind the maximum the cubic bends by the height of the jump: a parabola falls as far on either
+    /// side, so that its bend is at most what the samples beside the maximum show.
+    fn bend_at(&self, top: Sample) -> f64 {
+        if !self.values.iter().all(|v| *v < top.value) {
+            return 0.0;
+        }
+        let mut fall = 0.5 * self.cubic.bend(top.at).abs();
+        let apart = |i: &usize| (FRACTIONS[*i] - top.at).abs() > BESIDE;
+        let left = (0..4).rev().filter(apart).find(|i| FRACTIONS[*i] < top.at);
+        let right = (0..4).filter(apart).find(|i| FRACTIONS[*i] > top.at);
+        for i in [left, right].into_iter().flatten() {
+            let distance = FRACTIONS[i] - top.at;
+            fall = lesser(fall, (top.value - self.values[i]) / (distance * distance));
+        }
+        -fall
     }
 
     /// Class by the samples alone.
