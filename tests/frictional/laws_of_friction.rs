@@ -443,8 +443,9 @@ fn one_that_breaks_loose_lets_another_stick() {
     close(b, 2.5 - 0.5, 1e-12);
 }
 
-/// A block of 1 kg upon another on the ground, pushed back.
+/// A block of 1 kg upon another on the ground, so high, pushed back.
 struct Stacked {
+    high: f64,
     push: f64,
     laws: [Friction; 2],
 }
@@ -470,7 +471,11 @@ impl UnilateralConstraints for Stacked {
         2
     }
     fn gap(&self, j: usize, q: &[f64]) -> f64 {
-        if j == 0 { q[2] } else { q[3] - q[2] }
+        if j == 0 {
+            q[2]
+        } else {
+            q[3] - q[2] - self.high
+        }
     }
     fn friction(&self, j: usize) -> f64 {
         self.laws[j].slip
@@ -498,7 +503,12 @@ fn a_slip_that_turns_round_leaves_the_block_below_at_rest() {
         let law = |stick, slip| Friction { stick, slip };
         let laws = [law(0.3, 0.2), law(0.7, 0.5)];
         let start = (&[0.0; 4][..], &[0.0, 1.0, 0.0, 0.0][..]);
-        let run = run(Stacked { push, laws }, start, 0.5);
+        let stacked = Stacked {
+            high: 0.0,
+            push,
+            laws,
+        };
+        let run = run(stacked, start, 0.5);
         let turns = 1.0 / (0.5 * GRAVITY - push);
         let back = push + 0.5 * GRAVITY;
         let [event] = run.events() else {
@@ -508,6 +518,31 @@ fn a_slip_that_turns_round_leaves_the_block_below_at_rest() {
         close(run.state()[0], 0.0, 1e-12);
         close(run.state()[4], 0.0, 1e-12);
         close(run.state()[5], back * (0.5 - turns), 1e-8);
+    }
+}
+
+/// No force holds the blocks together while they fall, to the rounding of rows that are differences.
+#[test]
+fn a_stack_falls_as_one() {
+    for k in 0..100 {
+        let height = 0.01 + 0.001 * f64::from(k) + 1e-4 / 3.0;
+        let stacked = Stacked {
+            high: 0.1,
+            push: 0.0,
+            laws: [Friction::constant(0.3); 2],
+        };
+        let start = [0.0, 0.0, height, height + 0.1];
+        let run = run(stacked, (&start, &[0.0; 4]), 0.5);
+        let [event] = run.events() else {
+            panic!("{height}: {:?}", run.events());
+        };
+        close(event.t, (2.0 * height / GRAVITY).sqrt(), 1e-9);
+        assert!(
+            run.statistics().steps < 100,
+            "{height}: {:?}",
+            run.statistics()
+        );
+        close(run.state()[3], 0.1, 1e-9);
     }
 }
 

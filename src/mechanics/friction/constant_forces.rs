@@ -2,16 +2,17 @@
 //! that depends on the state, and the equations of a mode are three matrices:
 //!
 //! ```text
-//!     v̇ = P f        (λ_n, λ_t) = B f        J v̇ without contact forces = A f
+//!     v̇ = P f        (λ_n, λ_t) = B f        terms of J v̇ without contact forces = |A| |f|
 //! ```
 
 use super::contact_function::Slip;
-use super::forces::{Dependent, Forces, RAISED};
+use super::forces::{Dependent, Forces};
 use super::frame::Frame;
 use crate::Mode;
 use crate::linalg::cholesky::columns_times;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::{Model, gather_closed};
+use crate::mechanics::motion::acceleration::{WRITTEN, idle_force};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 
 /// Matrices of one mode.
@@ -29,14 +30,14 @@ pub(crate) struct ConstantForces {
     accelerations: Vec<f64>,
     /// `B`, one column a velocity: normal forces, then tangential ones.
     forces: Vec<f64>,
-    /// `A`, one column a velocity, each row over the `√G_ii` of it.
-    free: Vec<f64>,
+    /// `|A|`, one column a velocity, each row over the `√G_ii` of it.
+    sizes: Vec<f64>,
     /// `√G_ii` of the normals.
     roots: Vec<f64>,
-    /// Space for the effort, the forces and the free accelerations.
+    /// Space for the effort, the forces and the terms of the free accelerations.
     effort: Vec<f64>,
     pushes: Vec<f64>,
-    bends: Vec<f64>,
+    terms: Vec<f64>,
 }
 
 impl ConstantForces {
@@ -83,11 +84,11 @@ impl ConstantForces {
         for (space, size) in [
             (&mut self.accelerations, d * d),
             (&mut self.forces, d * (1 + k) * m),
-            (&mut self.free, d * r),
+            (&mut self.sizes, d * r),
             (&mut self.roots, m),
             (&mut self.effort, d),
             (&mut self.pushes, (1 + k) * m),
-            (&mut self.bends, r),
+            (&mut self.terms, r),
         ] {
             space.clear();
             space.resize(size, 0.0);
@@ -106,9 +107,9 @@ impl ConstantForces {
             // One column for each unit force.
             for c in 0..d {
                 frame.act(|force| force[c] = 1.0);
-                let column = &mut self.free[c * r..(c + 1) * r];
+                let column = &mut self.sizes[c * r..(c + 1) * r];
                 for (i, to) in column.iter_mut().enumerate() {
-                    *to = frame.bends[i] / frame.root(i);
+                    *to = frame.bends[i].abs() / frame.root(i);
                 }
                 let acceleration = &mut self.accelerations[c * d..(c + 1) * d];
                 let is_unique = model.with_forces(Dependent::Ignored, |found| {
@@ -152,15 +153,17 @@ impl ConstantForces {
             let m = self.contacts.len();
             let k = self.tangents;
             columns_times(&self.forces, &self.effort, &mut self.pushes);
-            columns_times(&self.free, &self.effort, &mut self.bends);
-            let unit = self.bends.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+            for effort in &mut self.effort {
+                *effort = effort.abs();
+            }
+            columns_times(&self.sizes, &self.effort, &mut self.terms);
+            let size = self.terms.iter().fold(0.0f64, |most, &of| most.max(of));
             for (i, &j) in self.contacts.iter().enumerate() {
-                let root = self.roots[i];
-                let idle = 1e-3 * model.rate_tolerance / root;
+                let unit = self.roots[i].recip();
                 forces.push[j] = self.pushes[i];
                 let along = &self.pushes[m + k * i..m + k * (i + 1)];
                 forces.along[k * j..k * (j + 1)].copy_from_slice(along);
-                forces.raised[j] = (RAISED * unit + idle) / root;
+                forces.raised[j] = idle_force(WRITTEN * size, unit, model.rate_tolerance);
             }
         }
     }

@@ -15,10 +15,11 @@ use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::Model;
 use crate::mechanics::contact_model::gather_closed;
+use crate::mechanics::motion::acceleration::idle_force;
 use crate::mechanics::{MechanicalSystem, State};
 
-/// Part of the loads by which forces and margins are raised.
-pub(super) const RAISED: f64 = 1e-12;
+/// A load beyond twice so many times the rounding of differences is one.
+const LOADED: f64 = 1e3;
 /// Part of the tolerance of rates below which the velocity of a slip says little of its direction.
 /// Directions turn ever faster with smaller velocities: without it the steps would never reach a stop.
 const AT_REST: f64 = 0.1;
@@ -276,12 +277,13 @@ impl Model<'_> {
         let Some(forces) = forces else {
             return;
         };
-        let unit = (0..frame.r).fold(0.0f64, |most, i| {
-            most.max(frame.bends[i].abs() / frame.root(i))
-        });
         for (i, &j) in frame.contacts.iter().enumerate() {
-            let idle = 1e-3 * self.rate_tolerance / frame.root(i);
-            forces.raised[j] = (RAISED * unit + idle) / frame.root(i);
+            let unit = frame.root(i).recip();
+            let of_sums = idle_force(frame.rounding.of_sums, unit, self.rate_tolerance);
+            let of_differences = frame.rounding.of_differences * unit;
+            // That of differences where it may be all the load: it would move every slip that begins.
+            let unloaded = 2.0 * of_differences - forces.push[j].abs() / LOADED;
+            forces.raised[j] = of_sums + unloaded.max(0.0).min(of_differences);
         }
     }
 

@@ -9,10 +9,20 @@ use crate::mechanics::configuration;
 use crate::mechanics::contact::delassus::{Mass, delassus};
 use crate::mechanics::contact::gaps::{curvature, gap_row, straight_along, work_size};
 use crate::mechanics::contact_model::Model;
+use crate::mechanics::motion::acceleration::{DIFFERENCED, WRITTEN};
 use crate::mechanics::motion::constants::Trouble;
 use crate::mechanics::motion::kinetic::coriolis;
 use crate::mechanics::{Measured, Mechanism};
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
+
+/// Rounding of accelerations of rows, in units of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounding {
+    /// That of sums.
+    pub(crate) of_sums: f64,
+    /// That of rows and curvatures which are differences.
+    pub(crate) of_differences: f64,
+}
 
 /// Contacts at a state. Rows come as in an impact problem: normals first, then tangents.
 pub(crate) struct Frame<'a> {
@@ -35,6 +45,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) slip: &'a mut [f64],
     /// The normal rows are written, not differences.
     pub(crate) are_rows_written: bool,
+    /// That of `bends`.
+    pub(crate) rounding: Rounding,
     /// Space for a force.
     force: &'a mut [f64],
 }
@@ -106,12 +118,27 @@ impl<'a> Frame<'a> {
             }
         }
         mass.solve(force, free);
+        let of_rows = if are_rows_written { 0.0 } else { DIFFERENCED };
+        let (mut most, mut differenced): (f64, f64) = (0.0, 0.0);
+        let mut bend = |at: usize, (bent, error): (f64, f64)| {
+            let (mut sum, mut size) = (bent, bent.abs());
+            for (row, a) in rows[at * d..(at + 1) * d].iter().zip(&*free) {
+                sum += row * a;
+                size += (row * a).abs();
+            }
+            bends[at] = sum;
+            let own = gram[at * r + at];
+            if own > 0.0 {
+                let root = own.sqrt();
+                most = most.max(size / root);
+                differenced = differenced.max(error / root);
+            }
+        };
         for (i, &j) in contacts.iter().enumerate() {
-            bends[i] = dot(&rows[i * d..(i + 1) * d], free) + curvature(system, j, q, v, work).0;
+            bend(i, curvature(system, j, q, v, work));
             for along in 0..k {
-                let at = m + i * k + along;
-                let (curvature, _) = tangent_curvature(system, j, [along, k], q, v, work);
-                bends[at] = dot(&rows[at * d..(at + 1) * d], free) + curvature;
+                let curvature = tangent_curvature(system, j, [along, k], q, v, work);
+                bend(m + i * k + along, curvature);
             }
         }
         let frame = Self {
@@ -127,6 +154,10 @@ impl<'a> Frame<'a> {
             stick,
             slip,
             are_rows_written,
+            rounding: Rounding {
+                of_sums: WRITTEN * most,
+                of_differences: differenced + of_rows * most,
+            },
             force,
         };
         for (i, &j) in contacts.iter().enumerate() {

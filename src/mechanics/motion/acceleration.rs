@@ -33,9 +33,9 @@ pub(crate) enum Purpose {
 const IDLE: f64 = 1e-3;
 
 /// Rounding of the accelerations of gaps, as a part of their size, where the user wrote the rows.
-pub(super) const WRITTEN: f64 = 1e-12;
+pub(crate) const WRITTEN: f64 = 1e-12;
 /// That where some row is a difference.
-const DIFFERENCED: f64 = 1e-10;
+pub(crate) const DIFFERENCED: f64 = 1e-10;
 
 /// Rounding of the Gram matrix of unit rows, over their number.
 const NOISE: f64 = 4.0 * f64::EPSILON;
