@@ -9,8 +9,9 @@ use crate::ode::resolved_difference::{KNOWN, Parts, SMALL, resolve, rounding_ove
 const ROUNDED: f64 = 1e-6;
 /// Rounding shows between steps of which one is shorter by this part.
 const BESIDE: f64 = 1.0 / 64.0;
-/// Over shorter steps values of order one are rounded by more than is to be lost.
-const SHORT: f64 = 1e-9;
+/// A slope by which a value changes by this part of itself where the parameter doubles is none: differences agree
+/// where they differ by [`KNOWN`] of that.
+const FLAT: f64 = 1e-5;
 /// Steps that are too short grow by this factor.
 const LONGER: f64 = 8.0;
 /// The longest step, in parts of a parameter; of one that is zero the longest is one.
@@ -24,8 +25,8 @@ const TINY: f64 = 1e-290;
 struct Refused;
 
 /// The derivative of `g(p, out)` by the parameter `p` at `here` into `out`; false where `g` refuses a value, which it
-/// says by false, or where no steps tell. Two evaluations where the usual step does, two more where it is short, and
-/// some forty where it is lost in rounding. `terms` is the size of what is known to cancel in `g`.
+/// says by false, or where no steps tell. Four evaluations where the usual step does, and some fifty where it is lost in
+/// rounding, as that of a model which takes differences itself. `terms` is the size of what is known to cancel in `g`.
 ///
 /// A parameter that changes nothing over the usual step counts as one on which nothing depends, unless it is so small
 /// that this says nothing.
@@ -54,7 +55,7 @@ pub(super) fn by_parameter(
     if !out.iter().all(|d| d.is_finite()) {
         return true;
     }
-    let rounding: Vec<f64> = (differences.size.iter())
+    let mut rounding: Vec<f64> = (differences.size.iter())
         .map(|size| f64::EPSILON * size.max(terms) / step)
         .collect();
     if largest(out) == 0.0 {
@@ -63,14 +64,24 @@ pub(super) fn by_parameter(
         }
         return is_zero || here.abs() > LOST;
     }
-    let mut is_lost = is_off(out, |i| rounding[i]);
     let mut beside = vec![0.0; out.len()];
-    if !is_lost && (is_zero || step < SHORT) {
-        let shorter = differences.over((1.0 - BESIDE) * step, &mut beside);
-        is_lost = shorter.is_ok() && is_off(out, |i| (out[i] - beside[i]).abs());
-    }
+    let shorter = differences.over((1.0 - BESIDE) * step, &mut beside);
+    let mut is_lost = is_off(out, |i| rounding[i]);
+    is_lost |= shorter.is_ok() && is_off(out, |i| (out[i] - beside[i]).abs());
     if !is_zero {
-        return !is_lost || differences.best(step, longest, &rounding, out);
+        if !is_lost {
+            return true;
+        }
+        // What the values hide: two differences may agree by chance.
+        for k in 1..=4 {
+            let part = 1.0 - f64::from(k) * BESIDE;
+            if differences.over(part * step, &mut beside).is_ok() {
+                for ((rounding, d), beside) in rounding.iter_mut().zip(&*out).zip(&beside) {
+                    *rounding = rounding.max((d - beside).abs());
+                }
+            }
+        }
+        return differences.best(step, longest, &rounding, out);
     }
     // A function that bends on the step differs beside it too; one that is rounded does so over all shorter ones.
     let parts = Parts {
@@ -133,7 +144,11 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
             if self.over(step, &mut next).is_err() {
                 break;
             }
-            let off = part_between(&here, &next);
+            let flat = |i: usize| match self.here.abs() {
+                here if here < TINY => 0.0,
+                here => FLAT * self.size[i] / here,
+            };
+            let off = part_between(&here, &next, flat);
             let error = off_before.max(off);
             // Zero is found by a step that changes nothing.
             if error < least && largest(&here) > 0.0 && agrees(&here) {
@@ -159,12 +174,13 @@ fn is_off(out: &[f64], off: impl Fn(usize) -> f64) -> bool {
     each.any(|(i, d)| *d != 0.0 && off(i) > ROUNDED * d.abs().max(small))
 }
 
-/// By which part of their size two differences differ at most.
-fn part_between(a: &[f64], b: &[f64]) -> f64 {
+/// By which part of their size two differences differ at most, of those that are more than `flat`.
+fn part_between(a: &[f64], b: &[f64], flat: impl Fn(usize) -> f64) -> f64 {
     let small = SMALL * largest(a).max(largest(b));
-    let each = a.iter().zip(b).map(|(a, b)| match (a - b).abs() {
+    let each = a.iter().zip(b).enumerate();
+    let each = each.map(|(i, (a, b))| match (a - b).abs() {
         0.0 => 0.0,
-        apart if apart.is_finite() => apart / a.abs().max(b.abs()).max(small),
+        apart if apart.is_finite() => apart / a.abs().max(b.abs()).max(small).max(flat(i)),
         // No number: it agrees with nothing.
         _ => f64::INFINITY,
     });
@@ -261,6 +277,23 @@ mod tests {
         }
     }
 
+    /// A model that takes differences itself is rounded by more than its values show.
+    #[test]
+    fn rounding_of_what_the_model_differences_is_no_slope() {
+        let noise = |p: f64| (p * 1e9).sin();
+        for p in [0.3, 0.7, 1.3, 4.0] {
+            for (slope, size) in [(0.0, 1e-9), (0.0, 1e-8), (1.0, 1e-9), (0.01, 1e-10)] {
+                let mut out = [0.0];
+                let found = by_parameter(p, 0.0, &mut out, |q, out| {
+                    out[0] = 1.0 + slope * q + size * noise(q);
+                    true
+                });
+                let off = (out[0] - slope).abs();
+                assert!(found && off < 1e-6, "{p} {slope} {size:e} {out:?}");
+            }
+        }
+    }
+
     #[test]
     fn a_slope_that_agrees_with_its_neighbours_alone_is_not_taken() {
         for (p, after) in [(1e-3, 1e-7), (1e-3, 1e-6), (1.0, 1e-4)] {
@@ -277,7 +310,7 @@ mod tests {
             is_right_or_refused(1e-3, 1.0, 1e-3, cut);
         }
         for (a, b) in [(f64::NAN, 0.0), (f64::NAN, f64::NAN), (1.0, f64::INFINITY)] {
-            assert!(part_between(&[a, 1.0], &[b, 1.0]) > 1e300);
+            assert!(part_between(&[a, 1.0], &[b, 1.0], |_| 0.0) > 1e300);
         }
     }
 

@@ -538,7 +538,7 @@ impl RepeatedReset {
             crossed: Crossed::new(rated).of_transition(crossed.transition()),
             x: after,
             mode: mode_after,
-            record: &mut Record::default(),
+            record: &mut Record::beside(),
         })
     }
 }

@@ -157,6 +157,9 @@ impl Model<'_> {
             if closed && crosses {
                 event.released.push(j);
             }
+            if event.is_beside && crosses && !closed {
+                event.unlanded.push(j);
+            }
         }
         if self.slides() {
             self.note_known(t, crossed, x, mode, event);
@@ -330,7 +333,13 @@ impl Model<'_> {
     ) -> Result<(), Breakdown> {
         with_list(self.system().contacts(), |space| {
             let closed = gather_closed(mode, space);
-            motion::land(self, x, closed, &event.touching, &mut event.at);
+            if event.unlanded.is_empty() {
+                motion::land(self, x, closed, &event.touching, &mut event.at);
+                return;
+            }
+            let mut landing = event.touching.clone();
+            landing.retain(|j| !event.unlanded.contains(j));
+            motion::land(self, x, closed, &landing, &mut event.at);
         });
         if event.is_impact() {
             self.apply_impact(occasion, x, event)?;

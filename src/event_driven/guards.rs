@@ -206,7 +206,9 @@ impl EventFunction for Model<'_> {
             record,
         } = crossing;
         let mut done = Ok(());
+        let is_beside = record.is_beside();
         record.write(|event: &mut Event| {
+            event.is_beside = is_beside;
             done = self.resolve_event(*t, crossed, x, mode, event);
         });
         Ok(done?)

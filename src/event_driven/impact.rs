@@ -190,6 +190,8 @@ pub(crate) struct Touching<'a> {
     pub(crate) contacts: &'a [usize],
     /// Contacts among them that are to be open.
     pub(crate) released: &'a [usize],
+    /// See [`Event::unlanded`].
+    pub(crate) unlanded: &'a [usize],
     /// With friction: what is known of each of the contacts that touch.
     pub(crate) known: &'a [Known],
     /// How many events of the run there were until now.
@@ -208,6 +210,11 @@ pub(crate) struct Event {
     pub(crate) touching: Vec<usize>,
     /// True for those that were open until then.
     pub(crate) new: Vec<bool>,
+    /// It repeats the event of another model or state, for a derivative.
+    pub(super) is_beside: bool,
+    /// Contacts that close then. Their gaps are left as they are, where an event of a run brings them to zero: the
+    /// displacement of a neighbour that has come to its own surface is seen by the derivatives along states.
+    pub(super) unlanded: Vec<usize>,
     /// Closed contacts that open.
     pub(super) released: Vec<usize>,
     /// No forces held the closed contacts: `released` are none of those whose forces fell.
@@ -238,6 +245,8 @@ impl Default for Event {
         Self {
             touching: Vec::new(),
             new: Vec::new(),
+            is_beside: false,
+            unlanded: Vec::new(),
             released: Vec::new(),
             is_unheld: false,
             approach: Vec::new(),
@@ -282,6 +291,7 @@ impl Event {
         Touching {
             contacts: &self.touching,
             released: &self.released,
+            unlanded: &self.unlanded,
             known: &self.known,
             number: self.number,
             aside: &mut self.aside,
@@ -367,6 +377,7 @@ impl Event {
         self.touching.clear();
         self.new.clear();
         self.released.clear();
+        self.unlanded.clear();
         self.approach.clear();
         self.chosen = None;
         self.aside.clear();

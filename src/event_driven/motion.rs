@@ -419,6 +419,16 @@ pub(crate) fn land(
     to_rates_of_zero(model, x, closed, Some(at));
 }
 
+/// Brings a state back to the closed contacts of a mode, but for the gaps of those that did not land.
+pub(crate) fn hold_but(model: &Model<'_>, x: &mut [f64], unlanded: &[usize], mode: &Mode) {
+    with_list(model.system().contacts(), |space| {
+        let mut landed = gather_closed(mode, space).to_vec();
+        landed.retain(|j| !unlanded.contains(j));
+        onto_gaps(model, x, &landed);
+    });
+    hold(model, x, mode);
+}
+
 /// Brings a state onto the manifold of the coordinates and to gaps of zero; true when it changed.
 pub(crate) fn onto_gaps(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
     let moved = onto_manifold(model, x);

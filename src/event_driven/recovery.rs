@@ -169,6 +169,7 @@ impl Model<'_> {
         };
         let known: Vec<Known> = event.mode_before.iter().map(stays).collect();
         let mut touching = Touching {
+            unlanded: &[],
             contacts: &event.mode_before,
             released: &[contact],
             known: &known,

@@ -254,6 +254,10 @@ impl Model<'_> {
                 Ok(())
             })
         })?;
+        if !touching.unlanded.is_empty() {
+            motion::hold_but(self, state, touching.unlanded, mode);
+            return Ok(());
+        }
         with_list(self.system().contacts(), |space| {
             let closed = gather_closed(mode, space);
             motion::hold_all(self, state, closed, Some(&mut *touching.at));

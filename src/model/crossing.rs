@@ -110,6 +110,8 @@ pub struct Displacement<'a> {
 pub struct Record {
     value: Option<Box<dyn Any + Send + Sync>>,
     is_set: bool,
+    /// The crossing repeats another one at a state or a model beside it.
+    is_beside: bool,
 }
 
 impl Record {
@@ -127,6 +129,19 @@ impl Record {
         write(&mut value);
         self.value = Some(value);
         self.is_set = true;
+    }
+
+    /// Of a crossing that repeats another one at a state or a model beside it, for a difference.
+    pub(crate) fn beside() -> Self {
+        Self {
+            is_beside: true,
+            ..Self::default()
+        }
+    }
+
+    /// True for a crossing that repeats another one.
+    pub(crate) fn is_beside(&self) -> bool {
+        self.is_beside
     }
 
     /// Value that was written at this crossing, if it is of this type.

@@ -25,6 +25,7 @@ mod moving_table;
 mod one_transition;
 mod oracle;
 mod own_guard;
+mod parameters_of_contacts;
 mod pieces;
 mod possible_corners;
 mod reset_corners;
