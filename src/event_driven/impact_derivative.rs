@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 use super::SettledStart;
 use super::breakdown::Breakdown;
 use super::impact::{Event, occasion};
-use super::motion;
+use super::motion::{self, NONE_ALONE};
 use crate::event_driven::Model;
 use crate::impact::{Occasion, Order};
 use crate::mechanics::UnilateralConstraints;
@@ -189,7 +189,7 @@ impl Model<'_> {
 
     fn bring_onto_contacts(&self, t: f64, x: &mut [f64], mode: &Mode) {
         let closed: Vec<usize> = self.layout().closed(mode).collect();
-        motion::onto_gaps(self, x, &closed);
+        motion::onto_gaps(self, x, &closed, NONE_ALONE);
         self.stop_in_mode(t, x, mode);
     }
 
@@ -201,7 +201,7 @@ impl Model<'_> {
         let slip = |i: usize| self.functions().slip(mode, closed[i]);
         let is_special = (0..closed.len()).any(|i| slip(i).begins || slip(i).ends);
         if is_special || !self.has_friction_in(mode) {
-            motion::hold(self, x, mode);
+            motion::hold(self, x, mode, NONE_ALONE);
             return;
         }
         let (q, v) = self.parts_mut(x);
@@ -374,7 +374,7 @@ impl Model<'_> {
         let closed: Vec<usize> = self.layout().closed(&nearby.mode_after).collect();
         if !closed.is_empty() {
             let mut at = ContactsAt::with_rows(self.parts(x).0, &nearby.touching, rows);
-            motion::to_rates_of_zero(self, x, &closed, Some(&mut at));
+            motion::to_rates_of_zero(self, x, &closed, NONE_ALONE, Some(&mut at));
         }
     }
 
@@ -498,7 +498,9 @@ impl Model<'_> {
         nearby: &NearbyEvent,
         rows: Option<Vec<f64>>,
     ) -> Result<Option<Order>, Breakdown> {
-        motion::correct(self, x, &nearby.mode_before);
+        let closed: Vec<usize> = self.layout().closed(&nearby.mode_before).collect();
+        motion::onto_gaps(self, x, &closed, NONE_ALONE);
+        motion::hold(self, x, &nearby.mode_before, NONE_ALONE);
         let mut order = None;
         if nearby.new.iter().any(|&new| new) {
             let (q, _) = self.parts(x);

@@ -378,6 +378,9 @@ const UNCHANGED: f64 = 1e-9;
 /// Gaps and rates within this part of the tolerances are rounding and are not corrected.
 pub(crate) const LEFT_ALONE: f64 = 1e-3;
 
+/// Within no part: all are corrected, as a difference over a short step needs it, which sees whether one was.
+pub(crate) const NONE_ALONE: f64 = 0.0;
+
 /// Brings a state back to the closed contacts of `mode`; true when it changed.
 pub(crate) fn correct(model: &Model<'_>, x: &mut [f64], mode: &Mode) -> bool {
     if model.has_friction_in(mode) {
@@ -400,8 +403,8 @@ pub(crate) fn hold_all(
     if contacts.is_empty() {
         return moved;
     }
-    let moved = to_gaps_of_zero(model, x, contacts, at.as_deref_mut()) || moved;
-    to_rates_of_zero(model, x, contacts, at) || moved
+    let moved = to_gaps_of_zero(model, x, contacts, LEFT_ALONE, at.as_deref_mut()) || moved;
+    to_rates_of_zero(model, x, contacts, LEFT_ALONE, at) || moved
 }
 
 /// Brings the state of an event onto its surfaces: the gaps of all contacts that take part are set
@@ -415,8 +418,8 @@ pub(crate) fn land(
     at: &mut ContactsAt,
 ) {
     onto_manifold(model, x);
-    to_gaps_of_zero(model, x, touching, Some(at));
-    to_rates_of_zero(model, x, closed, Some(at));
+    to_gaps_of_zero(model, x, touching, LEFT_ALONE, Some(at));
+    to_rates_of_zero(model, x, closed, LEFT_ALONE, Some(at));
 }
 
 /// Brings a state back to the closed contacts of a mode, but for the gaps of those that did not land.
@@ -424,27 +427,28 @@ pub(crate) fn hold_but(model: &Model<'_>, x: &mut [f64], unlanded: &[usize], mod
     with_list(model.system().contacts(), |space| {
         let mut landed = gather_closed(mode, space).to_vec();
         landed.retain(|j| !unlanded.contains(j));
-        onto_gaps(model, x, &landed);
+        onto_gaps(model, x, &landed, LEFT_ALONE);
     });
-    hold(model, x, mode);
+    hold(model, x, mode, LEFT_ALONE);
 }
 
-/// Brings a state onto the manifold of the coordinates and to gaps of zero; true when it changed.
-pub(crate) fn onto_gaps(model: &Model<'_>, x: &mut [f64], contacts: &[usize]) -> bool {
+/// Brings a state onto the manifold of the coordinates and to gaps of zero, but for those within a part of the
+/// tolerance; true when it changed.
+pub(crate) fn onto_gaps(model: &Model<'_>, x: &mut [f64], contacts: &[usize], within: f64) -> bool {
     let moved = onto_manifold(model, x);
-    !contacts.is_empty() && to_gaps_of_zero(model, x, contacts, None) || moved
+    !contacts.is_empty() && to_gaps_of_zero(model, x, contacts, within, None) || moved
 }
 
 /// Brings the velocities to the rates of zero of the closed contacts of a mode.
-pub(crate) fn hold(model: &Model<'_>, x: &mut [f64], mode: &Mode) {
+pub(crate) fn hold(model: &Model<'_>, x: &mut [f64], mode: &Mode, within: f64) {
     if model.has_friction_in(mode) {
-        model.hold_rates_in_mode(x, mode);
+        model.hold_rates_in_mode(x, mode, within);
         return;
     }
     with_list(model.system().contacts(), |space| {
         let contacts = gather_closed(mode, space);
         if !contacts.is_empty() {
-            to_rates_of_zero(model, x, contacts, None);
+            to_rates_of_zero(model, x, contacts, within, None);
         }
     });
 }
@@ -459,6 +463,7 @@ fn to_gaps_of_zero(
     model: &Model<'_>,
     x: &mut [f64],
     contacts: &[usize],
+    within: f64,
     mut at: Option<&mut ContactsAt>,
 ) -> bool {
     let (system, m) = (model.system(), contacts.len());
@@ -472,7 +477,7 @@ fn to_gaps_of_zero(
                 *w = -system.gap(j, q);
                 worst = worst.max(w.abs());
             }
-            if worst <= LEFT_ALONE * model.gap_tolerance {
+            if worst <= within * model.gap_tolerance {
                 break;
             }
             let Ok(mut frame) = model
@@ -517,9 +522,10 @@ pub(super) fn to_rates_of_zero(
     model: &Model<'_>,
     x: &mut [f64],
     contacts: &[usize],
+    within: f64,
     mut at: Option<&mut ContactsAt>,
 ) -> bool {
-    let (m, least) = (contacts.len(), LEFT_ALONE * model.rate_tolerance);
+    let (m, least) = (contacts.len(), within * model.rate_tolerance);
     let (q, v) = model.parts_mut(x);
     // Rates are those of rounding after nearly all steps: the masses of the contacts are not needed then.
     let known = at.as_deref_mut();

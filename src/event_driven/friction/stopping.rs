@@ -247,17 +247,17 @@ impl Model<'_> {
     /// slips of zero of those that stick. True when it changed.
     pub(crate) fn hold_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
         let moved = with_list(self.layout().contacts, |space| {
-            motion::onto_gaps(self, state, gather_closed(mode, space))
+            motion::onto_gaps(self, state, gather_closed(mode, space), LEFT_ALONE)
         });
-        self.hold_rates_in_mode(state, mode) || moved
+        self.hold_rates_in_mode(state, mode, LEFT_ALONE) || moved
     }
 
-    /// Likewise the velocities alone.
-    pub(crate) fn hold_rates_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
+    /// Likewise the velocities alone, but for rates within a part of their tolerance.
+    pub(crate) fn hold_rates_in_mode(&self, state: &mut [f64], mode: &Mode, within: f64) -> bool {
         with_list(self.layout().contacts, |space| {
             let closed = gather_closed(mode, space);
             let (q, v) = self.parts_mut(state);
-            let (m, least) = (closed.len(), LEFT_ALONE * self.rate_tolerance);
+            let (m, least) = (closed.len(), within * self.rate_tolerance);
             let sticks = |j: usize| self.contacting(mode, j) == Contacting::Stick;
             // Rates are those of rounding after nearly all steps: the masses of the contacts are not needed then.
             let is_within = |rate: &f64| rate.is_nan() || rate.abs() <= least;
