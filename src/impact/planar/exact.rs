@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use super::generators::{Generators, Scratch, Sign, Uncut};
+use super::known::KNOWN;
 use super::locations::{Location, PlanarInclusion};
 use super::outcome_set::{OutcomeSet, Unclosed};
 use super::polytope::Polytope;
-use super::span::KNOWN;
 use crate::impact::{ImpactFailure, ImpactProblem};
 
 /// Limit of the polytopes that are pushed through a location, unless another cap is set.
@@ -18,6 +18,9 @@ const VERTICES: usize = 200;
 
 /// Limit of the vertices and rays that are looked at, unless another number is set.
 const WORK: u64 = 100_000_000;
+
+/// Outcomes that a threshold adds no farther than so many times it from others are those.
+const ENOUGH: f64 = 100.0;
 
 /// Computes all velocities that a planar inelastic impact with friction can end with.
 ///
@@ -43,8 +46,9 @@ const WORK: u64 = 100_000_000;
 /// The set is that of the impact inclusion of Halm & Posa, without a step error: every split of the
 /// impulse between the contacts, changing at will. Restitution is not read. The speeds are divided
 /// by `√G_ii`, so the result does not depend on the scale of a row; polytopes that differ by less
-/// than 1e-11 of the greatest scaled speed count as equal, and features of the set below 1e-12 of
-/// it are lost.
+/// than 1e-11 of the greatest scaled speed count as equal. A contact that approaches by no more than
+/// the [threshold](ImpactProblem::threshold) may end the impact or go on, so outcomes of
+/// other laws, which end there, are outcomes of the set. Speeds below 1e-14 of the greatest are zero.
 ///
 /// If a contact is closed (`u_n = 0`) and none approaches, the inclusion may end the impact or
 /// go on: pushing contacts can stop each other's slip. This set holds both, as the definition of
@@ -244,12 +248,12 @@ impl<'a> Search<'a> {
         };
         reached.prune(&mut self.scratch);
         // where nothing is added, the other parts were listed with the set it came from
-        if !reached.is_within(set, KNOWN, &mut self.scratch) {
+        if !reached.is_known_by(set, KNOWN, &mut self.scratch) {
             self.add_end(&reached)?;
             self.enter_others(&reached, Some(at))?;
         }
         let (known, scratch) = (&mut self.locations[at].known, &mut self.scratch);
-        known.retain(|old| !old.is_within(&reached, 0.0, scratch));
+        known.retain(|old| !old.is_known_by(&reached, 0.0, scratch));
         known.push(reached);
         Ok(())
     }
@@ -266,9 +270,9 @@ impl<'a> Search<'a> {
                 continue;
             }
             let mut open = self.open.iter().filter(|open| open.0 == at);
-            if !open.any(|open| part.is_within(&open.1, KNOWN, scratch)) {
+            if !open.any(|open| part.is_known_by(&open.1, KNOWN, scratch)) {
                 self.open
-                    .retain(|open| open.0 != at || !open.1.is_within(&part, 0.0, scratch));
+                    .retain(|open| open.0 != at || !open.1.is_known_by(&part, 0.0, scratch));
                 self.open.push_back((at, part));
             }
             self.scratch.check()?;
@@ -276,20 +280,52 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Keeps the part of a set where no contact approaches.
+    /// Keeps the part of a set where no contact approaches by more than the threshold. Almost
+    /// always that is the part where none approaches, and what the threshold adds is as thin as the
+    /// threshold. Where contacts nearly coincide it can be all: one stops when the other does, but for
+    /// less than the threshold.
     fn add_end(&mut self, reached: &Generators) -> Result<(), Uncut> {
-        let mut end = reached.clone();
-        for contact in 0..self.inclusion.contacts {
-            let cut = end.cut(
-                contact,
-                Sign::Positive,
-                self.caps.vertices,
-                &mut self.scratch,
-            );
-            if self.unless_too_many(cut)?.is_none() {
-                return Ok(());
-            }
+        let most = self.caps.vertices;
+        let Some(end) = self.end_of(reached, 0.0, most)? else {
+            return Ok(());
+        };
+        let threshold = self.inclusion.threshold;
+        // a layer has twice the vertices of a face
+        let Some(all) = self.end_of(reached, threshold, most.saturating_mul(2))? else {
+            return self.keep_end(end);
+        };
+        if all.is_within(&end, ENOUGH * threshold, &mut self.scratch) {
+            return self.keep_end(end);
         }
+        if all.len() > most {
+            self.unclosed.left_out += 1;
+            return self.keep_end(end);
+        }
+        self.keep_end(all)
+    }
+
+    /// The part of a set where normal speeds are no less than minus a threshold; none where it has more
+    /// than `most` generators.
+    fn end_of(
+        &mut self,
+        set: &Generators,
+        threshold: f64,
+        most: usize,
+    ) -> Result<Option<Generators>, Uncut> {
+        let mut end = set.clone();
+        for contact in 0..self.inclusion.contacts {
+            end.shift(contact, threshold);
+            let cut = end.cut(contact, Sign::Positive, most, &mut self.scratch);
+            if self.unless_too_many(cut)?.is_none() {
+                return Ok(None);
+            }
+            end.shift(contact, -threshold);
+        }
+        Ok(Some(end))
+    }
+
+    /// Lists an end unless others hold it.
+    fn keep_end(&mut self, mut end: Generators) -> Result<(), Uncut> {
         end.prune(&mut self.scratch);
         let scratch = &mut self.scratch;
         let mut ends = self.ends.iter();

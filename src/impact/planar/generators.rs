@@ -11,6 +11,7 @@
 //! friction of 1e5 the two rays of a contact are opposite to five digits, and again where they are
 //! combined: coordinates have twice the precision.
 
+use super::known::Extents;
 use crate::Interrupt;
 use crate::interrupt::Interrupted;
 use crate::linalg::double_double::Double;
@@ -23,8 +24,9 @@ const ZERO: f64 = 1e-14;
 /// Large friction makes normal parts of rays small, so they cannot be cut at [`ZERO`].
 const ZERO_OF_RAYS: f64 = 1e-24;
 
-/// A point this near to the hull of the others is dropped.
-const REDUNDANT: f64 = 1e-13;
+/// A point this near to the hull of the others is dropped: less than [`ZERO`], so that none on a
+/// hyperplane gives way to one that lies beside it. Of a thin set nothing would reach the hyperplane.
+const REDUNDANT: f64 = 0.5 * ZERO;
 
 /// A ray this near to the cone of the others is dropped.
 const REDUNDANT_RAY: f64 = 1e-15;
@@ -71,7 +73,8 @@ pub(super) struct Generators {
 /// Scratch of the operations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
-    hulls: Hulls,
+    pub(super) hulls: Hulls,
+    pub(super) extents: Extents,
     /// The generators on the hyperplane of a cut.
     face: Generators,
     rays: Vec<f64>,
@@ -81,7 +84,7 @@ pub(super) struct Scratch {
 /// Searches in hulls. Once they are to end, no point lies in a hull any more: nothing is dropped
 /// that is not known to be redundant.
 #[derive(Clone, Debug, Default)]
-struct Hulls {
+pub(super) struct Hulls {
     nearest: Nearest,
     /// Generators looked at beside those of the searches.
     compared: u64,
@@ -120,7 +123,7 @@ impl Hulls {
     }
 
     /// True when a point lies within `tolerance` of the hull of generators.
-    fn hold<'g>(
+    pub(super) fn hold<'g>(
         &mut self,
         generators: impl Iterator<Item = &'g [f64]>,
         point: &[f64],
@@ -202,11 +205,13 @@ impl Generators {
         keep != Sign::Positive && is_beyond(1.0) || keep != Sign::Negative && is_beyond(-1.0)
     }
 
-    /// True when every point lies within `tolerance` of the hull of another set without rays. False
-    /// where the search is to end.
-    pub(super) fn is_within(&self, other: &Self, tolerance: f64, scratch: &mut Scratch) -> bool {
-        self.points()
-            .all(|point| scratch.hulls.hold(other.iter(), point, tolerance))
+    /// Adds to a coordinate of all points.
+    pub(super) fn shift(&mut self, axis: usize, by: f64) {
+        for row in self.rows.chunks_exact_mut(self.dimension + 1) {
+            row[axis + 1] = row[axis + 1] + row[0] * Double::from(by);
+            settle(row);
+        }
+        self.round();
     }
 
     /// Keeps a part of coordinate `axis`. Refuses, and leaves the set spoiled, where more than

@@ -16,8 +16,9 @@
 use nalgebra::DMatrix;
 
 use super::generators::{Generators, Scratch, Sign, Uncut};
+use super::known::KNOWN;
 use super::polytope::Polytope;
-use super::span::{KNOWN, Span};
+use super::span::Span;
 use crate::impact::outcome::check_finite;
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::double_double::Double;
@@ -37,6 +38,8 @@ pub(super) struct PlanarInclusion {
     /// speed. Their product may overflow where the speed does not.
     units: Vec<f64>,
     speed: f64,
+    /// A contact approaches when its coordinate is below minus this.
+    pub(super) threshold: f64,
     /// Ray of contact `i` with slip to the positive side, then to the negative.
     rays: Vec<[Vec<Double>; 2]>,
     is_rough: Vec<bool>,
@@ -98,6 +101,7 @@ impl PlanarInclusion {
             is_rough: problem.friction().iter().map(|&mu| mu > 0.0).collect(),
             units,
             speed,
+            threshold: problem.threshold() / speed,
         })
     }
 
@@ -221,6 +225,6 @@ impl Location {
 
     pub(super) fn knows(&self, set: &Generators, scratch: &mut Scratch) -> bool {
         let mut known = self.known.iter();
-        known.any(|known| set.is_within(known, KNOWN, scratch))
+        known.any(|known| set.is_known_by(known, KNOWN, scratch))
     }
 }

@@ -11,6 +11,7 @@
 mod cone;
 mod exact;
 mod generators;
+mod known;
 mod locations;
 pub(crate) mod modes;
 mod outcome_set;

@@ -2,9 +2,6 @@
 
 use nalgebra::DMatrix;
 
-/// Speeds this near to known ones, in units of the speed before the impact, are nothing new.
-pub(super) const KNOWN: f64 = 1e-11;
-
 use crate::InputError;
 use crate::linalg::double_double::Double;
 
@@ -15,6 +12,11 @@ const DEPENDENT: f64 = 1e-14;
 /// Speeds of a motion of unit momentum along a part that is rounding: the root of
 /// [`DEPENDENT`].
 const ROUNDED: f64 = 1e-7;
+
+/// A speed this near to the one that follows from others, in units of the speed before the impact,
+/// is that one: contacts that approach by less count as closed. Two contacts whose normals differ by
+/// 1e-11 have speeds of their own.
+const FOLLOWING: f64 = 1e-12;
 
 /// Coefficients of dependent rows below this are rounding.
 const COEFFICIENT: f64 = 1e-12;
@@ -89,12 +91,12 @@ impl Span {
         }
         for i in 0..n {
             let by = unexplained[i].abs();
-            if pivots.contains(&i) || by > KNOWN && by <= ROUNDED * momentum.max(least) {
+            if pivots.contains(&i) || by > FOLLOWING && by <= ROUNDED * momentum.max(least) {
                 terms[i] = vec![(i, 1.0)];
                 continue;
             }
             terms[i].retain(|term| term.1.abs() > COEFFICIENT);
-            if by > KNOWN {
+            if by > FOLLOWING {
                 let rows = terms[i].iter().map(|term| term.0).chain([i]).collect();
                 return Err(Miss { rows, by });
             }
