@@ -457,10 +457,10 @@ impl Model<'_> {
         };
         let slips_of = |holds: &[Hold]| holds.iter().map(slip).collect();
         if candidates.sensed.is_some() {
-            let slips = found.iter().map(|of| slips_of(&of.holds));
+            let slips = found.list.iter().map(|of| slips_of(&of.holds));
             return candidates.only_that_fits(slips, t);
         }
-        let place = match found.len() {
+        let place = match found.list.len() {
             0 => return Ok(None),
             1 => 0,
             _ => {
@@ -470,7 +470,7 @@ impl Model<'_> {
                 choice.of(&outcomes).map_err(failed)?
             }
         };
-        Ok(found.get(place).map(|of| slips_of(&of.holds)))
+        Ok(found.list.get(place).map(|of| slips_of(&of.holds)))
     }
 
     /// The impact problem with accelerations for speeds.

@@ -20,10 +20,11 @@ use nalgebra::DVector;
 /// a contact that pushes rebounds with its restitution `e_n`, and friction opposes what is left of the
 /// slip; in space within a round cone: all outcomes that are found of up to five contacts, one of up to
 /// forty; beyond, or where none is found, with [`directions`](Self::directions), which
-/// [`Remark::FewDirections`](crate::impact::Remark::FewDirections) says. Without friction it is [`Unilateral`],
-/// with restitutions of zero [`AnitescuPotra`], which says how many outcomes are found and where the set is incomplete.
-/// The law of a
-/// [`ContactModel`](crate::ContactModel) with friction, unless another is chosen.
+/// [`Remark::FewDirections`](crate::impact::Remark::FewDirections) says. Where a mode seems to be an outcome, but no
+/// impulses of dependent contacts are found that obey the law, it is left out, and the set is not complete. Without
+/// friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says how many outcomes are found and
+/// where the set is incomplete. The law of a [`ContactModel`](crate::ContactModel) with friction, unless another is
+/// chosen.
 ///
 /// # Energy
 /// Where all contacts have one `e = e_n = e_t` and none parts before, the energy never rises. Otherwise it may, as Newton's
@@ -148,7 +149,7 @@ impl Moreau {
                     friction: problem.friction(),
                 };
                 let found = space::solutions(&contacts, &[], problem.interrupt())?;
-                if !found.is_empty() {
+                if !found.list.is_empty() {
                     *outcomes = space::outcomes(&found, problem)?;
                     return Ok(());
                 }

@@ -287,7 +287,7 @@ mod tests {
         };
         let given = [lets_go(false), lets_go(true)].repeat(3);
         let contacts = balls.rates();
-        let found = space::solutions(&contacts, &given, None).unwrap();
+        let found = space::solutions(&contacts, &given, None).unwrap().list;
         assert_eq!(found.len(), 1);
         for ball in 0..3 {
             let (row, multipliers) = (2 * ball + 1, &found[0].multipliers);

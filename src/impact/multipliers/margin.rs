@@ -15,18 +15,17 @@
 //! `−τ σ − Σ log(s² − |t|²) − log(1 − σ) − log(R² − |y|²)` for `τ` that rises tenfold, where
 //! `s = μ λ_n − σ √(1 + μ²)` and `t = λ_t`. Where contacts slip, the equations may be off by a little.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
+use super::loads::{Cone, Loads};
 use super::{ContactRates, Hold, Parts};
 use crate::linalg::cholesky::{factor, solve};
-use crate::linalg::decompose::svd;
 use crate::linalg::dot;
-use crate::linalg::lu::SINGULAR;
 
 /// Limits of how far a margin that is solved for is below its value, near zero and away from it; in
 /// between both are blended, so that it has no kinks of its own.
-const FINE: f64 = 1e-12;
-const COARSE: f64 = 1e-4;
+pub(super) const FINE: f64 = 1e-12;
+pub(super) const COARSE: f64 = 1e-4;
 /// Rates that are left, as a part of the loads, up to which multipliers hold them.
 const HELD: f64 = 1e-7;
 /// Margins up to this are near zero, and beyond twice this away from it.
@@ -40,16 +39,8 @@ const STEPS: usize = 60;
 const WHOLE: f64 = 0.06;
 const CENTRED: f64 = 1e-2;
 
-/// Part of the loads by which equations may be off where contacts slip: slips in slightly
-/// different directions make equations regular that are not, with multipliers beyond all bounds. What
-/// margins gain by it is the square of this.
-const OFF: f64 = 1e-5;
 /// Rounding of the Hessian, as a part of its diagonal.
 const ROUNDING: f64 = 1e-13;
-
-/// The quantities of a contact as functions of `(y, 1)`: `μ λ_n`, or `λ_n` of one that slips, and the
-/// multipliers along its tangents; over `√(1 + μ²)`.
-type Cone = Vec<DVector<f64>>;
 
 impl ContactRates<'_> {
     /// The margin `ρ` of the loads in the cones of a mode, between −∞ and 1; NaN where rates are not
@@ -73,7 +64,10 @@ impl ContactRates<'_> {
         }
         // A direction that was found is as good as one that is given.
         let holds: Vec<Hold> = holds.iter().copied().map(Hold::settled).collect();
-        let Some(loads) = self.loads(&holds) else {
+        let slips =
+            |(i, hold): (usize, &Hold)| self.friction[i] != 0.0 && matches!(hold, Hold::Slip(_));
+        let may_be_off = holds.iter().enumerate().any(slips);
+        let Some(loads) = self.loads(&holds, may_be_off) else {
             return f64::NAN;
         };
         let Some(mut path) = CentralPath::new(&loads) else {
@@ -133,80 +127,6 @@ impl ContactRates<'_> {
             .map(|(k, part)| -part * self.free[k]);
         each.sum::<f64>() / self.unit(row)
     }
-
-    /// The multipliers that hold the loads of a mode, in units of rows and of the loads; none where there
-    /// is no decomposition.
-    fn loads(&self, holds: &[Hold]) -> Option<Loads> {
-        let (r, own) = (self.rows(), |row: usize| self.own(row).sqrt());
-        let rows: Vec<(usize, Parts)> = self.prescribed(holds).collect();
-        let unknowns: Vec<(usize, Parts)> = self.unknowns(holds).collect();
-        let above: Vec<f64> = rows.iter().map(|row| self.unit(row)).collect();
-        let beside: Vec<f64> = unknowns.iter().map(|of| self.unit(of)).collect();
-        let entry = |a: usize, b: usize| {
-            let ((i, across), (j, along)) = (&rows[a], &unknowns[b]);
-            let each = self.taken(*i, across).map(|(k, part)| {
-                let row = &self.gram[k * r..(k + 1) * r];
-                let pushed = self.taken(*j, along).map(|(l, by)| by * row[l]);
-                part * pushed.sum::<f64>()
-            });
-            each.sum::<f64>() / (above[a] * beside[b])
-        };
-        let mut loads: Vec<f64> = rows.iter().map(|row| self.load(row)).collect();
-        let size = dot(&loads, &loads).sqrt();
-        if size > 0.0 {
-            for load in &mut loads {
-                *load /= size;
-            }
-        }
-        let matrix = DMatrix::from_fn(rows.len(), unknowns.len(), entry);
-        let found = svd(matrix, true, true)?;
-        let least = SINGULAR * found.singular_values.max();
-        let start = found.solve(&DVector::from_vec(loads), least).ok()?;
-        let value = |k: usize| found.singular_values.get(k).copied().unwrap_or(0.0);
-        let slips =
-            |(i, hold): (usize, &Hold)| self.friction[i] != 0.0 && matches!(hold, Hold::Slip(_));
-        let may_be_off = holds.iter().enumerate().any(slips);
-        let taken: Vec<usize> = (0..unknowns.len())
-            .filter(|&k| may_be_off || value(k) <= least)
-            .collect();
-        let stiffness = |&k: &usize| match value(k) {
-            value if value <= least => 0.0,
-            value => (value / OFF).powi(2),
-        };
-        let stiffness = taken.iter().map(stiffness).collect();
-        let turned = found.v_t.as_ref()?;
-        // A multiplier by (y, 1), times the unit of its contact's normal over its own.
-        let function = |b: usize| {
-            let scale = own(unknowns[b].0) / beside[b];
-            let along = taken.iter().map(|&k| scale * turned[(k, b)]);
-            DVector::from_iterator(taken.len() + 1, along.chain([scale * start[b]]))
-        };
-        let mut cones: Vec<Cone> = Vec::with_capacity(holds.len());
-        for (i, hold) in holds
-            .iter()
-            .enumerate()
-            .filter(|(_, hold)| **hold != Hold::Open)
-        {
-            let mu = self.friction[i];
-            let scale = 1.0 / 1.0f64.hypot(mu);
-            let is_cone = *hold == Hold::Stick && self.tangents > 0;
-            let own = unknowns.iter().enumerate().filter(|(_, (j, _))| *j == i);
-            let of = own.map(|(b, (_, parts))| match (is_cone, parts[0] == 0.0) {
-                (true, true) => function(b) * scale,
-                (true, false) => function(b) * (mu * scale),
-                (false, _) => function(b),
-            });
-            cones.push(of.collect());
-        }
-        Some(Loads { cones, stiffness })
-    }
-}
-
-/// The multipliers that hold loads, by coordinates `y`.
-struct Loads {
-    cones: Vec<Cone>,
-    /// Cost of leaving the equations along each coordinate; zero for those that move nothing.
-    stiffness: Vec<f64>,
 }
 
 /// The first of two values where the last is away from zero, the second where it is near, smoothly.
@@ -221,7 +141,7 @@ fn blend(far: f64, near: f64, of: f64) -> f64 {
 }
 
 /// A point of the central path: `y`, then `σ`.
-struct CentralPath<'a> {
+pub(super) struct CentralPath<'a> {
     loads: &'a Loads,
     point: Vec<f64>,
     /// Weight of `σ`.
@@ -234,7 +154,7 @@ struct CentralPath<'a> {
 
 impl<'a> CentralPath<'a> {
     /// From the multipliers of least norm; none without contacts.
-    fn new(loads: &'a Loads) -> Option<Self> {
+    pub(super) fn new(loads: &'a Loads) -> Option<Self> {
         let cones = &loads.cones;
         let size = cones.first()?.first()?.len();
         let margin = |cone: &Cone| {
@@ -256,7 +176,7 @@ impl<'a> CentralPath<'a> {
     }
 
     /// Goes on until `σ` is short of its maximum by no more than this; gives it.
-    fn follow(&mut self, gap: f64) -> f64 {
+    pub(super) fn follow(&mut self, gap: f64) -> f64 {
         // Each cone, each bound counts twice or once: the gap on the path is their sum over τ.
         let parts = 2.0 * self.loads.cones.len() as f64 + 2.0;
         loop {
@@ -267,6 +187,11 @@ impl<'a> CentralPath<'a> {
             }
             self.tau *= 10.0;
         }
+    }
+
+    /// The coordinates `y` of the point.
+    pub(super) fn shares(&self) -> &[f64] {
+        &self.point[..self.point.len() - 1]
     }
 
     /// Newton's method for the minimum at this `τ`. A damped step stays inside: the barrier is
@@ -446,6 +371,7 @@ mod tests {
         let loads = Loads {
             cones: vec![cone(0.4), cone(1.7), vec![function(2.2, 1.5)]],
             stiffness: vec![0.0, 3.0],
+            ..Loads::default()
         };
         let mut path = CentralPath::new(&loads).unwrap();
         path.tau = 4.0;

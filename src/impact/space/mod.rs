@@ -5,18 +5,21 @@
 //! found; else it is solved from several starts. So the list has all modes, but of the directions in a
 //! mode of several slips only those that were found.
 //!
-//! Where contacts depend on each other, multipliers of least size stand for all; where rates depend on how they share
+//! Where contacts depend on each other, multipliers of least size stand for all, or others where they do not obey
+//! the law; where rates depend on how they share
 //! their load, the solution says so.
 //!
 //! Of more contacts than can be enumerated one solution is looked for.
 //!
 //! * `search`: the modes, and which multipliers of a mode are a solution.
+//! * `law`: which multipliers obey the law of a mode, and some that do.
 //! * `coulomb_path`: guesses of a mode, by an interior point method.
 //! * `wave`: all directions of a slip that alone begins.
 //!
 //! All numbers are those of [`ScaledRates`].
 
 mod coulomb_path;
+mod law;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -61,6 +64,8 @@ pub(crate) struct Solution {
     pub(crate) holds: Vec<Hold>,
     /// One a row.
     pub(crate) multipliers: Vec<f64>,
+    /// Likewise, those that are listed of all that make its motion.
+    listed: Vec<f64>,
     /// Scaled rates with them.
     rates: Vec<f64>,
     /// By how much its rates may be off, since it fulfils the law only to within tolerances.
@@ -91,12 +96,21 @@ fn sticks(holds: &[Hold]) -> bool {
     !holds.iter().any(slips)
 }
 
-/// All solutions that are found.
+/// Solutions that are found.
+#[derive(Clone, Debug)]
+pub(crate) struct Solutions {
+    pub(crate) list: Vec<Solution>,
+    /// False where not all modes were tried, or one was left out since no multipliers were found that obey its law,
+    /// though its loads seem to lie in the cones.
+    pub(crate) is_complete: bool,
+}
+
+/// All solutions that are found, of an impact where nothing is given.
 pub(crate) fn solutions(
     contacts: &ContactRates<'_>,
     given: &[Given],
     interrupt: Option<&Interrupt>,
-) -> Result<Vec<Solution>, ImpactFailure> {
+) -> Result<Solutions, ImpactFailure> {
     let m = contacts.contacts;
     let scaled = ScaledRates::of(contacts)?;
     let mut search = Search {
@@ -124,23 +138,29 @@ pub(crate) fn solutions(
         }
     }
     let mut found = std::mem::take(&mut search.found);
+    for solution in &mut found {
+        law::take_least(&search.contacts, solution);
+    }
+    let count = found.len();
+    if given.is_empty() {
+        // An impact has its multipliers alone; a motion has the margins of its cones, which let rates be off by a
+        // little.
+        found.retain_mut(|solution| law::make_obey(&search.contacts, solution));
+    }
+    let is_complete = m <= MOST_CONTACTS && found.len() == count;
     without_parts(&mut found);
     for solution in &mut found {
         if !(solution.is_unique || solution.is_shared || solution.sticks()) {
             let rates = search.contacts.move_by_shares(&solution.holds, 0.0);
             solution.is_shared = rates.unwrap_or(false);
         }
-        if !solution.is_unique {
-            let contacts = &search.contacts;
-            contacts.least_in_cones(&solution.holds, &mut solution.multipliers);
-        }
-        for push in &mut solution.multipliers[..m] {
-            // Rounding does not pull.
-            *push = push.max(0.0);
-        }
+        solution.multipliers = std::mem::take(&mut solution.listed);
         scaled.unscale(&mut solution.multipliers);
     }
-    Ok(found)
+    Ok(Solutions {
+        list: found,
+        is_complete,
+    })
 }
 
 /// Where contacts depend on each other the motion depends on how they share their load: of such a
@@ -216,7 +236,7 @@ fn is_less(multipliers: &[f64], than: &[f64]) -> bool {
 
 /// Solutions as outcomes of an impact; of more contacts than are enumerated not all.
 pub(crate) fn outcomes(
-    found: &[Solution],
+    found: &Solutions,
     problem: &ImpactProblem,
 ) -> Result<Outcomes, ImpactFailure> {
     let contacting = |hold: &Hold| match hold {
@@ -235,6 +255,6 @@ pub(crate) fn outcomes(
             remark.into_iter().collect(),
         )
     };
-    let list: Result<Vec<_>, _> = found.iter().map(outcome).collect();
-    Ok(Outcomes::of(list?, problem.contacts() <= MOST_CONTACTS, 0))
+    let list: Result<Vec<_>, _> = found.list.iter().map(outcome).collect();
+    Ok(Outcomes::of(list?, found.is_complete, 0))
 }

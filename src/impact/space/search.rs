@@ -10,7 +10,7 @@ use crate::impact::multipliers::{ContactRates, Hold, MANY_STARTS, own_turn, unit
 use crate::linalg::dot;
 
 /// Signs are checked to this.
-const TOLERANCE: f64 = 1e-10;
+pub(super) const TOLERANCE: f64 = 1e-10;
 /// Loads of contacts that depend on each other lie in the cones of a mode up to this part.
 const IN_CONES: f64 = 1e-9;
 /// Directions in which slips are started: that in which the cone is left, and those turned by parts of
@@ -322,6 +322,7 @@ impl Search<'_> {
         let solution = Solution {
             holds: holds.to_vec(),
             multipliers: multipliers.to_vec(),
+            listed: Vec::new(),
             rates,
             off,
             is_unique,

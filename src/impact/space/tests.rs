@@ -133,7 +133,7 @@ fn missed(draw: fn(u64, usize) -> Drawn, seeds: impl Iterator<Item = u64>) -> Ve
     let misses = |seed: &u64| {
         let drawn = draw(*seed, 4);
         let given = vec![Given::default(); drawn.contacts];
-        let found = solutions(&drawn.rates(), &given, None).unwrap();
+        let found = solutions(&drawn.rates(), &given, None).unwrap().list;
         by_many_starts(&drawn, &given, *seed).len() > found.len()
     };
     seeds.filter(misses).collect()
@@ -147,7 +147,7 @@ fn all_solutions_are_found() {
     let several = rows.iter().filter(|seed| {
         let drawn = Drawn::of_rows(**seed, 4);
         let given = vec![Given::default(); drawn.contacts];
-        solutions(&drawn.rates(), &given, None).unwrap().len() == 2
+        solutions(&drawn.rates(), &given, None).unwrap().list.len() == 2
     });
     assert_eq!(several.count(), rows.len());
     let every = if cfg!(debug_assertions) { 3 } else { 1 };
@@ -183,7 +183,7 @@ fn where_forces_in_the_cones_hold_a_body_it_may_stand() {
         }
         held += 1;
         let given = vec![Given::default(); drawn.contacts];
-        let found = solutions(&contacts, &given, None).unwrap();
+        let found = solutions(&contacts, &given, None).unwrap().list;
         let stands = |of: &Solution| of.rates.iter().all(|rate| rate.abs() < 1e-9);
         assert!(found.iter().any(stands), "{seed} {found:?}");
     }
@@ -200,7 +200,7 @@ fn slips_that_begin_are_found_again_in_the_motion() {
         let (contacts, m) = (drawn.rates(), drawn.contacts);
         let given = vec![Given::default(); m];
         let mut multipliers = vec![0.0; 3 * m];
-        for found in solutions(&contacts, &given, None).unwrap_or_default() {
+        for found in solutions(&contacts, &given, None).unwrap().list {
             let near = |hold: &Hold| match *hold {
                 Hold::Onset { direction, .. } => Hold::Onset {
                     direction: Slip::near(direction).tangent(),
@@ -320,7 +320,7 @@ fn feet_that_land_beside_fast_slips_have_their_outcomes() {
     let none = (0..400).filter(|&seed| {
         let drawn = beside_a_fast_slip(seed);
         let found = solutions(&drawn.rates(), &[Given::default(); 2], None);
-        found.is_ok_and(|found| found.is_empty())
+        found.is_ok_and(|found| found.list.is_empty())
     });
     assert_eq!(none.collect::<Vec<_>>(), [0u64; 0]);
 }
