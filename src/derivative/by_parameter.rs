@@ -25,8 +25,9 @@ const TINY: f64 = 1e-290;
 struct Refused;
 
 /// The derivative of `g(p, out)` by the parameter `p` at `here` into `out`; false where `g` refuses a value, which it
-/// says by false, or where no steps tell. Four evaluations where the usual step does, and some fifty where it is lost in
-/// rounding, as that of a model which takes differences itself. `terms` is the size of what is known to cancel in `g`.
+/// says by false, or where no steps tell. Four evaluations where the usual step does, and some fifty where it is lost
+/// in rounding, as that of a model which takes differences itself. `terms` is the size of what is known to cancel in
+/// `g`.
 ///
 /// A parameter that changes nothing over the usual step counts as one on which nothing depends, unless it is so small
 /// that this says nothing.
@@ -72,7 +73,7 @@ pub(super) fn by_parameter(
         if !is_lost {
             return true;
         }
-        // What the values hide: two differences may agree by chance.
+        // The values hide it, and two differences may agree by chance.
         for k in 1..=4 {
             let part = 1.0 - f64::from(k) * BESIDE;
             if differences.over(part * step, &mut beside).is_ok() {

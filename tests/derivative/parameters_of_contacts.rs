@@ -95,7 +95,7 @@ impl Bead {
         ((0..known).map(column).collect(), found.verdict().clone())
     }
 
-    /// The same by differences of runs, extrapolated.
+    /// A column by differences of runs, extrapolated.
     fn by_differences(self, x: &[f64], tf: f64, i: usize) -> DVector<f64> {
         let over = |step: f64| {
             let [ahead, behind] = [step, -step].map(|step| {

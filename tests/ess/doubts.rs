@@ -48,8 +48,7 @@ fn miss(gap: f64) -> Run {
         .unwrap()
 }
 
-/// What a run misses by a few millionths of a thousandth of the way of a guard is a touch, though the error of the run
-/// is none.
+/// A guard that is missed by a few millionths of a thousandth of its way is touched, though the error of the run is none.
 #[test]
 fn a_near_miss_is_a_touch_however_exact_the_run() {
     for gap in [1e-11, 1e-10, 1e-7, 1e-3] {

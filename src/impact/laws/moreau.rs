@@ -22,9 +22,9 @@ use nalgebra::DVector;
 /// forty; beyond, or where none is found, with [`directions`](Self::directions), which
 /// [`Remark::FewDirections`](crate::impact::Remark::FewDirections) says. Where a mode seems to be an outcome, but no
 /// impulses of dependent contacts are found that obey the law, it is left out, and the set is not complete. Without
-/// friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says how many outcomes are found and
-/// where the set is incomplete. The law of a [`ContactModel`](crate::ContactModel) with friction, unless another is
-/// chosen.
+/// friction it is [`Unilateral`], with restitutions of zero [`AnitescuPotra`], which says how many outcomes are found
+/// and where the set is incomplete. The law of a [`ContactModel`](crate::ContactModel) with friction, unless another
+/// is chosen.
 ///
 /// # Energy
 /// Where all contacts have one `e = e_n = e_t` and none parts before, the energy never rises. Otherwise it may, as Newton's

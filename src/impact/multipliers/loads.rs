@@ -3,7 +3,6 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::margin::{COARSE, CentralPath, FINE};
 use super::{ContactRates, Hold, Parts};
 use crate::linalg::decompose::svd;
 use crate::linalg::dot;
@@ -13,8 +12,6 @@ use crate::linalg::lu::SINGULAR;
 /// different directions make equations regular that are not, with multipliers beyond all bounds. What
 /// margins gain by it is the square of this.
 const OFF: f64 = 1e-5;
-/// Halvings of the way from multipliers inside the cones to others, to the last bit.
-const HALVINGS: u32 = 52;
 
 /// The quantities of a contact as functions of `(y, 1)`: `μ λ_n`, or `λ_n` of one that slips, and the
 /// multipliers along its tangents; over `√(1 + μ²)`.
@@ -106,57 +103,18 @@ impl ContactRates<'_> {
         })
     }
 
-    /// Writes multipliers that hold the loads of a mode, as far inside its cones as any; false where they are outside.
-    /// Slips keep their directions. The steps are those of a margin at most.
-    #[cold]
-    pub(crate) fn inside_cones(
-        &self,
-        holds: &[Hold],
-        may_be_off: bool,
-        multipliers: &mut [f64],
-    ) -> bool {
-        // Without a closed contact nothing is held, and there is nothing to decompose.
-        if holds.iter().all(|hold| *hold == Hold::Open) {
-            return false;
-        }
-        let Some(loads) = self.loads(holds, may_be_off) else {
-            return false;
-        };
-        let Some(mut path) = CentralPath::new(&loads) else {
-            return false;
-        };
-        let mut margin = path.follow(COARSE);
-        if margin < 2.0 * COARSE {
-            margin = path.follow(FINE);
-        }
-        multipliers.fill(0.0);
-        for ((i, parts), of) in loads.unknowns.iter().zip(&loads.multipliers) {
-            let (along, constant) = of.as_slice().split_at(path.shares().len());
-            let value = dot(along, path.shares()) + constant[0];
-            for (k, part) in self.taken(*i, parts) {
-                multipliers[k] += part * value;
-            }
-        }
-        // Nearer to the edge they may be those of it, but for rounding.
-        margin > -COARSE
+    /// The unit of a row or a multiplier: that of the row it is nearest to.
+    pub(super) fn unit(&self, (i, parts): &(usize, Parts)) -> f64 {
+        let along = parts.iter().position(|part| *part != 0.0);
+        let root = self.own(self.row(*i, along.unwrap_or(0))).sqrt();
+        if root > 0.0 { root } else { 1.0 }
     }
 
-    /// Moves multipliers inside the cones as near to others as the cones reach.
-    pub(crate) fn approach(&self, holds: &[Hold], others: &[f64], inside: &mut [f64]) {
-        let settled: Vec<Hold> = holds.iter().copied().map(Hold::settled).collect();
-        let at = |part: f64| -> Vec<f64> {
-            let pairs = inside.iter().zip(others);
-            pairs.map(|(a, b)| part * a + (1.0 - part) * b).collect()
-        };
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            if self.are_in_cones(&settled, &at(middle)) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        inside.copy_from_slice(&at(high));
+    /// The load of a row, in its unit.
+    pub(super) fn load(&self, row: &(usize, Parts)) -> f64 {
+        let each = self
+            .taken(row.0, &row.1)
+            .map(|(k, part)| -part * self.free[k]);
+        each.sum::<f64>() / self.unit(row)
     }
 }

@@ -18,7 +18,7 @@
 use nalgebra::DVector;
 
 use super::loads::{Cone, Loads};
-use super::{ContactRates, Hold, Parts};
+use super::{ContactRates, Hold};
 use crate::linalg::cholesky::{factor, solve};
 use crate::linalg::dot;
 
@@ -111,21 +111,6 @@ impl ContactRates<'_> {
             margin * self.own(i).sqrt() / if size > 0.0 { size } else { 1.0 }
         });
         each.fold(f64::INFINITY, f64::min)
-    }
-
-    /// The unit of a row or a multiplier: that of the row it is nearest to.
-    pub(super) fn unit(&self, (i, parts): &(usize, Parts)) -> f64 {
-        let along = parts.iter().position(|part| *part != 0.0);
-        let root = self.own(self.row(*i, along.unwrap_or(0))).sqrt();
-        if root > 0.0 { root } else { 1.0 }
-    }
-
-    /// The load of a row, in its unit.
-    pub(super) fn load(&self, row: &(usize, Parts)) -> f64 {
-        let each = self
-            .taken(row.0, &row.1)
-            .map(|(k, part)| -part * self.free[k]);
-        each.sum::<f64>() / self.unit(row)
     }
 }
 

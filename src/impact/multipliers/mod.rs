@@ -17,12 +17,14 @@
 //! * `contact_rates`: contacts, and how each is held; `scaled`: in units for all this.
 //! * `system`: the linear system of a mode, and whether rates depend on how contacts share their load;
 //!   `directions`: those of slips that begin; `forced`: where each may go only one way.
-//! * `cones`, `margin`: multipliers in the cones, and how far inside they can be; `loads`: those that hold the loads.
+//! * `cones`, `margin`: multipliers in the cones, and how far inside they can be; `inside`: some of these;
+//!   `loads`: those that hold the loads.
 
 mod cones;
 mod contact_rates;
 mod directions;
 mod forced;
+mod inside;
 mod loads;
 mod margin;
 mod scaled;

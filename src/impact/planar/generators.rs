@@ -11,7 +11,6 @@
 //! friction of 1e5 the two rays of a contact are opposite to five digits, and again where they are
 //! combined: coordinates have twice the precision.
 
-use super::known::Extents;
 use crate::Interrupt;
 use crate::interrupt::Interrupted;
 use crate::linalg::double_double::Double;
@@ -74,7 +73,6 @@ pub(super) struct Generators {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     pub(super) hulls: Hulls,
-    pub(super) extents: Extents,
     /// The generators on the hyperplane of a cut.
     face: Generators,
     rays: Vec<f64>,

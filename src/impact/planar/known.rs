@@ -16,12 +16,11 @@ pub(super) const KNOWN: f64 = 1e-11;
 /// point on a hyperplane is never taken for one beside it.
 const THINNEST: f64 = 5e-4;
 
-/// Scratch of the comparisons.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Extents {
+/// A set in units of the extents of another one.
+#[derive(Default)]
+struct Extents {
     units: Vec<f64>,
     rows: Vec<f64>,
-    place: Vec<f64>,
 }
 
 impl Extents {
@@ -53,15 +52,17 @@ impl Generators {
     /// True when every point lies within [`KNOWN`] of its extents, or `tolerance` in place of that,
     /// of the hull of another set without rays. False where the search is to end.
     pub(super) fn is_known_by(&self, other: &Self, tolerance: f64, scratch: &mut Scratch) -> bool {
-        let Scratch { hulls, extents, .. } = scratch;
+        let mut extents = Extents::default();
         extents.measure(self);
         extents.scale(other);
-        let Extents { units, rows, place } = extents;
+        let Extents { units, rows } = extents;
+        let mut place = Vec::with_capacity(units.len());
         self.points().all(|point| {
             place.clear();
             let scaled = point.iter().zip(&units[1..]).map(|(x, unit)| x / unit);
             place.extend(scaled);
-            hulls.hold(rows.chunks_exact(units.len()), place, tolerance)
+            let hulls = &mut scratch.hulls;
+            hulls.hold(rows.chunks_exact(units.len()), &place, tolerance)
         })
     }
 

@@ -1,8 +1,8 @@
 //! Which multipliers obey the law of a mode themselves, and of those that make one motion some that do.
 //!
-//! Of dependent contacts a search says that some multipliers in the cones hold the loads, not which: those of least size
-//! are in the cones only as far as their equations and their size are weighed against each other. Loads that only a
-//! squeeze of many times their size holds, and rows that are long along some directions and short along others, then
+//! Of dependent contacts a search says that some multipliers in the cones hold the loads, not which: those of least
+//! size are in the cones only as far as their equations and their size are weighed against each other. Loads that only
+//! a squeeze of many times their size holds, and rows that are long along some directions and short along others, then
 //! leave them far outside.
 
 use super::search::TOLERANCE;

@@ -281,7 +281,7 @@ impl Model<'_> {
             let unit = frame.root(i).recip();
             let of_sums = idle_force(frame.rounding.of_sums, unit, self.rate_tolerance);
             let of_differences = frame.rounding.of_differences * unit;
-            // That of differences where it may be all the load: it would move every slip that begins.
+            // Rounding of differences where it may be all the load: it would move every slip that begins.
             let unloaded = 2.0 * of_differences - forces.push[j].abs() / LOADED;
             forces.raised[j] = of_sums + unloaded.max(0.0).min(of_differences);
         }

@@ -18,9 +18,9 @@ use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 /// Rounding of accelerations of rows, in units of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounding {
-    /// That of sums.
+    /// Of sums.
     pub(crate) of_sums: f64,
-    /// That of rows and curvatures which are differences.
+    /// Of rows and curvatures which are differences.
     pub(crate) of_differences: f64,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) slip: &'a mut [f64],
     /// The normal rows are written, not differences.
     pub(crate) are_rows_written: bool,
-    /// That of `bends`.
+    /// Rounding of `bends`.
     pub(crate) rounding: Rounding,
     /// Space for a force.
     force: &'a mut [f64],
