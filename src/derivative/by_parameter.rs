@@ -12,6 +12,10 @@ const BESIDE: f64 = 1.0 / 64.0;
 /// A slope by which a value changes by this part of itself where the parameter doubles is none: differences agree
 /// where they differ by [`KNOWN`] of that.
 const FLAT: f64 = 1e-5;
+/// Of values that are smaller than others by this factor only this part of those counts.
+const PART: f64 = 0.1;
+/// Smaller parts of the largest value are rests of what cancels.
+const REST: f64 = 1e-14;
 /// Steps that are too short grow by this factor.
 const LONGER: f64 = 8.0;
 /// The longest step, in parts of a parameter; of one that is zero the longest is one.
@@ -46,6 +50,7 @@ pub(super) fn by_parameter(
     let mut differences = Differences {
         here,
         g,
+        terms,
         size: vec![0.0; out.len()],
         behind: vec![0.0; out.len()],
     };
@@ -67,8 +72,17 @@ pub(super) fn by_parameter(
     }
     let mut beside = vec![0.0; out.len()];
     let shorter = differences.over((1.0 - BESIDE) * step, &mut beside);
-    let mut is_lost = is_off(out, |i| rounding[i]);
-    is_lost |= shorter.is_ok() && is_off(out, |i| (out[i] - beside[i]).abs());
+    // A rest of what cancels says nothing, and has no slope that matters.
+    let least = REST * differences.largest();
+    let seen = |i: usize, off: f64| {
+        if differences.size(i) > least {
+            off
+        } else {
+            0.0
+        }
+    };
+    let mut is_lost = is_off(out, |i| seen(i, rounding[i]));
+    is_lost |= shorter.is_ok() && is_off(out, |i| seen(i, (out[i] - beside[i]).abs()));
     if !is_zero {
         if !is_lost {
             return true;
@@ -109,6 +123,8 @@ pub(super) fn by_parameter(
 struct Differences<G> {
     here: f64,
     g: G,
+    /// Of what is known to cancel in them.
+    terms: f64,
     /// Of the values that the last difference is of.
     size: Vec<f64>,
     behind: Vec<f64>,
@@ -126,6 +142,14 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
             *out = (*out - behind) / (high - low);
         }
         Ok(())
+    }
+
+    fn size(&self, i: usize) -> f64 {
+        self.size[i].max(self.terms)
+    }
+
+    fn largest(&self) -> f64 {
+        largest(&self.size).max(self.terms)
     }
 
     /// Of steps from one on to the longest the difference that is closest to those over the steps beside it, by its
@@ -147,7 +171,7 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
             }
             let flat = |i: usize| match self.here.abs() {
                 here if here < TINY => 0.0,
-                here => FLAT * self.size[i] / here,
+                here => FLAT * self.size(i).max(PART * self.largest()) / here,
             };
             let off = part_between(&here, &next, flat);
             let error = off_before.max(off);
@@ -278,10 +302,16 @@ mod tests {
         }
     }
 
+    /// A number in [−1, 1) that depends on the last bits of `p`.
+    fn noise(p: f64) -> f64 {
+        let mixed = p.to_bits().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed >> 12) as f64 * 2f64.powi(-51) - 1.0
+    }
+
     /// A model that takes differences itself is rounded by more than its values show.
     #[test]
     fn rounding_of_what_the_model_differences_is_no_slope() {
-        let noise = |p: f64| (p * 1e9).sin();
         for p in [0.3, 0.7, 1.3, 4.0] {
             for (slope, size) in [(0.0, 1e-9), (0.0, 1e-8), (1.0, 1e-9), (0.01, 1e-10)] {
                 let mut out = [0.0];
@@ -292,6 +322,37 @@ mod tests {
                 let off = (out[0] - slope).abs();
                 assert!(found && off < 1e-6, "{p} {slope} {size:e} {out:?}");
             }
+        }
+    }
+
+    /// As the speed of a contact behind a plastic impact, by the mass.
+    #[test]
+    fn a_rest_of_what_cancels_has_no_slope() {
+        let mut state = 7u64;
+        for k in 0..500 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let p = 0.1 + (state >> 40) as f64 * 1e-6;
+            let v = 1.0 + f64::from(k) * 0.013;
+            for rest in [0.0, 1e-9] {
+                let mut out = [0.0; 3];
+                let found = by_parameter(p, 0.0, &mut out, |p, out| {
+                    let left = v - (1.0 / p) * (p * v);
+                    out.copy_from_slice(&[0.0, 1.0, left + rest * noise(p)]);
+                    true
+                });
+                assert!(found && out[2].abs() < 1e-7 / p, "{p} {v} {rest} {out:?}");
+            }
+        }
+        // A guard is a rest of its terms.
+        for p in [0.3, 0.7, 4.0] {
+            let mut out = [0.0];
+            let found = by_parameter(p, 1.0, &mut out, |p, out| {
+                out[0] = 1e-9 * noise(p);
+                true
+            });
+            assert!(found && out[0].abs() < 1e-7 / p, "{p} {out:?}");
         }
     }
 

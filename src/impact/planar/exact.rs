@@ -291,17 +291,26 @@ impl<'a> Search<'a> {
         };
         let threshold = self.inclusion.threshold;
         // a layer has twice the vertices of a face
-        let Some(all) = self.end_of(reached, threshold, most.saturating_mul(2))? else {
-            return self.keep_end(end);
+        let all = match self.end_of(reached, threshold, most.saturating_mul(2)) {
+            Ok(all) => all,
+            Err(uncut) => {
+                self.keep_end(end)?;
+                return Err(uncut);
+            }
         };
-        if all.is_within(&end, ENOUGH * threshold, &mut self.scratch) {
-            return self.keep_end(end);
+        let is_layer = |all: &Generators, scratch: &mut Scratch| {
+            all.is_within(&end, ENOUGH * threshold, scratch)
+        };
+        match all {
+            Some(all) if !is_layer(&all, &mut self.scratch) => {
+                if all.len() <= most {
+                    return self.keep_end(all);
+                }
+                self.unclosed.left_out += 1;
+            }
+            _ => {}
         }
-        if all.len() > most {
-            self.unclosed.left_out += 1;
-            return self.keep_end(end);
-        }
-        self.keep_end(all)
+        self.keep_end(end)
     }
 
     /// The part of a set where normal speeds are no less than minus a threshold; none where it has more
