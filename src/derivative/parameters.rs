@@ -23,12 +23,13 @@ use crate::{
 /// they are differences, each with a step that follows the size of the parameter; longer ones are tried where that is
 /// lost in rounding, up to half the size, and other ones where the parameter is zero. One that changes nothing over its
 /// step counts as one on which nothing depends. Derivatives that
-/// the model does not write are differences too. Differences allocate. A slope by which a value changes by less than a
-/// hundred-thousandth where the parameter doubles may be rounding.
+/// the model does not write are differences too. Differences allocate. Slopes of a model
+/// that takes differences itself are known to some 1e-7 of the value over the parameter.
 ///
 /// The model may be a [`ContactModel`](crate::ContactModel), also where the parameter moves a surface: its impact
 /// is differenced at the state where it happened, and what the surface carries along is part of the derivative.
-/// [`ContactModel::mode`](crate::ContactModel::mode) is the mode of its start. Sizes, watches, least rates and other
+/// [`ContactModel::mode`](crate::ContactModel::mode) is the mode of its start. A restitution of zero has
+/// no derivative: with any more of it the contact rebounds. Sizes, watches, least rates and other
 /// constants of the model are those for the parameters given to [`new`](Self::new).
 ///
 /// ```

@@ -64,7 +64,7 @@ impl Draw {
         fraction(self.word())
     }
 
-    /// Uniform from `low` to `high`.
+    /// Uniform from `low` to `high`, whose distance has to be finite.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }

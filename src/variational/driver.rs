@@ -232,7 +232,9 @@ where
     /// steps. A run with several
     /// contacts that close at one instant, with a touch, with closed contacts, with an impact between two branches of
     /// its law (as where a slip just ends) or at the end of the run, or with a step in two halves has none here: the
-    /// event-driven driver and its Bouligand derivative know these.
+    /// event-driven driver and its Bouligand derivative know these. A touch is one that the steps meet: a surface at
+    /// the very height of an apex may be missed between them, or struck by rounding, and the derivative is that of the
+    /// run as it went. A start at a contact that approaches is the state before its impact.
     ///
     /// ```
     /// use saltation::models::DoublePendulum;
