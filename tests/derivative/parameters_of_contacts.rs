@@ -76,8 +76,8 @@ impl Bead {
         run.completed().unwrap().state().clone()
     }
 
-    /// The columns of the parameters, and the verdict.
-    fn by_parameters(self, x: &[f64], tf: f64) -> (Vec<DVector<f64>>, Verdict) {
+    /// The columns of the parameters, none where there is no derivative, and the verdict.
+    fn by_parameters(self, x: &[f64], tf: f64) -> (Option<Vec<DVector<f64>>>, Verdict) {
         let build = |p: &[f64]| {
             let mut bead = self;
             bead.parameters[..p.len()].copy_from_slice(p);
@@ -90,13 +90,15 @@ impl Bead {
         let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10).atol(1e-10);
         let start = Start::at(0.0).x(&x).mode(&mode);
         let found = integrator.derivative(&start, tf).unwrap();
-        let matrix = found.matrix().unwrap();
-        let column = |i: usize| matrix.view((0, 4 + i), (4, 1)).column(0).into_owned();
-        ((0..known).map(column).collect(), found.verdict().clone())
+        let columns = found.matrix().ok().map(|matrix| {
+            let column = |i: usize| matrix.view((0, 4 + i), (4, 1)).column(0).into_owned();
+            (0..known).map(column).collect()
+        });
+        (columns, found.verdict().clone())
     }
 
-    /// A column by differences of runs, extrapolated.
-    fn by_differences(self, x: &[f64], tf: f64, i: usize) -> DVector<f64> {
+    /// A column by differences of runs, extrapolated; none where they see another number of impacts.
+    fn by_differences(self, x: &[f64], tf: f64, i: usize) -> Option<DVector<f64>> {
         let over = |step: f64| {
             let [ahead, behind] = [step, -step].map(|step| {
                 let mut bead = self;
@@ -105,7 +107,8 @@ impl Bead {
             });
             (ahead - behind) / (2.0 * step)
         };
-        (4.0 * over(5e-5) - over(1e-4)) / 3.0
+        let (near, far) = (over(5e-5), over(1e-4));
+        ((&near - &far).amax() < 1e-3).then(|| (4.0 * near - far) / 3.0)
     }
 }
 
@@ -123,6 +126,7 @@ fn a_floor_carries_what_lands_on_it() {
             };
             let (columns, verdict) = bead.by_parameters(&[0.0, z, 0.0, 0.0], tf);
             assert_eq!(verdict, Verdict::Classical);
+            let columns = columns.unwrap();
             let fall = (2.0 * (z - height) / GRAVITY).sqrt();
             let (speed, left) = (restitution * GRAVITY * fall, tf - fall);
             // s' = 1/(g fall), w' = −e/fall
@@ -147,6 +151,7 @@ fn a_floor_carries_what_lands_on_it() {
 #[test]
 fn beads_in_bowls_have_the_derivatives_of_their_runs() {
     let cases = if cfg!(debug_assertions) { 24 } else { 600 };
+    let mut left_out = 0;
     for seed in 0..cases {
         let mut random = Draw(seed);
         let radius = random.between(0.8, 3.0);
@@ -172,11 +177,20 @@ fn beads_in_bowls_have_the_derivatives_of_their_runs() {
             writes_curvature: seed % 3 == 0,
         };
         let tf = if bead.parameters[3] == 0.0 { 1.5 } else { 0.7 };
-        let (columns, _) = bead.by_parameters(&x, tf);
+        let (Some(columns), _) = bead.by_parameters(&x, tf) else {
+            // Bounces that are too low come to rest in one run and not in the next.
+            left_out += 1;
+            continue;
+        };
         for (i, found) in columns.iter().enumerate() {
-            let expected = bead.by_differences(&x, tf, i);
+            let Some(expected) = bead.by_differences(&x, tf, i) else {
+                left_out += 1;
+                continue;
+            };
             let off = (found - &expected).amax();
             assert!(off < 2e-6, "{seed} {i}: {off:e} {bead:?}");
         }
     }
+    // Of some four columns a case.
+    assert!(left_out <= cases / 10, "{left_out}");
 }
