@@ -87,15 +87,7 @@ pub(super) fn by_parameter(
         if !is_lost {
             return true;
         }
-        // The values hide it, and two differences may agree by chance.
-        for k in 1..=4 {
-            let part = 1.0 - f64::from(k) * BESIDE;
-            if differences.over(part * step, &mut beside).is_ok() {
-                for ((rounding, d), beside) in rounding.iter_mut().zip(&*out).zip(&beside) {
-                    *rounding = rounding.max((d - beside).abs());
-                }
-            }
-        }
+        differences.raise(step, out, &mut rounding);
         return differences.best(step, longest, &rounding, out);
     }
     // A function that bends on the step differs beside it too; one that is rounded does so over all shorter ones.
@@ -142,6 +134,21 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
             *out = (*out - behind) / (high - low);
         }
         Ok(())
+    }
+
+    /// Raises the rounding of the difference over a step to how far those over steps beside it are off: the values hide
+    /// it, and two differences may agree by chance.
+    #[cold]
+    fn raise(&mut self, step: f64, out: &[f64], rounding: &mut [f64]) {
+        let mut beside = out.to_vec();
+        for k in 1..=4 {
+            let part = 1.0 - f64::from(k) * BESIDE;
+            if self.over(part * step, &mut beside).is_ok() {
+                for ((rounding, d), beside) in rounding.iter_mut().zip(out).zip(&beside) {
+                    *rounding = rounding.max((d - beside).abs());
+                }
+            }
+        }
     }
 
     fn size(&self, i: usize) -> f64 {

@@ -64,8 +64,8 @@
 //! run unless stated, may be missed. Where they slip in different directions, or stick by some shares only,
 //! the motion depends on how they share their load, and the run says so ([`Doubt::SharedLoads`](crate::Doubt::SharedLoads)).
 //!
-//! An equation between bodies is no pair of gaps `φ` and `−φ` here: one of them grazes by rounding, and the run ends with
-//! that. [`Variational`](crate::Variational) carries such pairs, and compliant steps have joints.
+//! An equation between bodies is no pair of gaps `φ` and `−φ` here: one of them grazes by rounding, and the run ends
+//! with that. [`Variational`](crate::Variational) carries such pairs, and compliant steps have joints.
 //!
 //! Surfaces that move by themselves are velocities that are
 //! [driven](crate::mechanics::MechanicalSystem::driven): belts, shaken tables, turntables. Static
