@@ -220,7 +220,6 @@ mod input;
 mod interrupt;
 #[cfg(feature = "mechanics")]
 pub mod lcp;
-#[cfg(feature = "derivative")]
 mod linalg;
 mod matrix_fault;
 #[cfg(feature = "mechanics")]

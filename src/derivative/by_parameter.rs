@@ -2,6 +2,7 @@
 //! changes its sign. Where the usual one is lost in rounding, the longer one is taken that agrees best with its
 //! neighbours; of a parameter that is zero steps are shortened until the function is straight along them.
 
+use crate::linalg::largest;
 use crate::ode::difference::coordinate_step;
 use crate::ode::resolved_difference::{KNOWN, Parts, SMALL, resolve, rounding_over};
 
@@ -64,7 +65,7 @@ pub(super) fn by_parameter(
     let mut rounding: Vec<f64> = (differences.size.iter())
         .map(|size| f64::EPSILON * size.max(terms) / step)
         .collect();
-    if largest(out) == 0.0 {
+    if largest(&*out) == 0.0 {
         if is_zero && !differences.best(step, longest, &rounding, out) {
             out.fill(0.0);
         }
@@ -201,7 +202,7 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
 
 /// True where entries are off by a part that matters.
 fn is_off(out: &[f64], off: impl Fn(usize) -> f64) -> bool {
-    let small = SMALL * largest(out);
+    let small = SMALL * largest(&*out);
     let mut each = out.iter().enumerate();
     each.any(|(i, d)| *d != 0.0 && off(i) > ROUNDED * d.abs().max(small))
 }
@@ -217,10 +218,6 @@ fn part_between(a: &[f64], b: &[f64], flat: impl Fn(usize) -> f64) -> f64 {
         _ => f64::INFINITY,
     });
     each.fold(0.0, f64::max)
-}
-
-fn largest(v: &[f64]) -> f64 {
-    v.iter().fold(0.0, |most: f64, d| most.max(d.abs()))
 }
 
 #[cfg(test)]

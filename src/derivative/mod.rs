@@ -30,18 +30,21 @@
 #![doc = ""]
 #![doc = include_str!("guide.md")]
 
-// Inside: `verdict`; `run_derivative` (of any driver), `of_run` (of the core), `pieces`; `chain_rule`
+// Inside: `verdict`; `run_derivative` (of any driver), `of_run` (of the core), with its maps `along` directions,
+// `event_times` and `pieces`; `chain_rule`
 // (the links that they read, left by `recorder`), `sensitivities`; `variational` (smooth parts),
 // `defect` (the error of the run); `context` (system and settings); `repeat`, `saltation` (one
 // crossing with its reset), `corner` (several guards at one instant); `parameters`, with differences
 // `by_parameter`; `check` (derivatives at a point).
 
+mod along;
 mod by_parameter;
 mod chain_rule;
 mod check;
 mod context;
 mod corner;
 mod defect;
+mod event_times;
 mod of_run;
 mod parameters;
 mod pieces;

@@ -7,6 +7,7 @@ use super::recovery::{Bounds, Place, add};
 use super::time::accumulation::Accumulation;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
+use crate::linalg::largest;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::motion::contacts_at::ContactsAt;
@@ -142,7 +143,7 @@ impl Model<'_> {
             over: in_turn.rests.then(|| {
                 let at = &mut ContactsAt::default();
                 let rates = self.approach(at, &place.state, &found.contacts);
-                LEFT * rates.iter().fold(0.0, |most: f64, u| most.max(u.abs()))
+                LEFT * largest(&rates)
             }),
         };
         let arrives = found.is_near || held.t.min(place.t) >= found.t;

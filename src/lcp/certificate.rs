@@ -1,8 +1,8 @@
 //! Rays that prove that there is no solution: with `u ≥ 0`, `Wᵀu ≤ 0` and `q·u < 0`, the sum
 //! `u·(W z + q)` would be negative for every `z ≥ 0`.
 
-use super::problem::largest;
 use super::scaled::Scaled;
+use crate::linalg::largest;
 
 /// The greatest rest of `Wᵀu` by rounding, over the size of its terms or of the columns, whichever
 /// is larger.
@@ -60,7 +60,7 @@ pub(super) fn proof_by(problem: &Scaled, u: &[f64]) -> Proof {
 
 /// Divides by the largest entry; zeros when there is none.
 pub(super) fn bring_to_one(u: &mut [f64]) {
-    let most = largest(u);
+    let most = largest(&*u);
     let is_ray = most > 0.0 && most.is_finite();
     for u in u {
         *u = if is_ray { *u / most } else { 0.0 };

@@ -9,11 +9,11 @@
 use nalgebra::DMatrixView;
 
 use super::LcpFailure;
-use super::problem::largest;
 use super::scaled::inverse_power_of_two;
 use crate::Interrupt;
 use crate::linalg::cholesky;
 use crate::linalg::double_double::Double;
+use crate::linalg::largest;
 
 /// Entries across the diagonal differ by this much at most, measured by the roots of their diagonal
 /// entries; no entry is larger than their product by more.

@@ -8,6 +8,7 @@ use super::problem::check_sizes;
 use super::scaled::Scaled;
 use super::solution::Candidate;
 use super::solver::LcpSolver;
+use crate::linalg::largest;
 use crate::{Interrupt, validate};
 
 /// Residual allowed, as in [`LcpSolver::tolerance`].
@@ -168,7 +169,7 @@ impl Search<'_> {
     }
 
     fn is_known(&self, z: &[f64]) -> bool {
-        let size = largest(z);
+        let size = largest(z).max(1.0);
         self.found.iter().any(|found| {
             let allowed = MERGED * size.max(found.size);
             let mut pairs = found.scaled.iter().zip(z);
@@ -186,7 +187,7 @@ impl Search<'_> {
             let slack = self.candidate.slack.iter().zip(&self.problem.row);
             self.found.push(Found {
                 scaled: z.to_vec(),
-                size: largest(z),
+                size: largest(z).max(1.0),
                 listed: Listed {
                     z: DVector::from_column_slice(&self.candidate.z),
                     residual: check.residual,
@@ -259,13 +260,8 @@ impl Search<'_> {
     }
 }
 
-/// `max |v_i|`, at least 1.
-fn largest(v: &[f64]) -> f64 {
-    v.iter().fold(1.0, |most, v| most.max(v.abs()))
-}
-
 /// True when two points are too far apart to be merged.
 fn is_apart(a: &[f64], b: &[f64]) -> bool {
-    let allowed = 10.0 * MERGED * largest(a).max(largest(b));
+    let allowed = 10.0 * MERGED * largest(a).max(largest(b)).max(1.0);
     a.iter().zip(b).any(|(a, b)| (a - b).abs() > allowed)
 }

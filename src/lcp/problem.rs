@@ -61,11 +61,6 @@ pub(super) fn form_slack(w: &DMatrixView<'_, f64>, q: &[f64], z: &[f64], slack: 
     }
 }
 
-/// `max |v_i|`.
-pub(super) fn largest(v: &[f64]) -> f64 {
-    v.iter().fold(0.0, |most, v| most.max(v.abs()))
-}
-
 pub(super) fn check_sizes(w: &DMatrixView<'_, f64>, q: &[f64]) -> Result<(), LcpFailure> {
     validate::length("column of w", q.len(), w.nrows())?;
     validate::length("row of w", q.len(), w.ncols())?;

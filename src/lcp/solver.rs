@@ -9,9 +9,10 @@ use super::careful::Careful;
 use super::certificate::{Proof, bring_to_one, proof_by};
 use super::convex::Convex;
 use super::lemke::{End, Lemke};
-use super::problem::{check_sizes, largest};
+use super::problem::check_sizes;
 use super::scaled::{Loaded, Scaled};
 use super::solution::{AFTER_A_RAY, Attempt, Candidate, LADDER, Solution};
+use crate::linalg::largest;
 use crate::{Interrupt, validate};
 
 /// Largest problem whose bases are tried one by one when Lemke's method failed.

@@ -1,7 +1,7 @@
 //! Small dense Cholesky factors on slices, so that a right-hand side allocates nothing: of a whole
 //! matrix by columns, and row by row for a matrix that grows.
 
-use super::dot;
+use super::{dot, largest};
 
 /// Replaces the lower triangle of the symmetric `a` (`n × n`, by columns) by its factor `L`,
 /// `a = L Lᵀ`, with `1/L_jj` on the diagonal: solving is without division, which is slow. Gives the
@@ -187,7 +187,7 @@ fn few_times<const N: usize>(a: &[f64], x: &[f64], out: &mut [f64]) {
 /// `√(vᵀ A v)` for a symmetric positive definite `A`.
 pub(crate) fn norm_in(a: &[f64], v: &[f64]) -> f64 {
     // In units of the greatest: squares of finite numbers may overflow.
-    let unit = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    let unit = largest(v);
     if unit == 0.0 {
         return 0.0;
     }

@@ -11,15 +11,29 @@
 //! * `symmetric`: faults, scales and eigenvalues of symmetric matrices.
 //! * `scratch`: zeros and indices on the stack.
 
+use std::borrow::Borrow;
+
 pub(crate) mod block_kernels;
 pub(crate) mod cholesky;
+#[cfg(feature = "derivative")]
 pub(crate) mod decompose;
 pub(crate) mod double_double;
 pub(crate) mod least_norm;
 pub(crate) mod lu;
 pub(crate) mod nearest;
 pub(crate) mod scratch;
+#[cfg(feature = "derivative")]
 pub(crate) mod symmetric;
+
+/// The largest size of an entry, 0 where there is none; what is not a number is passed over.
+#[inline]
+pub(crate) fn largest(entries: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    entries.into_iter().fold(0.0, |most, entry| {
+        let size = entry.borrow().abs();
+        // As `f64::max`, but one instruction.
+        if size > most { size } else { most }
+    })
+}
 
 /// `a · b`.
 #[inline]

@@ -1,16 +1,10 @@
 //! Finite differences along a direction, for derivatives that the user did not write.
 
+use crate::linalg::largest;
+
 /// Cube root of the rounding unit: the step of a central difference that balances rounding and
 /// truncation.
 pub(crate) const CENTRAL: f64 = 6.055454452393343e-6;
-
-pub(super) fn largest(v: &[f64]) -> f64 {
-    // As `f64::max`, which passes over what is not a number too, but one instruction.
-    v.iter().fold(0.0, |most, entry| {
-        let size = entry.abs();
-        if size > most { size } else { most }
-    })
-}
 
 /// What moves no faster stands still; steps along it stay finite.
 const STILL: f64 = 1e-250;

@@ -1,9 +1,10 @@
 //! Finite differences whose step is found: shortened until the function is straight along it.
 
 use super::difference::{
-    CENTRAL, Line, coordinate_step, gradient, largest, least_time_step, on_clock, state_step,
-    step_along, time_step, vector_within,
+    CENTRAL, Line, coordinate_step, gradient, least_time_step, on_clock, state_step, step_along,
+    time_step, vector_within,
 };
+use crate::linalg::largest;
 
 /// A derivative whose differences over a step and over half of it differ by less than this part
 /// needs no other step.
@@ -306,7 +307,7 @@ pub(crate) fn resolve<E>(
             found.copy_from_slice(half);
         }
     }
-    let had_size = largest(found) > 0.0;
+    let had_size = largest(&*found) > 0.0;
     let mut best: Option<(Level, f64)> = None;
     let mut before: Option<Level> = None;
     let (mut levels, mut rounded, mut is_lost) = (0, 0, false);
@@ -343,7 +344,7 @@ pub(crate) fn resolve<E>(
             }
         }
         // A change that is gone over half the step was one of the last places.
-        is_lost = had_size && largest(half) == 0.0;
+        is_lost = had_size && largest(&*half) == 0.0;
         if is_lost || 0.5 * part < least {
             break;
         }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::film::MOST_NUMBERS;
 use super::pack::{Frames, Rounding};
+use crate::linalg::largest;
 use crate::{InputError, validate};
 
 /// Takes the lines and the forces that a model draws at one state ([`Page::drawn`]).
@@ -80,8 +81,8 @@ impl Drawing {
         let lines = self.pens.iter().flat_map(|pen| pen.lines.iter().flatten());
         let arrows = || self.pens.iter().flat_map(|pen| &pen.arrows);
         let points = lines.chain(arrows().map(|arrow| &arrow.point));
-        let lengths = Rounding::of(largest(points));
-        let forces = Rounding::of(largest(arrows().map(|arrow| &arrow.force)));
+        let lengths = Rounding::of(largest(points.flatten()));
+        let forces = Rounding::of(largest(arrows().flat_map(|arrow| &arrow.force)));
         let mut packed = [Frames::default(), Frames::default()];
         for pen in &self.pens {
             packed[0].push(pen.lines.iter().flat_map(|line| {
@@ -107,10 +108,6 @@ impl Drawing {
         packed[1].write(out)?;
         out.write_all(b"}")
     }
-}
-
-fn largest<'a>(points: impl Iterator<Item = &'a [f64; 3]>) -> f64 {
-    points.flatten().fold(0.0, |most, x| most.max(x.abs()))
 }
 
 /// The error of a number that was drawn, with the number of the sample in the place of its entry.

@@ -44,7 +44,7 @@ use crate::Interrupt;
 use crate::impact::inclusion::proximal::ConeStep;
 use crate::impact::{ImpactFailure, ImpactProblem, Moreau};
 use crate::linalg::cholesky::norm_in;
-use crate::linalg::dot;
+use crate::linalg::{dot, largest};
 use crate::mechanics::contact::delassus::{Mass, delassus};
 use crate::mechanics::{ContactSet, ContactSource, Contacts, Mechanism, State, Wanted};
 
@@ -152,7 +152,6 @@ impl Held {
         self.loaded.clear();
         self.loaded.extend_from_slice(p);
         let Step { t, h } = step;
-        let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let (mut made, mut end, mut first) = (None, q.to_vec(), None);
         for _ in 0..ROUNDS {
             bodies.interrupt.check()?;
@@ -180,7 +179,7 @@ impl Held {
             // Settled when the ends of the step no longer move; at the origin, beside what the first impulses
             // did.
             let stopped = *first.get_or_insert(moved);
-            let enough = ENOUGH * (size(q) + h.abs() * (size(v) + stopped));
+            let enough = ENOUGH * (largest(&*q) + h.abs() * (largest(v) + stopped));
             if h.abs() * moved <= enough {
                 return self.move_on(stepper, bodies, step, q);
             }

@@ -1,6 +1,6 @@
 //! The laws of friction that a step gives all its contacts in the place of the convex cone.
 
-use super::trees_and_terms::Problem;
+use super::Problem;
 use crate::compliant::law::Friction;
 use crate::{InputError, validate};
 

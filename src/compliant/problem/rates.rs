@@ -1,6 +1,6 @@
 //! Velocities of terms, of their moments too, and products with `A`: a contact problem read at given velocities.
 
-use super::trees_and_terms::{Links, Problem, Tree};
+use super::{Links, Problem, Tree};
 use crate::linalg::dot;
 
 /// A tree, and a term of the driver that acts on it.

@@ -10,7 +10,7 @@ use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
 use crate::hybrid::evaluate::{self, Point};
 use crate::hybrid::transition::Place;
-use crate::linalg::dot;
+use crate::linalg::{dot, largest};
 use crate::model::rearm::Arming;
 use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 
@@ -356,7 +356,7 @@ impl Explorer {
         }
         check_others(&self.graph, (from, edge), tau, [&self.before, deltas])?;
         // A reset may take all of a displacement away, but for rounding.
-        let largest = largest_of(&self.before);
+        let largest = largest(&self.before);
         self.check_own(context, edge, tau, deltas)?;
         if self.repeat.met().is_empty() && self.repeat.left().is_empty() {
             return Ok(());
@@ -496,10 +496,6 @@ impl Explorer {
             && graph.row(0, k) == graph.row(behind, m)
             && jumps.into_iter().all(is_same))
     }
-}
-
-fn largest_of(deltas: &[f64]) -> f64 {
-    deltas.iter().fold(0.0, |most, delta| most.max(delta.abs()))
 }
 
 /// True when `after` is `before` with the side of `guard` crossed and nothing else changed, flags

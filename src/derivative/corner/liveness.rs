@@ -10,7 +10,7 @@ use super::graph::{CornerGraph, Edge, Member, Node};
 use crate::derivative::context::Context;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{self, Point};
-use crate::linalg::dot;
+use crate::linalg::{dot, largest};
 use crate::{Guard, NoDerivative, Stop};
 
 /// Limit of the guards that are met again at one instant: beyond it resets do not end.
@@ -422,7 +422,7 @@ impl Moved {
         let size: f64 = row.iter().zip(delta).map(|(a, d)| (a * d).abs()).sum();
         // The rounding of derivatives of resets is that of their largest entry.
         let row_size: f64 = row.iter().map(|a| a.abs()).sum();
-        let largest = delta.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+        let largest = largest(delta);
         Self {
             by: dot(row, delta) + rate * tau,
             size: size + (rate * tau).abs() + 1e-3 * row_size * largest,

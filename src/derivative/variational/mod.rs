@@ -12,6 +12,7 @@ use super::context::Context;
 use crate::hybrid::System;
 use crate::hybrid::evaluate::Point;
 use crate::hybrid::options::Settings;
+use crate::linalg::largest;
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::difference::Line;
 use crate::ode::resolved_difference::{Parts, resolve};
@@ -383,7 +384,7 @@ impl Columns {
             }
             context.interrupt.check()?;
             // Errors without effect within the segment do not count.
-            let small = SMALL * column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            let small = SMALL * largest(column.iter());
             let length = segment.t - t;
             let floor = |i: usize, _: f64| UNSEEN * column[i].abs().max(small) / length;
             let (at, size) = (Point { t, x, mode }, |i: usize| context.size(i));
@@ -443,8 +444,4 @@ impl Columns {
         }
         most
     }
-}
-
-fn largest(v: &[f64]) -> f64 {
-    v.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
 }

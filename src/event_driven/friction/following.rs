@@ -9,8 +9,8 @@ use crate::event_driven::impact::{Event, ImpactRule, Touching};
 use crate::event_driven::motion;
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};
-use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::linalg::{dot, largest};
 use crate::mechanics::friction::contact_function::{ContactFunction, Slip};
 use crate::mechanics::friction::forces::Dependent;
 use crate::mechanics::friction::frame::Frame;
@@ -280,9 +280,7 @@ impl Model<'_> {
         let (t, mut rates) = (choice.t(), vec![0.0; state.len()]);
         self.flow(t, state, before, &mut rates);
         let (_, acceleration) = self.parts(&rates);
-        let most = acceleration
-            .iter()
-            .fold(0.0, |most: f64, a| most.max(a.abs()));
+        let most = largest(acceleration);
         // Speeds change by what counts as zero at first, and then by more.
         let moments = (0..MOMENTS).map(|k| self.rate_tolerance / most * 10f64.powi(k));
         // Slips that have stopped are not carried through zero.

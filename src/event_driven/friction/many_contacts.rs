@@ -218,6 +218,7 @@ mod tests {
     use super::*;
     use crate::impact::ImpactProblem;
     use crate::impact::planar::modes::{Modes, UNKNOWN};
+    use crate::linalg::largest;
     use crate::random::{below, fraction, word};
 
     /// The accelerations of rows in a mode.
@@ -287,7 +288,7 @@ mod tests {
                 DMatrix::from_column_slice(2 * m, 2 * m, &gram),
                 DVector::from_column_slice(&free),
                 friction.clone(),
-                free.iter().fold(0.0f64, |most, b| most.max(b.abs())),
+                largest(&free),
             );
             let problem = problem.unwrap();
             let mut modes = Modes::new(&problem);

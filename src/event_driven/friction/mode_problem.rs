@@ -17,8 +17,8 @@ use crate::impact::multipliers::{Hold, unit};
 use crate::impact::planar::modes::{Known, MOST_CONTACTS, Modes};
 use crate::impact::space::{self, Given};
 use crate::impact::{ImpactFailure, ImpactProblem};
-use crate::linalg::dot;
 use crate::linalg::scratch::with_zeros;
+use crate::linalg::{dot, largest};
 use crate::mechanics::friction::contact_function::Slip;
 use crate::mechanics::friction::frame::Frame;
 use crate::mechanics::{State, UnilateralConstraints};
@@ -134,7 +134,7 @@ impl Model<'_> {
             };
             // By what it is without contacts: at rest both are rounding.
             let most = acceleration.iter().chain(other).chain(&free);
-            let most = most.fold(0.0, |most: f64, a| most.max(a.abs()));
+            let most = largest(most);
             let mut pairs = other.iter().zip(&acceleration);
             if pairs.any(|(a, b)| (a - b).abs() > ALIKE * most) {
                 let contacts = contacts.clone();
@@ -337,10 +337,7 @@ impl Model<'_> {
             self.motion_with_friction(at, &mode, Some(acceleration), None);
             let frame = Frame::new(self, at, contacts, scratch)
                 .map_err(|trouble| explain(trouble, q, contacts))?;
-            let size = frame
-                .bends
-                .iter()
-                .fold(0.0, |size: f64, bend| size.max(bend.abs()));
+            let size = largest(&*frame.bends);
             let mut any = false;
             for i in (0..m).filter(|i| slips[*i].is_some()) {
                 let row = frame.row(m + i);

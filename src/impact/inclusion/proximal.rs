@@ -399,6 +399,7 @@ mod tests {
     use nalgebra::{DMatrix, DVector};
 
     use super::*;
+    use crate::linalg::largest;
     use crate::random::{symmetric, word};
 
     /// Two velocities driven by the same normal impulses never move apart in the metric of kinetic
@@ -494,7 +495,7 @@ mod tests {
             if let Ok(found) =
                 ConeStep::new(&problem).solve(&problem, &u, &any.0, &any.1, &mut lambda)
             {
-                let greatest = lambda.iter().fold(0.0f64, |most, l| most.max(l.abs()));
+                let greatest = largest(&lambda);
                 assert!(found <= 2.0 * TOLERANCE * greatest, "{units:?}: {found:e}");
             }
         }

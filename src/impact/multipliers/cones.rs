@@ -9,9 +9,9 @@
 
 use super::contact_rates::{NORMAL, TANGENTS};
 use super::{ContactRates, Hold, Parts, unit};
-use crate::linalg::dot;
 use crate::linalg::nearest::Nearest;
 use crate::linalg::scratch::{with_list, with_zeros};
+use crate::linalg::{dot, largest};
 
 /// Weight of the size of multipliers beside the equations they fulfil: its square is the error.
 const SMALL: f64 = 1e-5;
@@ -114,7 +114,7 @@ impl ContactRates<'_> {
             let size = dot(&search.point, &search.point).sqrt();
             // Where these loads are rounding of others they say nothing.
             let all = (0..self.rows()).map(|row| self.free[row] / self.own(row).sqrt());
-            let all = all.fold(0.0, |most: f64, load| most.max(load.abs()));
+            let all = largest(all);
             let distance = search.run(self, cones);
             distance > BEYOND * size
                 && distance > ROUNDED * all

@@ -4,8 +4,8 @@
 use std::f64::consts::TAU;
 
 use super::{ContactRates, Hold, unit};
-use crate::linalg::dot;
 use crate::linalg::scratch::{with_list, with_zeros};
+use crate::linalg::{dot, largest};
 
 /// Starts of the directions of slips that begin, beside those in which cones are left.
 const STARTS: u32 = 8;
@@ -93,7 +93,7 @@ impl ContactRates<'_> {
     ) -> bool {
         let is_unique = self.solve_mode(holds, multipliers);
         let (r, mu) = (self.rows(), self.friction[contact]);
-        let unit = self.free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+        let unit = largest(self.free);
         with_zeros(2 * r, |scratch| {
             let (free, added) = scratch.split_at_mut(r);
             free.copy_from_slice(self.free);
@@ -263,7 +263,7 @@ impl ContactRates<'_> {
         shares: Option<&[f64]>,
         multipliers: &mut [f64],
     ) -> Begun {
-        let greatest = self.free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+        let greatest = largest(self.free);
         let mut before = f64::INFINITY;
         let mut begun = Begun::default();
         for _ in 0..STEPS {

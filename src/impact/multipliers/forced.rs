@@ -11,6 +11,7 @@
 //! for directions finds the stress again, at a rate of zero, and no direction.
 
 use super::{ContactRates, Hold};
+use crate::linalg::largest;
 use crate::linalg::least_norm::{least_norm, least_norm_size};
 use crate::linalg::scratch::{with_list, with_zeros};
 
@@ -79,7 +80,7 @@ impl ContactRates<'_> {
 
     /// True where all slips that begin move along their directions, pushed: they then have their paces.
     fn begin_along(&self, holds: &[Hold], forced: &mut [Hold], multipliers: &[f64]) -> bool {
-        let greatest = self.free.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+        let greatest = largest(self.free);
         let paces = |i: usize, direction: [f64; 2]| {
             let rates = self.along(i, |row| self.rate(row, multipliers));
             let rate = direction[0] * rates[0] + direction[1] * rates[1];

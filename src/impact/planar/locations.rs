@@ -22,6 +22,7 @@ use super::span::Span;
 use crate::impact::outcome::check_finite;
 use crate::impact::{ImpactFailure, ImpactProblem};
 use crate::linalg::double_double::Double;
+use crate::linalg::largest;
 use crate::{InputError, validate};
 
 /// Limit of the contacts: 4⁵ − 1 locations.
@@ -82,7 +83,7 @@ impl PlanarInclusion {
             "scaled coefficient of friction",
             &friction.collect::<Vec<_>>(),
         )?;
-        let greatest = speeds.iter().fold(0.0, |most: f64, u| most.max(u.abs()));
+        let greatest = largest(&speeds);
         let speed = if greatest > 0.0 { greatest } else { 1.0 };
         let speeds: Vec<f64> = speeds.iter().map(|u| u / speed).collect();
         let momentum = problem.kinetic_norm() / speed;

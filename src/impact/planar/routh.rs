@@ -15,6 +15,7 @@
 //! a finite impulse. Steps of Tsitouras, tolerance 1e-14.
 
 use crate::impact::ImpactFailure;
+use crate::linalg::largest;
 use crate::ode::adaptive::Proposal;
 use crate::ode::root::{Sample, root};
 use crate::ode::{Adaptive, Tolerance, Tsitouras};
@@ -40,7 +41,7 @@ impl<const N: usize> OneContact<N> {
 
     /// Normal speeds above minus this are zero.
     pub(super) fn least_approach(&self) -> f64 {
-        ENDED * self.speeds.iter().fold(0.0f64, |most, u| most.max(u.abs()))
+        ENDED * largest(&self.speeds)
     }
 }
 

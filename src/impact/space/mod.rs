@@ -31,7 +31,7 @@ use self::search::{STARTS, Search};
 use super::multipliers::{ContactRates, Hold, MANY_STARTS, MOVED, ScaledRates, unit};
 use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes, Remark};
 use crate::Interrupt;
-use crate::linalg::dot;
+use crate::linalg::{dot, largest};
 
 /// Limit of the contacts whose modes are enumerated: 243 modes.
 pub(crate) const MOST_CONTACTS: usize = 5;
@@ -196,10 +196,7 @@ fn without_parts(found: &mut Vec<Solution>) {
     };
     // Of members that are of one size, near to each other, the first is kept.
     let is_near = |of: &Solution, whole: &Solution| {
-        let size = of
-            .rates
-            .iter()
-            .fold(0.0, |most: f64, rate| most.max(rate.abs()));
+        let size = largest(&of.rates);
         let mut pairs = of.rates.iter().zip(&whole.rates);
         let may_be = !of.is_unique && of.sticks() == whole.sticks() && opened(of, whole) == Some(0);
         may_be && pairs.all(|(a, b)| (a - b).abs() <= NEAR * size)

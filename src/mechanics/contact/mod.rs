@@ -1,6 +1,7 @@
 //! Contacts of one configuration.
 //!
-//! * `contacts`: [`Contacts`], as values; `source`: [`ContactSource`], which fills them.
+//! * `contacts`: [`Contacts`], as values, with the numbers of each (`parameters`); `source`:
+//!   [`ContactSource`], which fills them.
 //! * `frames`: their normals and tangents, held against the plane or the space of their bodies.
 //! * `gaps`: rows and curvatures, written or by differences.
 //! * `delassus`: from rows to contact space, `G = J M⁻¹ Jᵀ`, and the impact problem.
@@ -9,7 +10,9 @@ pub(crate) mod contacts;
 pub(crate) mod delassus;
 pub(crate) mod frames;
 pub(crate) mod gaps;
+mod parameters;
 pub(crate) mod source;
 
-pub use contacts::{ContactParameters, Contacts, RowBlock};
+pub use contacts::{Contacts, RowBlock};
+pub use parameters::ContactParameters;
 pub use source::{ContactSet, ContactSource, Passage, Reach, TreeBody, Wanted};

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::linalg::largest;
 use crate::ode::straight::off_of_largest;
 
 /// Steps and rounding of differences of a quantity that is a difference itself.
@@ -79,7 +80,7 @@ impl<'a> Terms<'a> {
     pub(crate) fn inertia(&mut self, mass: &[f64], v: &[f64], driven: &Range<usize>) {
         let d = v.len();
         let momentum = |i: usize| -> f64 { (0..d).map(|k| (mass[k * d + i] * v[k]).abs()).sum() };
-        let fastest = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let fastest = largest(v);
         let energy: f64 = (0..d).map(|i| 0.5 * v[i].abs() * momentum(i)).sum();
         for i in (0..d).filter(|i| !driven.contains(i)) {
             self.force(i, energy.max(momentum(i) * fastest));

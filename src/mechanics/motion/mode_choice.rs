@@ -339,10 +339,7 @@ fn part(gram: &[f64], m: usize, set: &[usize]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn largest(b: &[f64]) -> f64 {
-        b.iter().fold(0.0, |most, b| b.abs().max(most))
-    }
+    use crate::linalg::largest;
 
     fn chosen(gram: &[f64], b: &[f64]) -> Result<Vec<bool>, Settled> {
         let small = SMALL * largest(b);

@@ -2,6 +2,7 @@
 //! `0 ≤ λ ⊥ Da q̈ + κ ≥ 0` (Pace & Burden leave it open).
 
 use crate::lcp::LcpSolver;
+use crate::linalg::largest;
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::motion::acceleration::accelerate;
 use crate::mechanics::motion::constants::{Bodies, Trouble};
@@ -156,7 +157,7 @@ where
             None => found = Some((set, acceleration)),
             Some((_, others)) => {
                 let most = acceleration.iter().chain(others);
-                let most = most.fold(0.0, |most: f64, a| most.max(a.abs()));
+                let most = largest(most);
                 let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-8 * most;
                 if others.iter().zip(&acceleration).any(differ) {
                     return Settled::Ambiguous;

@@ -12,7 +12,7 @@
 //! turn `ω dt` of a step.
 
 use super::balanced_trees::{Balance, Heard};
-use super::free_motion::{FreeMotion, StepStart};
+use super::efforts::{FreeMotion, StepStart};
 use crate::compliant::stepping::model::SteppedSystem;
 use crate::linalg::cholesky;
 

@@ -3,98 +3,23 @@
 
 use nalgebra::{Matrix6, Vector6};
 
-use super::balanced_trees::Balance;
-use super::free_newton::{FreeNewton, Least, NotFound};
-use super::geometric_stiffness::{GeometricStiffness, Unloaded};
+use super::efforts::{FreeMotion, StepStart, zeros};
+use super::free_newton::{Least, NotFound};
+use super::geometric_stiffness::Unloaded;
 use super::moves::{Move, blend};
 use crate::compliant::problem::{Problem, not_positive};
 use crate::compliant::stepping::model::SteppedSystem;
-use crate::compliant::stepping::scheme::Scheme;
 use crate::linalg::cholesky;
+use crate::linalg::largest;
 use crate::linalg::symmetric::square_fault;
 use crate::mechanics::State;
 use crate::mechanics::configuration::is_identity;
-use crate::mechanics::motion::kinetic;
 use crate::{InputError, validate};
 
 /// To this part of the velocities the motion without contacts is found where the forces of inertia are written.
 const WRITTEN: f64 = 1e-12;
 /// Likewise, where they are differences of the mass. Corrections end where they no longer shrink, far below.
 const ROUGH: f64 = 1e-8;
-
-/// The start of a step.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::compliant::stepping) struct StepStart<'a> {
-    pub(in crate::compliant::stepping) t: f64,
-    pub(in crate::compliant::stepping) q: &'a [f64],
-    pub(in crate::compliant::stepping) v: &'a [f64],
-    pub(in crate::compliant::stepping) dt: f64,
-    pub(in crate::compliant::stepping) scheme: Scheme,
-    /// Contacts that pressed in the step before.
-    pub(in crate::compliant::stepping) closed: &'a [usize],
-    /// A generalised effort beside that of the model; empty: none.
-    pub(in crate::compliant::stepping) applied: &'a [f64],
-    /// For each tree whether it sleeps, at the velocity zero and where it lay in the step before; empty: none.
-    pub(in crate::compliant::stepping) asleep: &'a [bool],
-}
-
-impl StepStart<'_> {
-    pub(super) fn sleeps(&self, tree: usize) -> bool {
-        self.asleep.get(tree).copied().unwrap_or(false)
-    }
-}
-
-/// Efforts on trees that sleep, and what explicit steps made of them.
-#[derive(Clone, Debug, Default)]
-struct Rested {
-    /// For each tree whether it is known; its block of `A` is then that of the step before.
-    is_known: Vec<bool>,
-    efforts: Vec<f64>,
-    /// `v*` by these efforts.
-    v: Vec<f64>,
-}
-
-/// Memory of the stages, and the results of stage 1.
-#[derive(Clone, Debug, Default)]
-pub(in crate::compliant::stepping) struct FreeMotion {
-    /// `v*`.
-    pub(in crate::compliant::stepping) v: Vec<f64>,
-    /// The blocks of `A`, tree after tree.
-    pub(in crate::compliant::stepping) inertia: Vec<f64>,
-    /// First entry of each block.
-    pub(in crate::compliant::stepping) places: Vec<usize>,
-    /// `N` is the identity.
-    identity: bool,
-    /// Part of the velocities to which a motion is found: Coriolis forces that are differences of the mass are
-    /// known to less than their last digits.
-    resolved: f64,
-    mid_q: Vec<f64>,
-    /// Where the rows of further terms are taken, if not at the start.
-    pub(in crate::compliant::stepping) rows_q: Vec<f64>,
-    /// Rates of the coordinates, and a point between.
-    rates: Vec<f64>,
-    mid_v: Vec<f64>,
-    effort: Vec<f64>,
-    force: Vec<f64>,
-    /// Efforts without the forces of inertia.
-    pub(super) held: Vec<f64>,
-    /// Velocities of a step that is repeated.
-    repeated: Vec<f64>,
-    work: Vec<f64>,
-    matrix: Vec<f64>,
-    damping: Vec<f64>,
-    /// Widths of the trees.
-    widths: Vec<usize>,
-    rested: Rested,
-    newton: FreeNewton,
-    pub(super) stiffness: GeometricStiffness,
-    pub(super) balance: Balance,
-}
-
-fn zeros(values: &mut Vec<f64>, size: usize) {
-    values.clear();
-    values.resize(size, 0.0);
-}
 
 impl FreeMotion {
     /// Takes the sizes of a system.
@@ -215,170 +140,6 @@ impl FreeMotion {
         system.project_configuration(&mut self.rows_q);
     }
 
-    /// The schemes with `θ = 0`: `v* = v₀ + dt M⁻¹ (f(q₀, v₀) + c(q₀, v̄) v̄)`, `v̄ = (v₀ + v*)/2`. The
-    /// Coriolis force at the mean velocity does no work; at `v₀` it would speed up bodies that
-    /// tumble, without bound.
-    fn explicit(
-        &mut self,
-        system: &dyn SteppedSystem,
-        start: &StepStart<'_>,
-    ) -> Result<(), NotFound> {
-        self.effort_at(system, start, start.q, start.v);
-        let has_force = self.coriolis_at(system, start.q, start.v);
-        self.balance.has_forces = has_force;
-        // The forces without that of Coriolis are those of the start.
-        let mut held = std::mem::take(&mut self.held);
-        held.copy_from_slice(&self.effort);
-        self.add_force();
-        self.v_from_effort(system, start);
-        let mut found = Ok(());
-        if has_force && !self.keeps_when_repeated(system, start, &held) {
-            let mut v = std::mem::take(&mut self.v);
-            let mut newton = std::mem::take(&mut self.newton);
-            found = newton.solve(
-                &mut v,
-                Least {
-                    part: self.resolved,
-                    size: 0.0,
-                },
-                |v, out| {
-                    self.effort_at_mean(system, start, &held, v);
-                    self.momentum_residual(system, start, v, out);
-                },
-            );
-            (self.v, self.newton) = (v, newton);
-        }
-        self.held = held;
-        found
-    }
-
-    /// Repeats the step with the Coriolis force at the mean velocity; true where this changes
-    /// velocities by rounding only, as of spheres, cubes and slow bodies, or where they are not
-    /// finite.
-    fn keeps_when_repeated(
-        &mut self,
-        system: &dyn SteppedSystem,
-        start: &StepStart<'_>,
-        held: &[f64],
-    ) -> bool {
-        let before = std::mem::take(&mut self.v);
-        self.effort_at_mean(system, start, held, &before);
-        self.v = std::mem::take(&mut self.repeated);
-        self.v.copy_from_slice(start.v);
-        self.v_from_effort(system, start);
-        let size = self.v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        let level = 4.0 * f64::EPSILON * size;
-        let mut pairs = before.iter().zip(&self.v);
-        let keeps = !pairs.any(|(a, b)| (a - b).abs() > level);
-        self.repeated = before;
-        keeps
-    }
-
-    /// Writes the efforts with the Coriolis force at the mean of `v₀` and `v`.
-    pub(super) fn effort_at_mean(
-        &mut self,
-        system: &dyn SteppedSystem,
-        start: &StepStart<'_>,
-        held: &[f64],
-        v: &[f64],
-    ) {
-        let mut mean = std::mem::take(&mut self.mid_v);
-        blend(start.v, v, 0.5, &mut mean);
-        self.coriolis_at(system, start.q, &mean);
-        self.mid_v = mean;
-        for ((effort, held), force) in self.effort.iter_mut().zip(held).zip(&self.force) {
-            *effort = held + force;
-        }
-    }
-
-    /// `v* = v₀ + dt M⁻¹ k` by trees. Where a mass is not positive definite the result is NaN.
-    fn v_from_effort(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>) {
-        for (i, &place) in self.places.iter().enumerate() {
-            let tree = system.tree(i);
-            let n = tree.len();
-            let (rested, effort) = (&mut self.rested, &mut self.effort[tree.clone()]);
-            let before = &mut rested.efforts[tree.clone()];
-            if rested.is_known[i] && before == effort {
-                self.v[tree.clone()].copy_from_slice(&rested.v[tree]);
-                continue;
-            }
-            before.copy_from_slice(effort);
-            self.matrix.clear();
-            self.matrix
-                .extend_from_slice(&self.inertia[place..place + n * n]);
-            if cholesky::factor(&mut self.matrix, n).is_some() {
-                cholesky::solve(&self.matrix, n, effort);
-            } else {
-                effort.fill(f64::NAN);
-            }
-            for (k, v) in self.v[tree.clone()].iter_mut().enumerate() {
-                *v += start.dt * effort[k];
-            }
-            if start.sleeps(i) {
-                rested.v[tree.clone()].copy_from_slice(&self.v[tree]);
-                rested.is_known[i] = true;
-            }
-        }
-    }
-
-    /// Writes the masses of the trees at the start, but for those that sleep and are known.
-    fn masses_of_awake(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>) {
-        for (i, &place) in self.places.iter().enumerate() {
-            let is_known = &mut self.rested.is_known[i];
-            *is_known &= start.sleeps(i);
-            if !*is_known {
-                let n = system.tree(i).len();
-                system.tree_mass(i, start.q, &mut self.inertia[place..place + n * n]);
-            }
-        }
-    }
-
-    /// Writes the masses of all trees at `q`.
-    fn masses(&mut self, system: &dyn SteppedSystem, q: &[f64]) {
-        for (i, &place) in self.places.iter().enumerate() {
-            let n = system.tree(i).len();
-            system.tree_mass(i, q, &mut self.inertia[place..place + n * n]);
-        }
-    }
-
-    /// Writes the efforts without the forces of inertia.
-    fn effort_at(
-        &mut self,
-        system: &dyn SteppedSystem,
-        start: &StepStart<'_>,
-        q: &[f64],
-        v: &[f64],
-    ) {
-        let t = start.t + start.scheme.effort_weight() * start.dt;
-        let effort = &mut self.effort;
-        system.effort(t, q, v, effort);
-        system.contact_effort(State { t, q, v }, start.closed, effort);
-        for (effort, applied) in effort.iter_mut().zip(start.applied) {
-            *effort += applied;
-        }
-    }
-
-    /// Writes the Coriolis force; false where it is zero at every state.
-    fn coriolis_at(&mut self, system: &dyn SteppedSystem, q: &[f64], v: &[f64]) -> bool {
-        if system.coriolis(q, v, &mut self.force) {
-            return true;
-        }
-        if self.identity && system.constant_mass() {
-            self.force.fill(0.0);
-            return false;
-        }
-        let d = v.len();
-        zeros(&mut self.work, d * d + d);
-        kinetic::coriolis(system, q, v, &mut self.force, &mut self.work);
-        true
-    }
-
-    fn add_force(&mut self) {
-        for (effort, force) in self.effort.iter_mut().zip(&self.force) {
-            *effort += force;
-        }
-    }
-
     /// `q_θ` and `v_θ` for the velocities `v` at the end of the step.
     fn middle(&mut self, system: &dyn SteppedSystem, start: &StepStart<'_>, v: &[f64]) {
         let (theta, weight) = (start.scheme.effort_weight(), start.scheme.velocity_weight());
@@ -414,30 +175,6 @@ impl FreeMotion {
         self.momentum_residual(system, start, v, out);
     }
 
-    /// `M (v − v₀) − dt k` with the masses and efforts at hand.
-    pub(super) fn momentum_residual(
-        &self,
-        system: &dyn SteppedSystem,
-        start: &StepStart<'_>,
-        v: &[f64],
-        out: &mut [f64],
-    ) {
-        for (i, &place) in self.places.iter().enumerate() {
-            let tree = system.tree(i);
-            let n = tree.len();
-            for (k, row) in self.inertia[place..place + n * n]
-                .chunks_exact(n)
-                .enumerate()
-            {
-                let at = tree.start + k;
-                let momentum: f64 = (0..n)
-                    .map(|c| row[c] * (v[tree.start + c] - start.v[tree.start + c]))
-                    .sum();
-                out[at] = momentum - start.dt * self.effort[at];
-            }
-        }
-    }
-
     /// `m(v) = 0` by Newton's method.
     fn iterate(
         &mut self,
@@ -445,7 +182,7 @@ impl FreeMotion {
         start: &StepStart<'_>,
     ) -> Result<(), NotFound> {
         // Velocities below this leave the coordinates as they are.
-        let reach = start.q.iter().fold(0.0, |most: f64, q| most.max(q.abs()));
+        let reach = largest(start.q);
         let unseen = 16.0 * f64::EPSILON * reach / start.dt;
         // Taken out, since residuals change what is between.
         let (mut v, mut newton) = (

@@ -7,6 +7,7 @@ use super::sleepers::{RestContact, Sleepers};
 use crate::compliant::RowLaw;
 use crate::compliant::stepping::model::SteppedSystem;
 use crate::compliant::stepping::state::Core;
+use crate::linalg::largest;
 use crate::mechanics::MechanicalSystem;
 use crate::{InputError, validate};
 
@@ -191,9 +192,7 @@ impl Core {
         let asleep = self.sleepers.asleep().iter().enumerate();
         for (tree, _) in asleep.filter(|(_, asleep)| **asleep) {
             let own = system.tree(tree);
-            let speed = self.v[own.clone()]
-                .iter()
-                .fold(0.0, |most: f64, v| most.max(v.abs()));
+            let speed = largest(&self.v[own.clone()]);
             let rule = "must be zero for a tree that sleeps";
             validate::unless(speed == 0.0, "v", speed, rule)?;
         }

@@ -3,6 +3,7 @@
 
 use super::{CornerGraph, CornerPoint, Node};
 use crate::derivative::context::Context;
+use crate::linalg::largest;
 
 /// The end of the way of one direction through a corner, or of several together.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +73,7 @@ impl Extremes {
     ) -> bool {
         let Node { x, mode, .. } = graph.node(node);
         let all = x.iter().chain(&corner.x).chain(&corner.x_after);
-        let largest = all.fold(0.0, |most: f64, v| most.max(v.abs()));
+        let largest = largest(all);
         (stopped || mode.is(&corner.mode_after))
             && (0..x.len()).all(|i| {
                 let size = x[i].abs().max(corner.x[i].abs()).max(1e-3 * largest);

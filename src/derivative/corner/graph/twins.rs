@@ -2,6 +2,7 @@
 //! may be one of them, its twin. It is looked for among the nodes of its mode.
 
 use super::CornerGraph;
+use crate::linalg::largest;
 use crate::{Guard, Mode};
 
 /// The nodes of a graph by their modes, one after the other.
@@ -78,7 +79,7 @@ impl CornerGraph {
     pub(crate) fn twin(&self, newest: usize) -> Option<usize> {
         let new = self.node(newest);
         let rounding = self.rounding();
-        let largest = new.x.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let largest = largest(new.x);
         // Resets that commute do so to within rounding.
         let same = |i: usize, a: f64, b: f64| {
             (a - b).abs() <= 1e-13 * a.abs().max(1e-3 * largest) + rounding[i]

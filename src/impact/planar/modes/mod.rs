@@ -18,6 +18,7 @@ pub(crate) use trial::{Known, UNKNOWN};
 
 use crate::Interrupt;
 use crate::impact::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes};
+use crate::linalg::largest;
 use crate::linalg::lu::solve_once;
 use crate::linalg::scratch::resize_vector;
 use crate::validate;
@@ -179,7 +180,7 @@ impl Modes {
     /// Takes in speeds and bounds, with nothing known of the contacts.
     fn begin(&mut self, speeds: &[f64], most: Option<&[f64]>) -> Result<(), ImpactFailure> {
         let scaled = speeds.iter().zip(&self.roots).map(|(u, root)| u / root);
-        let greatest = scaled.clone().fold(0.0f64, |most, s| most.max(s.abs()));
+        let greatest = largest(scaled.clone());
         self.unit = if greatest > 0.0 { greatest } else { 1.0 };
         self.check_finite(speeds)?;
         for (to, s) in self.trial.speeds.iter_mut().zip(scaled) {

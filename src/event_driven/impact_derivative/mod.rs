@@ -2,18 +2,23 @@
 //!
 //! It is a difference of impacts, between states in which the closed contacts stay closed
 //! before and after. Only such neighbours occur in a run; elsewhere the law may choose another
-//! outcome. The same method serves every law.
+//! outcome. The same method serves every law. `nearby_event`: the event there; `rows_beside`: its
+//! rows.
+
+mod nearby_event;
+mod rows_beside;
 
 use nalgebra::DMatrix;
 
-use super::SettledStart;
-use super::breakdown::Breakdown;
-use super::impact::{Event, occasion};
-use super::motion::{self, NONE_ALONE};
-use crate::event_driven::Model;
-use crate::impact::{Occasion, Order};
-use crate::mechanics::UnilateralConstraints;
-use crate::mechanics::motion::coarse_steps::Coarse;
+use nearby_event::NearbyEvent;
+use rows_beside::{Rows, RowsBeside};
+
+use crate::event_driven::breakdown::Breakdown;
+use crate::event_driven::impact::Event;
+use crate::event_driven::motion::{self, NONE_ALONE};
+use crate::event_driven::{Model, SettledStart};
+use crate::impact::Order;
+use crate::linalg::largest;
 use crate::mechanics::motion::contacts_at::ContactsAt;
 use crate::mechanics::motion::kinetic::mass_units;
 use crate::ode::difference::step_along;
@@ -34,49 +39,6 @@ const TAKEN: f64 = 1e-10;
 
 /// A difference step changes speeds of approach by at most this part.
 const SLOW: f64 = 0.1;
-
-/// Rounding of what impacts change over a step, as a part of the state, above which rows by differences are followed
-/// by their own derivative; and above which they are not known where they cannot be.
-const SEEN: f64 = 1e-6;
-const KNOWN: f64 = 1e-3;
-
-/// The rows of the contacts of an event along a displacement, to first order.
-struct RowsBeside {
-    here: Vec<f64>,
-    along: Vec<f64>,
-}
-
-/// The rows of impacts on both sides of a state.
-enum Rows {
-    OfTheSystem,
-    Linear(RowsBeside),
-    /// Their rounding hides how the impact changes.
-    Unknown,
-}
-
-impl RowsBeside {
-    /// Rows a step away.
-    fn at(&self, step: f64) -> Vec<f64> {
-        let pairs = self.here.iter().zip(&self.along);
-        pairs.map(|(here, along)| here + step * along).collect()
-    }
-}
-
-/// The contacts of an event at nearby states.
-struct NearbyEvent {
-    occasion: Occasion,
-    /// The contacts that take part.
-    touching: Vec<usize>,
-    /// True for those that were open until then.
-    new: Vec<bool>,
-    /// Their speeds of approach.
-    approach: Vec<f64>,
-    restitution: Vec<f64>,
-    mode_before: Mode,
-    mode_after: Mode,
-    /// How coarse the rows of its contacts are.
-    coarse: Coarse,
-}
 
 impl Model<'_> {
     /// Writes the derivatives of the state after an event along each of `directions`, NaN for one along
@@ -210,61 +172,6 @@ impl Model<'_> {
         if found.is_ok() && stopped.iter().all(|v| v.is_finite()) {
             v.copy_from_slice(&stopped);
         }
-    }
-
-    /// The event as nearby states have it. An open resting contact takes part only if its impulse
-    /// is positive; nearby states of the others separate. None when there is no outcome.
-    fn event_nearby(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &[f64],
-        mode: &Mode,
-    ) -> Option<NearbyEvent> {
-        let (mut after, mut mode_after) = (x.to_vec(), mode.clone());
-        let mut event = Event::default();
-        self.resolve_event(t, crossed, &mut after, &mut mode_after, &mut event)
-            .ok()?;
-        // An impact without collision is no part of the impact that is repeated beside this state. What holds low
-        // rebounds is: contacts come to rest in the mode behind it there as here.
-        if event.aside.pushes.iter().any(|push| push.without_collision) {
-            return None;
-        }
-        let stays = |i: &usize| {
-            let open = !event.new[*i] && !self.is_closed(mode, event.touching[*i]);
-            let pressed = event.impulses().get(*i).is_none_or(|&p| p > 0.0);
-            !open || pressed
-        };
-        let taking_part: Vec<usize> = (0..event.touching.len()).filter(stays).collect();
-        let touching: Vec<usize> = taking_part.iter().map(|&i| event.touching[i]).collect();
-        Some(NearbyEvent {
-            occasion: occasion(t, crossed),
-            new: taking_part.iter().map(|&i| event.new[i]).collect(),
-            approach: self.approach(&mut ContactsAt::default(), x, &touching),
-            restitution: self.restitutions(x, &touching),
-            mode_before: mode.clone(),
-            mode_after,
-            coarse: self.coarseness_of_rows(x, &touching),
-            touching,
-        })
-    }
-
-    /// Rows that nobody wrote are differences themselves.
-    fn coarseness_of_rows(&self, x: &[f64], contacts: &[usize]) -> Coarse {
-        let (q, v) = self.parts(x);
-        let mut row = vec![0.0; v.len()];
-        let mut all = contacts.iter();
-        if all.all(|&j| self.system().gap_row(j, q, &mut row)) {
-            Coarse::WRITTEN
-        } else {
-            Coarse::FIRST
-        }
-    }
-
-    fn restitutions(&self, x: &[f64], contacts: &[usize]) -> Vec<f64> {
-        let (q, v) = self.parts(x);
-        let of = |&j: &usize| self.system().restitution(j, q, v);
-        contacts.iter().map(of).collect()
     }
 
     fn reset_along(
@@ -415,7 +322,6 @@ impl Model<'_> {
         // With friction long steps would change sticking to slipping.
         if self.has_linear_impacts() && !self.rubs(nearby) {
             // Piecewise linear: the longer the step, the less its rounding counts.
-            let largest = |v: &[f64]| v.iter().fold(0.0f64, |most, v| v.abs().max(most));
             step = largest(x).max(1.0) / largest(dx).max(f64::MIN_POSITIVE);
         } else if !self.rubs(nearby) {
             // An extrapolated difference, of twice the step too.
@@ -435,59 +341,6 @@ impl Model<'_> {
             step = usual;
         }
         (step > 0.0).then_some(step)
-    }
-
-    /// The rows of the contacts on both sides, where they are differences and the `longest` step is so short that
-    /// their rounding would be seen in what they change: by differences over a step that suits them. They are not
-    /// known where other contacts are closed, or are held by friction.
-    fn rows_beside(
-        &self,
-        nearby: &NearbyEvent,
-        longest: f64,
-        [x, dx]: [&[f64]; 2],
-        moved: impl Fn(f64) -> Vec<f64>,
-    ) -> Rows {
-        let largest = |of: &[f64]| of.iter().fold(0.0f64, |most, x| x.abs().max(most));
-        // How far the state moves, as a part of itself.
-        let reach = longest * largest(dx) / largest(x).max(1.0);
-        let is_seen = |part: f64| reach > 0.0 && nearby.coarse.rounding(1.0, reach) > part;
-        if nearby.coarse == Coarse::WRITTEN || !is_seen(SEEN) {
-            return Rows::OfTheSystem;
-        }
-        let mut closed = self.layout().closed(&nearby.mode_after);
-        let is_alone = closed.all(|j| nearby.touching.contains(&j))
-            && self.layout().closed(&nearby.mode_before).next().is_none()
-            && !self.has_friction_in(&nearby.mode_after);
-        if !is_alone {
-            return if is_seen(KNOWN) {
-                Rows::Unknown
-            } else {
-                Rows::OfTheSystem
-            };
-        }
-        let rows = |state: &[f64]| self.bodies.rows_of(self.parts(state).0, &nearby.touching);
-        let here = rows(x);
-        let over = |step: f64| -> Vec<f64> {
-            let [ahead, behind] = [step, -step].map(|step| rows(&moved(step)));
-            let pairs = ahead.iter().zip(&behind);
-            pairs.map(|(a, b)| (a - b) / (2.0 * step)).collect()
-        };
-        let usual = nearby.coarse.factor * step_along(0.0, x, 0.0, dx);
-        let (mut found, mut bent) = ((Vec::new(), Vec::new()), f64::INFINITY);
-        shorten_until_straight(usual, |step| {
-            found = (over(step), over(2.0 * step));
-            let rounding = nearby.coarse.rounding(largest(&here), step);
-            bent = off_of_largest(&found.0, &found.1, rounding, |_| 1.0);
-            bent
-        });
-        if bent.is_nan() || bent > KNOWN {
-            return Rows::Unknown;
-        }
-        let pairs = found.0.iter().zip(&found.1);
-        Rows::Linear(RowsBeside {
-            along: pairs.map(|(near, far)| extrapolated(*near, *far)).collect(),
-            here,
-        })
     }
 
     /// The impact of the event at a state close by, with these rows of its contacts where they are known otherwise;
