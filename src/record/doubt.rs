@@ -43,7 +43,8 @@ pub enum Doubt {
     },
     /// The reset of another guard changed the value or the rate of this one, which was closer to its surface than the
     /// error, and on its way there. Neighbours cross it first, or both at once, which are other resets (within
-    /// [`EventFunction::crosses_within`](crate::EventFunction::crosses_within) both are crossed at once anyway). Of
+    /// [`EventFunction::crosses_within`](crate::EventFunction::crosses_within) both are crossed at once anyway). Or it
+    /// was crossed before, by less than the errors of both: neighbours reset first, and cross it elsewhere or never. Of
     /// each crossing the closest such guard is told. Likewise of each guard that may be crossed before or behind the
     /// crossing that ends the run ([`Watch::and_stop`](crate::Watch::and_stop)).
     Order {

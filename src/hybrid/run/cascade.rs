@@ -32,7 +32,7 @@ pub(crate) struct Cascade<B> {
     /// The event functions whose guards it crossed, while guards are marked ready.
     is_crossed: Vec<bool>,
     /// It made event functions jump: by a reset, or because they read the mode.
-    jumped: bool,
+    pub(super) jumped: bool,
     /// Crossings of guards that have crossed at the present instant before.
     repeats: usize,
     /// How the run came to the guards of the cluster's set, where a limit or an interrupt left them uncrossed.
@@ -187,6 +187,7 @@ impl<B: Buffer> Cascade<B> {
             before: &self.scratch,
             h_before: &self.h_before,
             field: self.field.get_mut(),
+            knows_field: false,
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::Integration;
 use super::cascade::{allow, undo};
+use super::order;
 use super::transversality::check_admissible;
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::search::Flying;
@@ -194,6 +195,7 @@ fn make<S: System + ?Sized, B: Buffer>(
         kept.shift += part_of_steps * own + residual_time;
         kept.time_error = with_shift;
         kept.crossing_error = own;
+        kept.error_there = error;
         // The way back of one that its reset threw across is no crossing of its own.
         if reset.state || arrival != Arrival::Jumped {
             kept.own_error = if reset.state { own } else { 0.0 };
@@ -201,6 +203,10 @@ fn make<S: System + ?Sized, B: Buffer>(
         time_error = time_error.max(with_shift);
     }
     cascade.own_error = own_error;
+    if cascade.jumped {
+        let set = &cluster.set;
+        order::doubt_before_reset(context, state, guards, cascade, set, reset, doubts)?;
+    }
     if reset.any() || arrival == Arrival::Jumped {
         turned.forget_flown();
     } else {

@@ -6,14 +6,14 @@
 //! * `crossing`: the crossing phase; `cluster`: who is near and comes first; `project`: one step in
 //!   the event variable (listing 1).
 //! * `fire`: the crossings of one instant; `cascade`: their transitions; `transversality`: what they
-//!   must fulfil; `halt`: the one that ends the run.
+//!   must fulfil; `order`: orders of crossings that errors hide.
 
 mod cascade;
 mod cluster;
 mod crossing;
 mod fire;
-mod halt;
 mod initial;
+mod order;
 mod project;
 mod smooth;
 mod steps;
@@ -89,7 +89,7 @@ pub(crate) fn run_to_end<S: System + ?Sized, B: Buffer>(
     let mut judged = turned.at_end(context, state, guards, doubts);
     judged = judged.and_then(|()| match ended {
         Ok(false) => doubts.of_end(context, state, guards, &cascade.scratch.mode_before),
-        Ok(true) => halt::doubt_order(context, state, guards, cascade, doubts),
+        Ok(true) => order::doubt_at_stop(context, state, guards, cascade, doubts),
         Err(_) => Ok(()),
     });
     doubts.tell(observer);

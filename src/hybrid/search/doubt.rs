@@ -284,8 +284,50 @@ pub(crate) struct Thrown<'a, B> {
     pub(crate) before: &'a Scratch<B>,
     /// Event functions there.
     pub(crate) h_before: &'a [f64],
-    /// Scratch: the field there.
+    /// The field there, once it is asked for.
     pub(crate) field: &'a mut [f64],
+    pub(crate) knows_field: bool,
+}
+
+impl<B: Buffer> Thrown<'_, B> {
+    /// The rate of guard `k` before the reset; its row, where it is written, is left in that of the guards.
+    pub(crate) fn rate_before<S: System + ?Sized>(
+        &mut self,
+        context: &Context<'_, S>,
+        guards: &mut GuardTable<B>,
+        t: f64,
+        k: usize,
+    ) -> evaluate::Rate {
+        let (x, mode) = (self.before.x_before.get(), &self.before.mode_before);
+        if !std::mem::replace(&mut self.knows_field, true) {
+            context.flow(t, x, mode, self.field);
+        }
+        context.rate(k, Point { t, x, mode }, self.field, guards.row.get_mut())
+    }
+
+    /// True where the reset changed the rate of guard `k`, which was `rate`.
+    pub(crate) fn turns<S: System + ?Sized>(
+        &self,
+        context: &Context<'_, S>,
+        state: &State<B>,
+        guards: &mut GuardTable<B>,
+        k: usize,
+        rate: evaluate::Rate,
+    ) -> Result<bool, Stop> {
+        guards.need_rate(context, state, k)?;
+        let turned = (guards.rate[k] - rate.value).abs();
+        if turned <= UNCHANGED * rate.value.abs() || rate.written {
+            return Ok(turned > UNCHANGED * rate.value.abs());
+        }
+        let (x, mode) = (self.before.x_before.get(), &self.before.mode_before);
+        let point = Point {
+            t: state.t,
+            x,
+            mode,
+        };
+        let rounding = of_differences(context, state, guards, k, point, self.field)?;
+        Ok(turned > rounding)
+    }
 }
 
 impl Doubts {
@@ -384,8 +426,7 @@ impl Doubts {
         let (t, x, mode) = (state.t, before.x_before.get(), &before.mode_before);
         let point = Point { t, x, mode };
         let greater = GREATER * state.error * guards.spreads.grown(state);
-        let (mut knows_field, mut least) = (false, f64::INFINITY);
-        let mut found = None;
+        let (mut least, mut found) = (f64::INFINITY, None);
         for k in rest {
             let (ahead, h) = (Guard::ahead(k, mode.contains(k)), thrown.h_before[k]);
             let gap = -ahead.sign() * h;
@@ -397,23 +438,16 @@ impl Doubts {
                 continue;
             }
             context.settings.limits.interrupt.check()?;
-            if !std::mem::replace(&mut knows_field, true) {
-                context.flow(t, x, mode, thrown.field);
-            }
-            let row = guards.row.get_mut();
-            let rate = context.rate(k, point, thrown.field, row);
-            let error = error_at(context, state, point, k, row);
+            let rate = thrown.rate_before(context, guards, t, k);
+            let error = error_at(context, state, point, k, guards.row.get_mut());
             if gap > error || ahead.sign() * rate.value < guards.min_rate[k] {
                 continue;
             }
-            guards.need_rate(context, state, k)?;
-            let turned = (guards.rate[k] - rate.value).abs();
-            let is_turned = turned > UNCHANGED * rate.value.abs()
-                && (rate.written
-                    || turned > of_differences(context, state, guards, k, point, thrown.field)?);
-            let is_moved = (guards.h[k] - h).abs() > 8.0 * guards.zero[k];
+            let is_turned = thrown.turns(context, state, guards, k, rate)?;
+            let is_moved = (guards.h[k] - h).abs() > MEANT * guards.zero[k];
             if is_turned || is_moved {
                 least = gap;
+                guards.kept[k].changed_at = t;
                 found = Some(Doubt::Order {
                     first,
                     guard: ahead,

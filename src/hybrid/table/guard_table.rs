@@ -84,10 +84,13 @@ pub(crate) struct Kept {
     /// shift later ones (s).
     pub(crate) time_error: f64,
     pub(crate) shift: f64,
-    /// The part of that error that is its own (s).
+    /// The part of that error that is its own; that by what is allowed at the state there (s).
     pub(crate) crossing_error: f64,
+    pub(crate) error_there: f64,
     /// That, where a reset changed the state; else zero (s).
     pub(crate) own_error: f64,
+    /// Time at which it last jumped, or a reset changed its rate close to its surface; −∞ before (s).
+    pub(crate) changed_at: f64,
 }
 
 impl Kept {
@@ -102,7 +105,9 @@ impl Kept {
         time_error: 0.0,
         shift: 0.0,
         crossing_error: 0.0,
+        error_there: 0.0,
         own_error: 0.0,
+        changed_at: f64::NEG_INFINITY,
     };
 
     /// Time at which it fired last, in either direction; −∞ before (s).

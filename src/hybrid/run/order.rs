@@ -1,0 +1,110 @@
+//! Orders of crossings that the errors of a run hide, and that matter: before the crossing that ends the run, and
+//! where a reset would have kept away a guard that was crossed just before.
+
+use super::cascade::Cascade;
+use crate::hybrid::context::{Context, System};
+use crate::hybrid::search::{Doubts, MEANT};
+use crate::hybrid::table::{GuardTable, State};
+use crate::hybrid::transition::Reset;
+use crate::ode::Buffer;
+use crate::{CrossedGuard, Doubt, Stop};
+
+/// Keeps a doubt of each guard that may be crossed before or behind the crossing that ended the run: it belongs to the
+/// run or not. Those that are crossed together are meant to be, to rounding or as the model says
+/// ([`EventFunction::crosses_within`](crate::EventFunction::crosses_within)).
+pub(super) fn doubt_at_stop<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
+    cascade: &Cascade<B>,
+    doubts: &mut Doubts,
+) -> Result<(), Stop> {
+    let Some(&first) = cascade.stopping.first() else {
+        return Ok(());
+    };
+    let spreads = &mut guards.spreads;
+    spreads.need_each(context, state, &guards.h, |_| true)?;
+    for k in 0..state.count() {
+        if cascade.stopping.iter().any(|guard| guard.event == k) {
+            continue;
+        }
+        guards.need_rate(context, state, k)?;
+        let (own, rate, t) = (guards.own_h(k), guards.own_rate(k), state.t);
+        let (kept, met) = (&guards.kept[k], MEANT * guards.zero[k]);
+        let error = guards.error_of(state, k) + rate.abs() * cascade.stop_error;
+        let is_ahead = guards.arming[k].is_armed()
+            && rate >= guards.min_rate[k]
+            && (-error..-met).contains(&own);
+        let since = t - kept.fired_last();
+        let together = cascade.h_before[k].abs() <= met.max(kept.crosses_within);
+        // Behind a reset that carried the state over the guard that ends the run there is no other order.
+        let is_behind = !cascade.is_carried
+            && since <= kept.crossing_error + cascade.stop_error
+            && !(since == 0.0 && together);
+        if is_ahead || is_behind {
+            let guards = [guards.ahead(k), kept.last_guard(k)];
+            let (guard, gap) = (guards[usize::from(is_behind)], (-own).max(0.0));
+            doubts.keep(Doubt::Order {
+                first,
+                guard,
+                t,
+                gap,
+                error,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Keeps a doubt of the guard that was crossed last before the reset of `set`, earlier by less than the errors of both,
+/// if the reset changed its value or its rate: had it come first, the guard would have been met elsewhere, or never.
+/// Where those of the set have jumped since then, they could not have come first; or a doubt was kept of them when they
+/// were ahead.
+pub(super) fn doubt_before_reset<S: System + ?Sized, B: Buffer>(
+    context: &Context<'_, S>,
+    state: &State<B>,
+    guards: &mut GuardTable<B>,
+    cascade: &mut Cascade<B>,
+    set: &[CrossedGuard],
+    reset: Reset,
+    doubts: &mut Doubts,
+) -> Result<(), Stop> {
+    let Some(&CrossedGuard { guard: first, .. }) = set.first() else {
+        return Ok(());
+    };
+    let mut thrown = cascade.thrown(set);
+    let errors = set.iter().map(|c| guards.kept[c.guard.event].error_there);
+    let error = errors.fold(0.0, f64::max);
+    let changed_at = set.iter().map(|c| guards.kept[c.guard.event].changed_at);
+    let (mut latest, mut found) = (changed_at.fold(f64::NEG_INFINITY, f64::max), None);
+    for k in 0..state.count() {
+        let is_moved = (guards.h[k] - thrown.h_before[k]).abs() > MEANT * guards.zero[k];
+        let (last, own) = (guards.kept[k].fired_last(), guards.kept[k].error_there);
+        if is_moved {
+            guards.kept[k].changed_at = state.t;
+        }
+        let is_close = last > latest && last < state.t && state.t - last <= own + error;
+        if !(is_close && reset.state) || set.iter().any(|c| c.guard.event == k) {
+            continue;
+        }
+        let is_changed = is_moved || {
+            let rate = thrown.rate_before(context, guards, state.t, k);
+            rate.value.abs() >= guards.min_rate[k]
+                && thrown.turns(context, state, guards, k, rate)?
+        };
+        if is_changed {
+            latest = last;
+            found = Some(Doubt::Order {
+                first,
+                guard: guards.kept[k].last_guard(k),
+                t: state.t,
+                gap: 0.0,
+                error: guards.error_of(state, k),
+            });
+        }
+    }
+    if let Some(doubt) = found {
+        doubts.keep(doubt);
+    }
+    Ok(())
+}
