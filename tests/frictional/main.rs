@@ -100,6 +100,7 @@ mod uneven_rows;
 mod velocity_sets;
 mod walking;
 mod where_laws_agree;
+mod without_forces;
 mod woodpecker;
 
 use fixtures::{reference, support};
