@@ -40,6 +40,7 @@
 //! | guards tried as the first one passed, and projections redone, at one place | number of guards | the last one tried |
 //! | shortest step | 8 units in the last place of `t` | `StepTooSmall`, `NotFinite` |
 //! | crossings of one guard at one instant | 1 (1,000 with [`Integrator::corner_order`]) | `NoProgress` |
+//! | throws by less than rounding behind a surface, after a flight 1,000 times as long or less | 0 | `NoProgress` |
 //! | states, event functions | 1,000,000 each | `BadSetting` |
 
 // Inside: `run` (one integration: start, smooth steps, crossings by projection), on `search` (which

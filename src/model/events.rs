@@ -230,6 +230,13 @@ pub trait EventFunction {
     /// (the second impact in a wedge may throw the state at the first wall again): such a guard
     /// counts as crossed, and the state goes on through it.
     ///
+    /// A reset that puts the state behind the guard by less than the rounding of the time, of the state or of `h`
+    /// puts it on the guard, which is not crossed again; so does one by less than
+    /// [`event_tolerance`](Self::event_tolerance). After a flight to the guard of up to a thousand times the length
+    /// that rounding hides, crossings accumulate (Zeno), and the run ends with [`Stop::NoProgress`]. Flights that
+    /// shrink faster, throws that do not change the value of `h`, and those within an `event_tolerance`, are not
+    /// told from a reset onto the guard.
+    ///
     /// # Errors
     /// A crossing that the model cannot resolve: [`Stop::model`] takes an error of any type, or a
     /// text. It ends the run, which keeps all it computed.

@@ -130,7 +130,7 @@ pub enum Stop {
         at: Box<At>,
     },
 
-    /// A guard would cross twice without progress in time.
+    /// A guard would cross twice without progress in time, or too soon again to be seen.
     #[error(
         "guard {guard} crosses again at t = {} without progress in time: events accumulate (Zeno), or a reset undoes its own crossing",
         .at.t

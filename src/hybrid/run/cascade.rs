@@ -1,7 +1,9 @@
 //! The transitions of one instant: rates of the guards after each, and the conditions that it must fulfil.
 
 use super::cluster::Cluster;
-use super::transversality::{Changes, NotLive, armed_beyond, not_live_after, not_live_last};
+use super::transversality::{
+    Changes, NotLive, armed_beyond, not_live_after, not_live_last, returns_unseen,
+};
 use crate::hybrid::context::{Context, System};
 use crate::hybrid::options::Settings;
 use crate::hybrid::room_for;
@@ -102,8 +104,8 @@ impl<B: Buffer> Cascade<B> {
             MOST_REPEATS
         };
         for &CrossedGuard { guard, .. } in set {
-            let last = guards.fired_at(guard);
-            self.repeats = if state.t - *last <= progress {
+            let since = state.t - *guards.fired_at(guard);
+            self.repeats = if since <= progress {
                 self.repeats + 1
             } else {
                 0
@@ -114,7 +116,8 @@ impl<B: Buffer> Cascade<B> {
                     at: state.at().into(),
                 });
             }
-            *last = state.t;
+            *guards.fired_at(guard) = state.t;
+            guards.kept[guard.event].since = since;
         }
         Ok(())
     }
@@ -305,6 +308,15 @@ impl<B: Buffer> Cascade<B> {
                 guard: found.guard,
                 by: found.by,
                 beyond: found.depth,
+                at: state.at().into(),
+            });
+        }
+        if reset.state
+            && let Some(guard) = returns_unseen(guards, set, &self.h_before)
+        {
+            undo(state, guards, &self.scratch);
+            return Err(Stop::NoProgress {
+                guard,
                 at: state.at().into(),
             });
         }

@@ -83,6 +83,31 @@ pub(crate) fn not_live_after<B: Buffer>(
     })
 }
 
+/// Flights to one guard, each shorter than the one before by up to this factor, are taken for an accumulation where
+/// they become too short to be seen.
+const SHRINKS: f64 = 1e3;
+
+/// The first guard of a set whose reset put the state behind its surface again, by less than that is thick, at the end
+/// of a flight almost as short: of the crossings that follow none would be seen (Zeno, at a rate that does not vanish).
+/// Behind a longer flight, or within a tolerance that the user states, the reset has put the state on the surface.
+pub(crate) fn returns_unseen<B: Buffer>(
+    guards: &GuardTable<B>,
+    set: &[CrossedGuard],
+    h_before: &[f64],
+) -> Option<Guard> {
+    let is_unseen = |c: &&CrossedGuard| {
+        let (sign, k) = (c.guard.sign(), c.guard.event);
+        let (lay, lies) = (-sign * h_before[k], -sign * guards.h[k]);
+        let (zero, onward) = (guards.zero[k], sign * guards.rate[k]);
+        let is_put_behind = lies > lay && !is_carried(lay, lies, zero);
+        is_put_behind
+            && zero > guards.kept[k].event_tolerance
+            && onward > 0.0
+            && onward * guards.kept[k].since <= SHRINKS * lies
+    };
+    set.iter().find(is_unseen).map(|c| c.guard)
+}
+
 /// A guard that a row of the matrix armed although the state is beyond it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beyond {

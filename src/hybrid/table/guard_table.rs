@@ -76,6 +76,8 @@ pub(crate) struct Kept {
     pub(crate) blur: f64,
     /// Time at which it fired last, rising and falling; −∞ before (s).
     fired_at: [f64; 2],
+    /// Time between its last two crossings in one direction; ∞ before (s).
+    pub(crate) since: f64,
     /// Time at which the motion last passed it, rising and falling (s). ∞ if the crossing reversed
     /// the rate; −∞ if it left less than half of the rate, if it was the return from such a
     /// reversal, or if there was none.
@@ -101,6 +103,7 @@ impl Kept {
         crosses_within: 0.0,
         blur: 0.0,
         fired_at: [f64::NEG_INFINITY; 2],
+        since: f64::INFINITY,
         passed_at: [f64::NEG_INFINITY; 2],
         time_error: 0.0,
         shift: 0.0,
