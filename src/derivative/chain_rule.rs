@@ -23,8 +23,8 @@ pub(crate) enum Link {
 pub(crate) enum Shift {
     /// By a row on the displacement that enters this link.
     Row(usize, DVector<f64>),
-    /// As found when this corner is passed.
-    Corner(usize, Guard),
+    /// As found when this corner is passed: of a guard, behind so many earlier crossings of it there.
+    Corner(usize, Guard, usize),
 }
 
 /// A half-space of displacements for which a one-sided derivative does not hold.
@@ -74,13 +74,12 @@ impl Chain {
     }
 
     /// Adds a corner, of which `guards` were reported.
-    pub(crate) fn push_corner(
-        &mut self,
-        corner: CornerDerivative,
-        guards: impl Iterator<Item = Guard>,
-    ) {
+    pub(crate) fn push_corner(&mut self, corner: CornerDerivative, guards: &[Guard]) {
         let link = self.links.len();
-        let shifts = guards.map(|guard| Shift::Corner(link, guard));
+        let shifts = guards.iter().enumerate().map(|(i, &guard)| {
+            let earlier = guards[..i].iter().filter(|other| **other == guard);
+            Shift::Corner(link, guard, earlier.count())
+        });
         self.shifts.extend(shifts);
         self.links.push(Link::Corner(Box::new(corner)));
     }

@@ -22,10 +22,11 @@ impl<S: Flow + EventFunction> Derivative<S> {
         let (link, row) = match self.chain.shifts().get(index) {
             None => return Err(no_crossing()),
             Some(Shift::Row(link, row)) => (*link, row),
-            Some(Shift::Corner(link, guard)) => match self.chain.links().get(*link) {
+            Some(Shift::Corner(link, guard, earlier)) => match self.chain.links().get(*link) {
+                // Rows are those of the first crossing of each guard.
                 Some(Link::Corner(corner)) => match corner.time_row(*guard) {
-                    Some(row) => (*link, row),
-                    None => {
+                    Some(row) if *earlier == 0 => (*link, row),
+                    _ => {
                         return Err(NoDerivative::TimeDependsOnOrder {
                             guard: *guard,
                             t: corner.t(),
@@ -56,13 +57,13 @@ impl<S: Flow + EventFunction> Derivative<S> {
         let mut explorer = self.explorer();
         match shift {
             Shift::Row(link, row) => Ok(row.dot(&self.carry(v, *link, &mut explorer)?)),
-            Shift::Corner(link, guard) => {
+            Shift::Corner(link, guard, earlier) => {
                 let mut delta = self.carry(v, *link, &mut explorer)?;
                 let Some(Link::Corner(corner)) = self.chain.links().get(*link) else {
                     return Err(no_crossing());
                 };
                 let course = pass(self.context(), corner, &mut explorer, &mut delta)?;
-                let shift = course.shift_of(explorer.graph(), *guard);
+                let shift = course.shift_of(explorer.graph(), *guard, *earlier);
                 shift.ok_or_else(|| NoDerivative::Discontinuous {
                     t: corner.t(),
                     order: course.guards(),

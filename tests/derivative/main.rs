@@ -7,6 +7,7 @@ mod between_pieces;
 mod bounds_of_memory;
 mod bounds_of_work;
 mod careful_corners;
+mod carried_along;
 mod columns_at_rest;
 mod differences;
 mod directions;

@@ -265,6 +265,7 @@ impl Explorer {
                 extremes.note_carried(jump);
                 let (x, mode) = (&*after.x, &*after.mode);
                 edge.together.extend(others());
+                edge.carried.extend_from_slice(repeat.carried());
                 only_this = !done.moved && set.len() == 1 && is_flip(before.mode, mode, guard);
                 after.field.copy_from_slice(before.field);
                 if !(only_this && system.flip(t, x, mode, guard.event, after.field)) {

@@ -8,7 +8,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::explorer::{Behind, Explorer};
-use super::graph::{CornerGraph, CornerPoint, Node, Passed};
+use super::graph::{CornerGraph, CornerPoint, Edge, Node, Passed};
 use crate::derivative::context::Context;
 use crate::linalg::dot;
 use crate::{Guard, Mode, NoDerivative};
@@ -19,8 +19,7 @@ struct Met {
     guard: Guard,
     /// Shift of its time (s).
     tau: f64,
-    /// The node behind it.
-    to: usize,
+    edge: usize,
     /// The number of guards with one surface that were crossed with it.
     together: usize,
 }
@@ -104,7 +103,7 @@ impl Course {
             met.push(Met {
                 guard,
                 tau,
-                to,
+                edge,
                 together,
             });
             if stopped {
@@ -124,13 +123,23 @@ impl Course {
         self.met.iter().map(|met| met.guard).collect()
     }
 
-    /// Shift of the time of `guard`; one that a reset carried the state across has the time of the
-    /// crossing that did so. None when it was not crossed (s).
-    pub(crate) fn shift_of(&self, graph: &CornerGraph, guard: Guard) -> Option<f64> {
-        let met = self.met.iter().find(|met| met.guard == guard);
-        let carried = |met: &&Met| graph.mode(met.to).contains(guard.event) == guard.side_after();
-        met.or_else(|| self.met.iter().find(carried))
-            .map(|met| met.tau)
+    /// Shift of the time of a crossing of `guard` behind `earlier` ones; one that a reset carried the
+    /// state across has the time of the crossing that did so. None when it was not crossed (s).
+    pub(crate) fn shift_of(
+        &self,
+        graph: &CornerGraph,
+        guard: Guard,
+        earlier: usize,
+    ) -> Option<f64> {
+        let mut crossed = self.met.iter().flat_map(|met| {
+            let Edge {
+                together, carried, ..
+            } = graph.edge(met.edge);
+            let others = together.iter().chain(carried);
+            let of_it = [met.guard].into_iter().chain(others.copied());
+            of_it.filter(|of_it| *of_it == guard).map(|_| met.tau)
+        });
+        crossed.nth(earlier)
     }
 
     /// The matrix of the piece that the direction passed: the product of the saltation matrices

@@ -134,7 +134,8 @@ impl Recorder<'_> {
         self.kept += map.len() * size_of::<f64>() + 2 * size_of::<Link>() + corner.bytes();
         self.kept += self.waiting.len() * size_of::<Shift>();
         self.chain.push_map(map);
-        self.chain.push_corner(corner, self.waiting.drain(..));
+        self.chain.push_corner(corner, &self.waiting);
+        self.waiting.clear();
     }
 
     /// The projector onto the displacements of the start as they come to the corner; none where that is

@@ -57,6 +57,8 @@ pub(crate) struct Carried<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Repeat {
     set: Vec<CrossedGuard>,
+    /// Guards that the resets of the last crossing carried the state across, in their order.
+    carried: Vec<Guard>,
     /// Guards that the resets of the last crossing put on their surfaces, which so crossed too.
     met: Vec<CrossedGuard>,
     /// Guards that they put on their surfaces too, and that did not cross, since the state moves away.
@@ -82,6 +84,7 @@ impl Repeat {
         let state = || vec![0.0; dim];
         Self {
             set: Vec::with_capacity(count),
+            carried: Vec::with_capacity(count),
             met: Vec::with_capacity(count),
             left: Vec::with_capacity(count),
             index: 0,
@@ -98,6 +101,11 @@ impl Repeat {
             },
             columns: Vec::new(),
         }
+    }
+
+    /// The guards that the resets of the last crossing carried the state across or put it on, in their order.
+    pub(crate) fn carried(&self) -> &[Guard] {
+        &self.carried
     }
 
     /// The guards that the resets of the last crossing put on their surfaces. To first order they
@@ -135,6 +143,7 @@ impl Repeat {
         };
         self.set.clear();
         self.set.extend_from_slice(crossed);
+        self.carried.clear();
         self.met.clear();
         self.left.clear();
         let Place { t, x, mode, arming } = place;
@@ -171,6 +180,7 @@ impl Repeat {
             if self.set.is_empty() {
                 return Ok(done);
             }
+            self.carried.extend(self.set.iter().map(|c| c.guard));
         }
         Err(NoDerivative::Stop(Stop::NoProgress {
             guard: by,

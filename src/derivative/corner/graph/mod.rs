@@ -68,6 +68,8 @@ pub(crate) struct Edge {
     pub(crate) guard: Guard,
     /// Others with its surface, which are crossed with it.
     pub(crate) together: Vec<Guard>,
+    /// Guards that its reset carries the state across, in their order.
+    pub(crate) carried: Vec<Guard>,
     pub(crate) to: usize,
     /// The reset is the identity.
     pub(crate) identity: bool,
@@ -84,6 +86,7 @@ impl Edge {
         Self {
             guard,
             together: Vec::new(),
+            carried: Vec::new(),
             to,
             identity: true,
             by_difference: false,
