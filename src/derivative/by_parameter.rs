@@ -1,6 +1,7 @@
 //! Differences by a parameter. Its size is the only scale that it shows: steps are parts of that, so that no parameter
 //! changes its sign. Where the usual one is lost in rounding, the longer one is taken that agrees best with its
-//! neighbours; of a parameter that is zero steps are shortened until the function is straight along them.
+//! neighbours, or, where rounding may hide all, the longest that does; of a parameter that is zero steps are shortened
+//! until the function is straight along them.
 
 use crate::linalg::largest;
 use crate::ode::difference::coordinate_step;
@@ -21,6 +22,8 @@ const REST: f64 = 1e-14;
 const LONGER: f64 = 8.0;
 /// The longest step, in parts of a parameter; of one that is zero the longest is one.
 const LONGEST: f64 = 0.5;
+/// Terms of this size may cancel in any value.
+const HIDDEN: f64 = 1.0;
 /// Smaller parameters do nothing to values of order one, whatever these make of them.
 const LOST: f64 = 1e-15;
 /// Smaller ones have no steps, and count as zero.
@@ -34,8 +37,8 @@ struct Refused;
 /// in rounding, as that of a model which takes differences itself. `terms` is the size of what is known to cancel in
 /// `g`.
 ///
-/// A parameter that changes nothing over the usual step counts as one on which nothing depends, unless it is so small
-/// that this says nothing.
+/// A parameter that changes nothing over the usual step counts as one on which nothing depends; where rounding may hide
+/// more than a millionth over that, nor over the longest one. It may be so small that this says nothing.
 pub(super) fn by_parameter(
     here: f64,
     terms: f64,
@@ -65,13 +68,17 @@ pub(super) fn by_parameter(
     let mut rounding: Vec<f64> = (differences.size.iter())
         .map(|size| f64::EPSILON * size.max(terms) / step)
         .collect();
-    if largest(&*out) == 0.0 {
-        if is_zero && !differences.best(step, longest, &rounding, out) {
-            out.fill(0.0);
-        }
-        return is_zero || here.abs() > LOST;
-    }
     let mut beside = vec![0.0; out.len()];
+    if largest(&*out) == 0.0 {
+        if is_zero {
+            if !differences.best(step, longest, &rounding, out) {
+                out.fill(0.0);
+            }
+            return true;
+        }
+        let is_hidden = rounding_of(differences.largest(), step) > ROUNDED;
+        return (!is_hidden || differences.emerges(step, longest, out)) && here.abs() > LOST;
+    }
     let shorter = differences.over((1.0 - BESIDE) * step, &mut beside);
     // A rest of what cancels says nothing, and has no slope that matters.
     let least = REST * differences.largest();
@@ -87,6 +94,9 @@ pub(super) fn by_parameter(
     if !is_zero {
         if !is_lost {
             return true;
+        }
+        if rounding_of(differences.largest(), step) > KNOWN * largest(&*out).max(1.0) {
+            return differences.emerges(step, longest, out);
         }
         differences.raise(step, out, &mut rounding);
         return differences.best(step, longest, &rounding, out);
@@ -135,6 +145,31 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
             *out = (*out - behind) / (high - low);
         }
         Ok(())
+    }
+
+    /// The difference over the longest step that agrees with that over a shorter one and is known, where over `usual`,
+    /// the first of all, nothing shows; false where none is. Nothing over the longest is nothing.
+    #[cold]
+    fn emerges(&mut self, usual: f64, longest: f64, out: &mut [f64]) -> bool {
+        let (mut step, mut shorter) = (longest, out.to_vec());
+        let mut is_made = self.over(step, out).is_ok();
+        let shows: Vec<bool> = out.iter().map(|d| !is_made || *d != 0.0).collect();
+        while step > usual {
+            step /= LONGER;
+            let is_shorter_made = self.over(step, &mut shorter).is_ok();
+            let agrees = |i: usize, a: f64, b: f64| {
+                let rounding = rounding_of(self.size(i), step);
+                let is_known = !shows[i] || rounding <= KNOWN * b.abs().max(1.0);
+                is_known && (a - b).abs() <= rounding + KNOWN * b.abs()
+            };
+            let mut each = shorter.iter().zip(&*out).enumerate();
+            if is_made && is_shorter_made && each.all(|(i, (a, b))| agrees(i, *a, *b)) {
+                return true;
+            }
+            out.copy_from_slice(&shorter);
+            is_made = is_shorter_made;
+        }
+        false
     }
 
     /// Raises the rounding of the difference over a step to how far those over steps beside it are off: the values hide
@@ -200,9 +235,14 @@ impl<G: FnMut(f64, &mut [f64]) -> bool> Differences<G> {
     }
 }
 
+/// The rounding of a difference over a step of values of a `size`, and of terms that cancel in them.
+fn rounding_of(size: f64, step: f64) -> f64 {
+    f64::EPSILON * size.max(HIDDEN) / step
+}
+
 /// True where entries are off by a part that matters.
 fn is_off(out: &[f64], off: impl Fn(usize) -> f64) -> bool {
-    let small = SMALL * largest(&*out);
+    let small = SMALL * largest(out);
     let mut each = out.iter().enumerate();
     each.any(|(i, d)| *d != 0.0 && off(i) > ROUNDED * d.abs().max(small))
 }
@@ -263,6 +303,63 @@ mod tests {
             true
         };
         assert!(by_parameter(5e-324, 0.0, &mut out, line) && (out[0] - 3.0).abs() < 1e-9);
+    }
+
+    /// A sum that rounds the parameter away over the usual step, as it is and as a rest of what cancels, beside a value
+    /// that does not depend on it.
+    #[test]
+    fn a_slope_that_is_lost_in_a_sum_shows_over_half_of_the_parameter() {
+        for power in 3..170 {
+            let p = 10f64.powf(-0.1 * f64::from(power));
+            for rest in [0.0, 1.0] {
+                let mut out = [0.0; 2];
+                let found = by_parameter(p, 0.0, &mut out, |q, out| {
+                    out.copy_from_slice(&[(1.0 + q) - rest, 1e6 * (1.0 - rest)]);
+                    true
+                });
+                let is_right = (out[0] - 1.0).abs() < KNOWN && out[1] == 0.0;
+                let what = format!("{p:e} {rest} {out:?}");
+                assert!(found == (p > 3.6e-13) && (is_right || !found), "{what}");
+            }
+        }
+    }
+
+    /// A model that refuses half of it more allows a shorter step, of which less is known.
+    #[test]
+    fn a_slope_that_is_lost_in_a_sum_shows_as_far_as_the_model_allows() {
+        for power in 95..150 {
+            let p = 10f64.powf(-0.1 * f64::from(power));
+            let mut out = [0.0];
+            let found = by_parameter(p, 0.0, &mut out, |q, out| {
+                out[0] = 1.0 + q;
+                q < 1.3 * p
+            });
+            let is_right = (out[0] - 1.0).abs() < KNOWN;
+            assert!(
+                found == (p > 2.9e-12) && (is_right || !found),
+                "{p:e} {out:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_kink_within_half_of_a_small_parameter_is_none_of_it() {
+        for power in 50..150 {
+            let p = 10f64.powf(-0.1 * f64::from(power));
+            for part in [0.02, 0.1, 0.3, 0.45] {
+                let mut out = [f64::NAN];
+                let found = by_parameter(p, 0.0, &mut out, |q, out| {
+                    out[0] = 1.0 + (q - p * (1.0 + part)).max(0.0);
+                    true
+                });
+                // One that begins near its end is seen as a slope of this size at most.
+                let is_right = out[0].abs() < KNOWN;
+                assert!(
+                    if found { is_right } else { p < 1e-10 },
+                    "{p:e} {part} {out:?}"
+                );
+            }
+        }
     }
 
     /// A contact, a valve, a clamp: nothing depends on the parameter here, and much elsewhere.

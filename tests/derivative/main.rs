@@ -37,6 +37,7 @@ mod several_corners;
 #[path = "../common/sketch.rs"]
 mod sketch;
 mod slow_guards;
+mod small_parameters;
 mod stale_guards;
 mod thin_cones;
 mod verdicts;

@@ -6,7 +6,8 @@
 //! than at the corner. With the lag `σ_k = −h_k / (dh_k/dt)` of guard `k` and its row
 //! `a_k = D_x h_k / (dh_k/dt)`, Newton's method takes the displacement `δ` of least norm with
 //! `a_k δ = σ_k` for all `k`, in units of what the state may be off: the tolerances of the run and
-//! the motion during the corner.
+//! the motion during the corner. A component that stands still and is smaller than its tolerance keeps its value: it
+//! may be a parameter, whose size is the only scale that it shows.
 
 use super::explorer::Explorer;
 use super::graph::{CornerGraph, CornerPoint};
@@ -286,7 +287,13 @@ impl CommonPoint {
             let field = graph.field(0);
             if step == 0 {
                 for (i, unit) in self.units.iter_mut().enumerate() {
-                    *unit = context.error_scale(i, point.x[i]) + point.span * field[i].abs();
+                    let is_kept =
+                        field[i] == 0.0 && point.x[i].abs() <= context.error_scale(i, 0.0);
+                    *unit = if is_kept {
+                        0.0
+                    } else {
+                        context.error_scale(i, point.x[i]) + point.span * field[i].abs()
+                    };
                 }
             }
             if self.all_zero(context, graph) {
