@@ -146,11 +146,12 @@ impl DenseOutput {
         }
         let [x0, x1] = ends(nodes, last.end, dim);
         let (c2, c3) = self.long[last.long..last.long + 2 * dim].split_at(dim);
-        let [_, d1, d2, ..] = next.coefficients;
-        let (d1, d2) = (&d1[..dim], &d2[..dim]);
+        let d2 = &next.coefficients[2][..dim];
+        // As it is read: from nodes, of whose rounding the ratio makes much behind a step that is much longer.
+        let [y0, y1] = ends(nodes, nodes.times.len() - 1, dim);
         let ratio = last.length / next.length;
         let is_given = (0..dim).all(|i| {
-            let (c1, way) = (x1[i] - x0[i], ratio * (d1[i] + d2[i]));
+            let (c1, way) = (x1[i] - x0[i], ratio * (y1[i] - y0[i] + d2[i]));
             let terms = c1.abs() + c2[i].abs() + way.abs();
             terms.is_finite() && (c1 - way - c2[i] - c3[i]).abs() <= ROUNDING * terms
         });

@@ -6,7 +6,7 @@ use saltation::{
     Watch,
 };
 
-use crate::fixtures::support::{Sketch, falling};
+use crate::fixtures::support::{Sketch, SplitMix64, falling};
 
 /// A segment as observers see it.
 struct Seen {
@@ -202,5 +202,47 @@ fn kept_output_of_large_slopes_is_finite() {
             (run.state_at(t).unwrap()[0] - expected).abs() < 1e293,
             "{t}"
         );
+    }
+}
+
+/// Parts of a live run that end just before a crossing and an ulp or two behind it: the step between is so short that
+/// its nodes do not give the slope at its start. Beside `x' = 1`, which crosses, oscillates `y = cos(w t)`.
+#[test]
+fn kept_output_of_parts_cut_around_a_crossing_is_right() {
+    let mut random = SplitMix64(0x0c07);
+    let mut drawn = |rtol: f64| {
+        let before = 10f64.powf(random.between(-15.5, -2.0));
+        let crossing = random.between(0.5, 3.0);
+        let behind = match random.next() % 3 {
+            0 => 10f64.powf(random.between(-15.0, -2.0)),
+            ulps => ulps as f64 * (crossing.next_up() - crossing),
+        };
+        (rtol, crossing, random.between(0.5, 2.0), [before, behind])
+    };
+    let mut cases = vec![(1e-12, 1.0, 1.0, [1e-13, 2.3e-16])];
+    for rtol in [1e-3, 1e-6, 1e-9, 1e-12] {
+        cases.extend((0..50).map(|_| drawn(rtol)));
+    }
+    for (rtol, crossing, w, [before, behind]) in cases {
+        let system = Sketch::new(3, move |_, x, _, dx| {
+            dx.copy_from_slice(&[1.0, w * x[2], -w * x[1]]);
+        });
+        let system = system.events([Watch::BOTH], move |_, _, x, _| x[0] - crossing);
+        let mut integrator = Integrator::new(system).unwrap().rtol(rtol).atol(rtol);
+        let mut live = integrator
+            .live(&Start::at(0.0).x(&[0.0, 1.0, 0.0]))
+            .unwrap()
+            .keep();
+        for end in [crossing - before, crossing + behind, crossing + 1.0] {
+            live.advance(end, &[]).unwrap();
+        }
+        let run = live.run().unwrap();
+        let what = format!("{rtol:e}: {crossing} − {before:e} … + {behind:e}, w = {w}");
+        assert_eq!(run.crossings().len(), 1, "{what}");
+        for k in 0..=1000 {
+            let t = run.t() * f64::from(k) / 1000.0;
+            let off = (run.state_at(t).unwrap()[1] - (w * t).cos()).abs();
+            assert!(off < 10.0 * rtol, "{what}: {off:e} at {t}");
+        }
     }
 }
