@@ -84,7 +84,8 @@ impl<S: Flow + EventFunction> Derivative<S> {
     /// `B(v)`: the derivative of the final state along `v`, for displacements forward along it.
     ///
     /// # Errors
-    /// [`InputError::WrongLength`], [`InputError::NotFinite`]; [`NoDerivative::Discontinuous`] when
+    /// [`InputError::WrongLength`](crate::InputError::WrongLength),
+    /// [`InputError::NotFinite`](crate::InputError::NotFinite); [`NoDerivative::Discontinuous`] when
     /// this direction takes another outcome than the run; [`NoDerivative::OneSided`] when it puts
     /// the start on the other side of a guard on which it lies, or the final time on the other side
     /// of an event at which it lies; the reason when the run was refused, or has no derivative.

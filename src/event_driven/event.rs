@@ -141,23 +141,14 @@ impl Model<'_> {
 
     /// Notes the contacts that take part in an event, which of them were open until now, and which
     /// are released. An open contact with a gap of zero takes part when it is at rest. One that
-    /// closes is an event of its own, unless it is among those that cross, has sunk unseen, or is in `stopped`.
-    fn take_part(
-        &self,
-        t: f64,
-        crossed: &Crossed<'_>,
-        x: &[f64],
-        mode: &Mode,
-        stopped: &[usize],
-        event: &mut Event,
-    ) {
+    /// closes is an event of its own, unless it is among those that cross or has sunk unseen.
+    fn take_part(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
         event.clear();
         event.number = crossed.transition() + 1;
         let functions = self.functions();
         for j in 0..functions.contacts {
             let closed = self.is_closed(mode, j);
             let crosses = crossed.contains(functions.along_normal(mode, j))
-                || stopped.contains(&j)
                 || self.slides() && !closed && self.has_sunk(&mut event.at, j, x);
             if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
                 event.touching.push(j);
@@ -259,11 +250,10 @@ impl Model<'_> {
         mode: &mut Mode,
         event: &mut Event,
     ) -> Result<(), Breakdown> {
-        self.take_part(t, crossed, x, mode, &[], event);
+        self.take_part(t, crossed, x, mode, event);
         let occasion = occasion(t, crossed);
         let parting = self.parting_open(x, mode, event);
-        let closing = self.closing_open(x, event);
-        if parting.is_empty() && closing.is_empty() {
+        if parting.is_empty() {
             self.land_and_strike(occasion, x, mode, event)?;
         } else if !event.is_impact() {
             // In flight they are left as they are, and the next crossings of their gaps with them.
@@ -273,19 +263,12 @@ impl Model<'_> {
             let before = x.to_vec();
             event.leave_out(&parting);
             let struck = self.land_and_strike(occasion, x, mode, event);
-            let mut stops = |j: &usize| {
-                let mut rate = [0.0];
-                self.approach_into(&mut event.at, x, &[*j], &mut rate);
-                rate[0].abs() <= self.rate_tolerance
-            };
-            let is_theirs = parting.iter().any(&mut stops);
-            let stopped: Vec<usize> = closing.into_iter().filter(stops).collect();
-            if struck.is_err() || is_theirs || !stopped.is_empty() {
+            let mut rates = vec![0.0; parting.len()];
+            self.approach_into(&mut event.at, x, &parting, &mut rates);
+            let stops = |rate: &f64| rate.abs() <= self.rate_tolerance;
+            if struck.is_err() || rates.iter().any(stops) {
                 x.copy_from_slice(&before);
-                self.take_part(t, crossed, x, mode, &stopped, event);
-                if !(struck.is_err() || is_theirs) {
-                    event.leave_out(&parting);
-                }
+                self.take_part(t, crossed, x, mode, event);
                 self.land_and_strike(occasion, x, mode, event)?;
             }
         }
@@ -338,25 +321,6 @@ impl Model<'_> {
         };
         let parting = touching.iter().zip(&*new).filter(parts);
         parting.map(|(&j, _)| j).collect()
-    }
-
-    /// The open contacts on their surfaces that close a moment later than those of an impact: one that the impact
-    /// stops has no crossing of its own any more.
-    fn closing_open(&self, x: &[f64], event: &mut Event) -> Vec<usize> {
-        if !event.is_impact() {
-            return Vec::new();
-        }
-        let Event { touching, at, .. } = event;
-        let (q, _) = self.parts(x);
-        let closes = |j: &usize| {
-            let mut rate = [0.0];
-            self.system().gap(*j, q).abs() <= self.gap_tolerance && {
-                self.approach_into(at, x, &[*j], &mut rate);
-                rate[0] < -self.rate_tolerance
-            }
-        };
-        let others = (0..self.system().contacts()).filter(|j| !touching.contains(j));
-        others.filter(closes).collect()
     }
 
     /// Brings the contacts that take part onto their surfaces, and strikes those that close.

@@ -232,8 +232,8 @@ pub trait EventFunction {
     ///
     /// A reset that puts the state behind the guard by less than the rounding of the time, of the state or of `h`
     /// puts it on the guard, which is not crossed again; so does one by less than
-    /// [`event_tolerance`](Self::event_tolerance). After a flight to the guard of up to a thousand times the length
-    /// that rounding hides, crossings accumulate (Zeno), and the run ends with [`Stop::NoProgress`]. Flights that
+    /// [`event_tolerance`](Self::event_tolerance). After a flight to the guard of up to a thousand times that
+    /// throw, crossings accumulate (Zeno), and the run ends with [`Stop::NoProgress`]. Flights that
     /// shrink faster, throws that do not change the value of `h`, and those within an `event_tolerance`, are not
     /// told from a reset onto the guard.
     ///

@@ -179,7 +179,7 @@ impl Held {
             // Settled when the ends of the step no longer move; at the origin, beside what the first impulses
             // did.
             let stopped = *first.get_or_insert(moved);
-            let enough = ENOUGH * (largest(&*q) + h.abs() * (largest(v) + stopped));
+            let enough = ENOUGH * (largest(q) + h.abs() * (largest(v) + stopped));
             if h.abs() * moved <= enough {
                 return self.move_on(stepper, bodies, step, q);
             }

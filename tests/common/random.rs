@@ -22,6 +22,12 @@ impl SplitMix64 {
         low + (high - low) * self.unit()
     }
 
+    /// One of these.
+    pub(crate) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        let place = self.next() % all.len() as u64;
+        all[usize::try_from(place).expect("within the list")]
+    }
+
     /// A random order of 0 … n − 1.
     pub(crate) fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();

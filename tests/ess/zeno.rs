@@ -190,8 +190,8 @@ fn crossings_that_accumulate_at_a_constant_rate_end_the_run() {
     for case in 0..240 {
         let projection = [Projection::Auto, Projection::Off][case % 2].clone();
         let rtol = [1e-3, 1e-6, 1e-9, 1e-12][case / 2 % 4];
-        let level = [0.0, 0.0, 1.0, -30.0][random.next() as usize % 4];
-        let rate = random.between(0.2, 5.0) * [1.0, -1.0][random.next() as usize % 2];
+        let level = random.one_of(&[0.0, 0.0, 1.0, -30.0]);
+        let rate = random.between(0.2, 5.0) * random.one_of(&[1.0, -1.0]);
         let end = random.between(0.1, 10.0);
         let q = match random.next() % 4 {
             0 => 0.5,
@@ -232,7 +232,7 @@ fn crossings_that_stop_short_of_an_accumulation_are_no_refusal() {
         let projection = [Projection::Auto, Projection::Off][case % 2].clone();
         let rtol = [1e-3, 1e-6, 1e-9, 1e-12][case / 2 % 4];
         let rate = random.between(0.2, 5.0);
-        let level = [0.0, 1.0, -30.0][random.next() as usize % 3];
+        let level = random.one_of(&[0.0, 1.0, -30.0]);
         let (end, q) = (random.between(0.5, 2.0), random.between(0.1, 0.9));
         // Of those that stop, the last flight is of 1e-11 s or longer.
         let most = (-25.0 / q.ln()).floor() * random.unit();
@@ -268,7 +268,7 @@ fn crossings_that_stop_short_of_an_accumulation_are_no_refusal() {
         let start = [rate, level, level - rate * first];
         let (status, _, n) = thrown_back(projection, rtol, start, tf, back);
         assert_eq!(status, Status::ReachedEnd, "{what}");
-        assert_eq!(n, expected, "{what}");
+        assert!((n - expected).abs() < 0.5, "{what}: {n}, {expected}");
     }
 }
 
@@ -289,7 +289,7 @@ fn a_reset_onto_the_surface_is_no_accumulation() {
                 });
             let end = run(system, 1e-9, projection.clone(), &[1.0, 0.0], 2.0);
             assert_eq!(*end.status(), Status::ReachedEnd, "{flight:e}");
-            assert_eq!(end.state()[1], 3.0, "{flight:e}");
+            assert_eq!(end.state()[1].to_bits(), f64::to_bits(3.0), "{flight:e}");
         }
         let system = Sketch::new(2, |_, _, _, dx| dx.copy_from_slice(&[1.0, 0.0]))
             .events([Watch::RISING], |_, _, x, _| x[0])
@@ -301,7 +301,7 @@ fn a_reset_onto_the_surface_is_no_accumulation() {
             });
         let end = run(system, 1e-9, projection.clone(), &[-1.0, 0.0], 2.0);
         assert_eq!(*end.status(), Status::ReachedEnd);
-        assert_eq!(end.state()[1], 3.0);
+        assert_eq!(end.state()[1].to_bits(), f64::to_bits(3.0));
         let ball = falling(G).events([Watch::FALLING], |_, _, x, _| x[0]);
         let ball = ball.reset(|_, _, x, _| {
             x.copy_from_slice(&[1e-17, -0.8 * x[1]]);
@@ -333,6 +333,6 @@ fn a_reset_that_leaves_the_state_where_it_is_is_no_accumulation() {
             });
         let end = run(system, 1e-9, projection, &[0.5, 0.0], 3.0);
         assert_eq!(*end.status(), Status::ReachedEnd, "{what}");
-        assert_eq!(end.state()[1], 5.0, "{what}");
+        assert_eq!(end.state()[1].to_bits(), f64::to_bits(5.0), "{what}");
     }
 }

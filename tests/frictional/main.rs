@@ -58,7 +58,6 @@ mod no_outcome;
 mod numbers;
 mod pinned_ends;
 mod planks_on_tables;
-mod plates_on_four_feet;
 mod pressed_by_a_lid;
 mod properties;
 mod pushes;

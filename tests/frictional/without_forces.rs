@@ -40,7 +40,9 @@ impl Straight {
         let mut rows = || -> Vec<Vec<f64>> {
             let mut rows: Vec<_> = (0..m).map(|_| list(n, -1.0, 1.0)).collect();
             for row in rows.iter_mut().filter(|_| few) {
-                row.iter_mut().for_each(|a| *a = (2.0 * *a).round() / 2.0);
+                for a in row.iter_mut() {
+                    *a = (2.0 * *a).round() / 2.0;
+                }
                 if row.iter().all(|a| *a == 0.0) {
                     row[0] = 1.0;
                 }
@@ -119,7 +121,7 @@ fn follows_lines(of: &Straight, run: &Run, v: &[f64]) {
         .events()
         .iter()
         .map(|event| (event.t, &event.activated[..]));
-    let starts = run.events().iter().map(|event| event.state_after.to_vec());
+    let starts = run.events().iter().map(|event| event.state_after.clone());
     let ends: Vec<_> = ends.chain([(run.t(), &[][..])]).collect();
     let starts: Vec<Vec<f64>> = starts.chain([run.state().as_slice().to_vec()]).collect();
     for ((t, activated), start) in ends.into_iter().zip(starts) {
@@ -192,18 +194,18 @@ fn many_mechanisms_move_along_lines() {
     campaign(4, 5000, true);
 }
 
-/// A block that slides on a floor, with an upward force (N) that is small and no rounding.
+/// A block that slides on a floor, with an upward force (N) that is small and no rounding, and a wheel in it.
 struct Lifted(f64);
 
 impl MechanicalSystem for Lifted {
     fn dof(&self) -> usize {
-        2
+        3
     }
     fn mass(&self, _q: &[f64], mass: &mut [f64]) {
-        mass.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1e-3]);
     }
     fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
-        effort.copy_from_slice(&[0.0, self.0]);
+        effort.copy_from_slice(&[0.0, self.0, 0.0]);
     }
 }
 
@@ -221,16 +223,31 @@ impl UnilateralConstraints for Lifted {
         1
     }
     fn tangent_rows(&self, _j: usize, _q: &[f64], rows: &mut [f64]) {
-        rows.copy_from_slice(&[1.0, 0.0]);
+        rows.copy_from_slice(&[1.0, 0.0, 0.0]);
     }
 }
 
 #[test]
 fn small_forces_lift_blocks() {
     let mut driver = EventDriven::new(ContactModel::new(Lifted(1e-8))).unwrap();
-    let start = Start::at(0.0).q(&[0.0, 0.0]).v(&[1.0, 0.0]);
+    let start = Start::at(0.0).q(&[0.0; 3]).v(&[1.0, 0.0, 0.0]);
     let run = driver.integrate(&start, END).unwrap();
     assert_eq!(*run.status(), Status::ReachedEnd);
     let gap = run.state()[1];
     assert!((gap - 4.5e-8).abs() < 1e-9, "{gap}");
+}
+
+/// Second differences along so fast a wheel are rounded by more than this force.
+#[test]
+fn small_forces_hold_blocks_beside_fast_wheels() {
+    let (weight, speed) = (1e-4, 1e-3);
+    let block = Lifted(-weight);
+    let mut driver = EventDriven::new(ContactModel::new(block)).unwrap();
+    let v = [speed, 0.0, 300.0];
+    let start = Start::at(0.0).q(&[0.0; 3]).v(&v);
+    let run = driver.integrate(&start, 30.0).unwrap();
+    assert_eq!(*run.status(), Status::ReachedEnd);
+    let (stops, gap) = (speed * speed / (2.0 * 0.5 * weight), run.state()[1]);
+    assert!(gap.abs() < 1e-9, "{gap}");
+    assert!((run.state()[0] - stops).abs() < 1e-6, "{}", run.state());
 }

@@ -84,7 +84,7 @@ impl Repeat {
         let state = || vec![0.0; dim];
         Self {
             set: Vec::with_capacity(count),
-            carried: Vec::with_capacity(count),
+            carried: Vec::new(),
             met: Vec::with_capacity(count),
             left: Vec::with_capacity(count),
             index: 0,

@@ -117,7 +117,10 @@ impl<B: Buffer> Cascade<B> {
                 });
             }
             *guards.fired_at(guard) = state.t;
-            guards.kept[guard.event].since = since;
+            // What an interrupt took back has not fired: the flight is the one that it was.
+            if since < f64::INFINITY {
+                guards.kept[guard.event].since = since;
+            }
         }
         Ok(())
     }

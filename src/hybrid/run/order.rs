@@ -56,10 +56,10 @@ pub(super) fn doubt_at_stop<S: System + ?Sized, B: Buffer>(
     Ok(())
 }
 
-/// Keeps a doubt of the guard that was crossed last before the reset of `set`, earlier by less than the errors of both,
-/// if the reset changed its value or its rate: had it come first, the guard would have been met elsewhere, or never.
-/// Where those of the set have jumped since then, they could not have come first; or a doubt was kept of them when they
-/// were ahead.
+/// Keeps a doubt of the last guard that was crossed before the reset of `set`, earlier by less than the errors of both,
+/// of which the reset changed the value or the rate: had it come first, that guard would have been met elsewhere, or
+/// never. Where those of the set have jumped since then, or turned close to their surfaces, they could not have come
+/// first, or a doubt was kept when they were ahead.
 pub(super) fn doubt_before_reset<S: System + ?Sized, B: Buffer>(
     context: &Context<'_, S>,
     state: &State<B>,
@@ -72,35 +72,41 @@ pub(super) fn doubt_before_reset<S: System + ?Sized, B: Buffer>(
     let Some(&CrossedGuard { guard: first, .. }) = set.first() else {
         return Ok(());
     };
-    let mut thrown = cascade.thrown(set);
+    let (t, mut thrown) = (state.t, cascade.thrown(set));
     let errors = set.iter().map(|c| guards.kept[c.guard.event].error_there);
     let error = errors.fold(0.0, f64::max);
     let changed_at = set.iter().map(|c| guards.kept[c.guard.event].changed_at);
     let (mut latest, mut found) = (changed_at.fold(f64::NEG_INFINITY, f64::max), None);
+    let is_moved = |guards: &GuardTable<B>, before: &[f64], k: usize| {
+        (guards.h[k] - before[k]).abs() > MEANT * guards.zero[k]
+    };
     for k in 0..state.count() {
-        let is_moved = (guards.h[k] - thrown.h_before[k]).abs() > MEANT * guards.zero[k];
         let (last, own) = (guards.kept[k].fired_last(), guards.kept[k].error_there);
-        if is_moved {
-            guards.kept[k].changed_at = state.t;
-        }
-        let is_close = last > latest && last < state.t && state.t - last <= own + error;
+        let is_close = last > latest && last < t && t - last <= own + error;
         if !(is_close && reset.state) || set.iter().any(|c| c.guard.event == k) {
             continue;
         }
-        let is_changed = is_moved || {
-            let rate = thrown.rate_before(context, guards, state.t, k);
-            rate.value.abs() >= guards.min_rate[k]
-                && thrown.turns(context, state, guards, k, rate)?
+        let is_changed = is_moved(guards, thrown.h_before, k) || {
+            let rate = thrown.rate_before(context, guards, t, k);
+            let turns = thrown.turns(context, state, guards, k, rate)?;
+            turns && rate.value.abs().max(guards.rate[k].abs()) >= guards.min_rate[k]
         };
         if is_changed {
+            guards.spreads.need(context, state, &guards.h, k)?;
             latest = last;
             found = Some(Doubt::Order {
                 first,
                 guard: guards.kept[k].last_guard(k),
-                t: state.t,
+                t,
                 gap: 0.0,
                 error: guards.error_of(state, k),
             });
+        }
+    }
+    // Last, so that nothing is noted of a crossing that an interrupt takes back.
+    for k in 0..state.count() {
+        if is_moved(guards, thrown.h_before, k) {
+            guards.kept[k].changed_at = t;
         }
     }
     if let Some(doubt) = found {

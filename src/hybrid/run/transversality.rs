@@ -103,6 +103,7 @@ pub(crate) fn returns_unseen<B: Buffer>(
         is_put_behind
             && zero > guards.kept[k].event_tolerance
             && onward > 0.0
+            && guards.kept[k].since > 0.0
             && onward * guards.kept[k].since <= SHRINKS * lies
     };
     set.iter().find(is_unseen).map(|c| c.guard)

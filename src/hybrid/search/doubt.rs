@@ -440,10 +440,17 @@ impl Doubts {
             context.settings.limits.interrupt.check()?;
             let rate = thrown.rate_before(context, guards, t, k);
             let error = error_at(context, state, point, k, guards.row.get_mut());
-            if gap > error || ahead.sign() * rate.value < guards.min_rate[k] {
+            if gap > error {
                 continue;
             }
             let is_turned = thrown.turns(context, state, guards, k, rate)?;
+            if ahead.sign() * rate.value < guards.min_rate[k] {
+                // It stood, or moved away: what it crosses now, it crosses since.
+                if is_turned {
+                    guards.kept[k].changed_at = t;
+                }
+                continue;
+            }
             let is_moved = (guards.h[k] - h).abs() > MEANT * guards.zero[k];
             if is_turned || is_moved {
                 least = gap;

@@ -2,7 +2,7 @@
 
 use crate::{InputError, validate};
 
-/// Numbers of a contact; see [`UnilateralConstraints`] for their meaning.
+/// Numbers of a contact; see [`UnilateralConstraints`](crate::mechanics::UnilateralConstraints) for their meaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ContactParameters {

@@ -170,13 +170,6 @@ impl<'a> Frame<'a> {
             let of = model.coefficients(j, q, speed);
             (frame.stick[i], frame.slip[i]) = (of.stick, of.slip);
         }
-        // What is no more than the rounding of differences is that: where no forces act there is nothing else. By it
-        // contacts would open that neither part nor push, and steps would look into their forces ever more closely.
-        for i in 0..r {
-            if frame.bends[i].abs() < frame.rounding.of_differences * frame.root(i) {
-                frame.bends[i] = 0.0;
-            }
-        }
         Ok(frame)
     }
 

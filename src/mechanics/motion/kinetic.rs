@@ -65,12 +65,12 @@ pub(crate) fn coriolis<S: MechanicalSystem + ?Sized>(
         force.fill(f64::NAN);
         return;
     }
-    force.fill(0.0);
     // Quadratic in v.
     if v.iter().all(|&v| v == 0.0) {
+        force.fill(0.0);
         return;
     }
-    subtract_mass_rate(system, q, v, force, work);
+    write_mass_rate(system, q, v, force, work);
     add_kinetic_gradient(system, q, v, force, work);
     rest_driven(system, force);
 }
@@ -111,8 +111,8 @@ fn rest_driven<S: MechanicalSystem + ?Sized>(system: &S, force: &mut [f64]) {
     }
 }
 
-/// Subtracts `Ṁ v` from `force`, by a difference along `v`; `work` has `d² + d` entries.
-fn subtract_mass_rate<S: MechanicalSystem + ?Sized>(
+/// Writes `−Ṁ v`, by a difference along `v`; `work` has `d² + d` entries.
+fn write_mass_rate<S: MechanicalSystem + ?Sized>(
     system: &S,
     q: &[f64],
     v: &[f64],
@@ -122,17 +122,18 @@ fn subtract_mass_rate<S: MechanicalSystem + ?Sized>(
     let d = q.len();
     let mut cut = Cut(work);
     let (mass, point) = (cut.take(d * d), cut.take(d));
-    // Ṁ v = (M(q + s v) − M(q − s v)) v / 2s: one direction, whatever the number of coordinates.
+    // −Ṁ v = (M(q − s v) v − M(q + s v) v) / 2s: one direction, whatever the number of coordinates. The momenta are
+    // summed before they are subtracted, so that a mass that stays as it is makes no force, not even by rounding.
     let s = difference::turned_step_along(q, v);
-    for sign in [1.0, -1.0] {
+    force.fill(0.0);
+    for (sign, part) in [(1.0, 1.0), (-1.0, 2.0 * s)] {
         for i in 0..d {
             point[i] = q[i] + sign * s * v[i];
         }
         system.mass(point, mass);
         for i in 0..d {
-            for k in 0..d {
-                force[i] -= sign * mass[k * d + i] * v[k] / (2.0 * s);
-            }
+            let momentum: f64 = (0..d).map(|k| mass[k * d + i] * v[k]).sum();
+            force[i] = (momentum - force[i]) / part;
         }
     }
 }
