@@ -117,7 +117,7 @@ impl<B: Buffer> Cascade<B> {
                 });
             }
             *guards.fired_at(guard) = state.t;
-            // What an interrupt took back has not fired: the flight is the one that it was.
+            // A crossing that an interrupt took back has not fired: the flight is the one that it was.
             if since < f64::INFINITY {
                 guards.kept[guard.event].since = since;
             }
