@@ -210,3 +210,40 @@ fn one_slip_that_begins_slowly_is_not_taken_for_two() {
         assert_eq!(*run(seed).status(), Status::ReachedEnd, "{seed}");
     }
 }
+
+/// A foot that slips round one that sticks turns back: there is one motion that its slip can begin with, and what is left
+/// of the other slip may still go the other way.
+#[test]
+fn a_foot_that_turns_back_slips_round_another() {
+    for seed in 0..60 {
+        let mut draw = SplitMix64(seed);
+        let (sin, cos) = draw.between(0.0, 6.3).sin_cos();
+        let force = draw.between(0.7, 1.5);
+        let speed = draw.between(0.1, 1.2);
+        let body = Legged {
+            mass: [1.0, 1.0, 1.0, 0.03, 0.02, 0.02],
+            legs: vec![[-0.3 * cos, -0.3 * sin], [0.3 * cos, 0.3 * sin]],
+            friction: vec![0.9, 0.1],
+            restitution: 0.0,
+            height: 0.0,
+            pull: [[0.0, 0.0, 0.6 * force], [0.0; 3], [0.0; 3]],
+            frequency: 1.0,
+        };
+        // About the foot that sticks.
+        let turn = -speed / 0.6;
+        let v = [-0.3 * turn * sin, 0.3 * turn * cos, 0.0, turn, 0.0, 0.0];
+        let mut driver = driver(ContactModel::new(body));
+        let start = Start::at(0.0).q(&[0.0; 6]).v(&v);
+        // Moments about that foot.
+        let load = 0.5 * GRAVITY * 0.1;
+        let rate = |force: f64| 0.6 * force / (0.03 + 0.09);
+        let back = -turn / rate(force + load);
+        let run = driver.integrate(&start, back + 0.02).expect("a start");
+        assert_eq!(*run.status(), Status::ReachedEnd, "{seed} {speed}");
+        let (found, spin) = (run.state()[9], 0.02 * rate(force - load));
+        assert!(
+            (found - spin).abs() < 1e-6 * spin,
+            "{seed} {speed}: {found} for {spin}"
+        );
+    }
+}

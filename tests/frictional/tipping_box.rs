@@ -42,7 +42,7 @@ impl Tipping {
         row[3..].copy_from_slice(arm.as_slice());
     }
 
-    /// Over the edge of corners 1 and 5, tilted by 0.4 rad, with its axes turned about the vertical.
+    /// Over the edge of corners 2 and 6, tilted by 0.4 rad, with its axes turned about the vertical.
     fn start(yaw: f64) -> [f64; 7] {
         let tilt = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI - 0.4);
         let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), yaw) * tilt;

@@ -41,7 +41,10 @@ impl Model<'_> {
                     .rate_tolerance
                     .max(self.least_slip(j, State { t, q, v }));
             let speed = slip.along(self.slip_velocity(j, q, v));
-            if slip != Slip::NONE && speed < 0.5 * ahead && self.stalls(t, state, j, mode) {
+            // What is left of sticking may point back, where the other contacts leave it.
+            let backwards = slip.begins && speed < -ahead;
+            let is_slow = slip != Slip::NONE && speed < 0.5 * ahead;
+            if is_slow && (backwards || self.stalls(t, state, j, mode)) {
                 self.push_slip(t, state, j, mode, ahead - speed);
             }
         }
@@ -114,22 +117,32 @@ impl Model<'_> {
                 return;
             };
             let k = frame.tangents();
-            let own = m + place * k + usize::from(slip.across);
-            // The other tangent of its own, and those of contacts that stick.
-            let is_held =
-                |i: usize| i == place || self.functions().slip(mode, closed[i]) == Slip::NONE;
-            let held: Vec<usize> = (0..frame.r)
-                .filter(|&row| row < m || row != own && is_held((row - m) / k.max(1)))
-                .collect();
-            frame.push(own, 1.0, change);
-            hold_rows(&frame, &held, change, 0.0, |_, _| {});
-            let gained = dot(frame.row(own), change);
+            let along = |i: usize, slip: Slip| m + i * k + usize::from(slip.across);
+            let own = along(place, slip);
             let sign = f64::from(slip.sign);
-            // None is gained where the tangent depends on rows that are held.
             let whole = frame.gram[own * frame.r + own];
-            if gained > INDEPENDENT * whole {
-                for (v, change) in v.iter_mut().zip(&*change) {
-                    *v += sign * by / gained * change;
+            // Straight along its tangent, while others that begin keep their speeds; or, where the contacts that
+            // stick leave one motion alone, with that.
+            for straight in [true, false] {
+                let is_held = |row: usize| {
+                    let i = (row - m) / k.max(1);
+                    let other = self.functions().slip(mode, closed[i]);
+                    let keeps = i == place || other.begins && row == along(i, other);
+                    other == Slip::NONE || straight && keeps
+                };
+                let held: Vec<usize> = (0..frame.r)
+                    .filter(|&row| row < m || row != own && is_held(row))
+                    .collect();
+                change.fill(0.0);
+                frame.push(own, 1.0, change);
+                hold_rows(&frame, &held, change, 0.0, |_, _| {});
+                let gained = dot(frame.row(own), change);
+                // None is gained where the tangent depends on rows that are held.
+                if gained > INDEPENDENT * whole {
+                    for (v, change) in v.iter_mut().zip(&*change) {
+                        *v += sign * by / gained * change;
+                    }
+                    return;
                 }
             }
         });
