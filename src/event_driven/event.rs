@@ -5,7 +5,7 @@ use super::breakdown::Breakdown;
 use super::friction::candidates::STAYS;
 use super::friction::meeting::TOGETHER;
 use super::impact::{Event, occasion};
-use super::motion;
+use super::onto_contacts;
 use crate::event_driven::Model;
 use crate::impact::Occasion;
 use crate::impact::planar::modes::Known;
@@ -115,7 +115,7 @@ impl Model<'_> {
         };
         let landing = touching.iter().zip(&rates).filter(lands);
         let landing: Vec<usize> = landing.map(|(&j, _)| j).collect();
-        motion::land(self, &mut state, &[], &landing, &mut at);
+        onto_contacts::land(self, &mut state, &[], &landing, &mut at);
         let approaching = self.approaching(&mut at, &state, &touching);
         let rests = |j: &usize| self.rests(&mut at, *j, &state);
         let resting: Vec<usize> = touching.iter().copied().filter(rests).collect();
@@ -334,12 +334,12 @@ impl Model<'_> {
         with_list(self.system().contacts(), |space| {
             let closed = gather_closed(mode, space);
             if event.unlanded.is_empty() {
-                motion::land(self, x, closed, &event.touching, &mut event.at);
+                onto_contacts::land(self, x, closed, &event.touching, &mut event.at);
                 return;
             }
             let mut landing = event.touching.clone();
             landing.retain(|j| !event.unlanded.contains(j));
-            motion::land(self, x, closed, &landing, &mut event.at);
+            onto_contacts::land(self, x, closed, &landing, &mut event.at);
         });
         if event.is_impact() {
             self.apply_impact(occasion, x, event)?;

@@ -88,7 +88,8 @@
 //! Source: Pace & Burden, "Decoupled limbs yield differentiable trajectory outcomes" (arXiv
 //! 1609.04056), with its errors mended.
 
-// Inside. The hybrid system that the core integrates: `motion` (closed contacts, and the way back to them), `guards`.
+// Inside. The hybrid system that the core integrates: `motion` (with closed contacts), `onto_contacts` (the way
+// back to them), `guards`.
 // Events: `event` (what happens at one, and at the start), `impact`, `settling` (which contacts are closed after it),
 // `impact_derivative`. The driver: `driver`, `drive` (its loop), `recovery` and `absorption` (between two parts),
 // `recorder` (the log of contacts), `breakdown`; `erased` (the model without its type, so that the rest is compiled
@@ -108,6 +109,7 @@ mod guards;
 mod impact;
 mod impact_derivative;
 mod motion;
+mod onto_contacts;
 mod recorder;
 mod recovery;
 mod settling;

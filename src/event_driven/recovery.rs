@@ -57,7 +57,7 @@ impl Model<'_> {
         let nq = self.system().coordinates();
         let touching = self.touching(&state[..nq], &held);
         let mut at = ContactsAt::default();
-        super::motion::land(self, state, &[], &touching, &mut at);
+        super::onto_contacts::land(self, state, &[], &touching, &mut at);
         let mut further = Event::of(&touching, Vec::new(), at);
         let impulses = if self.any_friction(&touching) {
             self.stop_with_friction(t, state, &held, last, &mut further, mode)?
@@ -218,7 +218,7 @@ impl Model<'_> {
         let nq = self.system().coordinates();
         let touching = self.touching(&state[..nq], &event.mode_before);
         let mut at = ContactsAt::default();
-        super::motion::land(self, state, &event.mode_before, &touching, &mut at);
+        super::onto_contacts::land(self, state, &event.mode_before, &touching, &mut at);
         let new = self.approaching(&mut at, state, &touching);
         let mut impact = Event::of(&touching, new, at);
         if !impact.is_impact() {

@@ -3,7 +3,8 @@
 
 use super::breakdown::{Breakdown, explain};
 use super::impact::Touching;
-use super::motion;
+use super::motion::SHORT;
+use super::onto_contacts;
 use crate::event_driven::Model;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::contact_model::gather_closed;
@@ -56,7 +57,7 @@ impl Model<'_> {
         mode: &Mode,
         at: &mut ContactsAt,
     ) -> Result<bool, Breakdown> {
-        let step = motion::SHORT * f64::EPSILON * t.abs();
+        let step = SHORT * f64::EPSILON * t.abs();
         with_zeros(2 * x.len(), |scratch| {
             let (rates, later) = scratch.split_at_mut(x.len());
             self.flow(t, x, mode, rates);
@@ -255,12 +256,12 @@ impl Model<'_> {
             })
         })?;
         if !touching.unlanded.is_empty() {
-            motion::hold_but(self, state, touching.unlanded, mode);
+            onto_contacts::hold_but(self, state, touching.unlanded, mode);
             return Ok(());
         }
         with_list(self.system().contacts(), |space| {
             let closed = gather_closed(mode, space);
-            motion::hold_all(self, state, closed, Some(&mut *touching.at));
+            onto_contacts::hold_all(self, state, closed, Some(&mut *touching.at));
         });
         Ok(())
     }

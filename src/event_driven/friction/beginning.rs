@@ -41,7 +41,7 @@ impl Model<'_> {
                     .rate_tolerance
                     .max(self.least_slip(j, State { t, q, v }));
             let speed = slip.along(self.slip_velocity(j, q, v));
-            // What is left of sticking may point back, where the other contacts leave it.
+            // A speed left of sticking may point back, where the other contacts leave it.
             let backwards = slip.begins && speed < -ahead;
             let is_slow = slip != Slip::NONE && speed < 0.5 * ahead;
             if is_slow && (backwards || self.stalls(t, state, j, mode)) {

@@ -6,7 +6,7 @@ use crate::event_driven::breakdown::{Breakdown, explain};
 use crate::event_driven::friction::candidates::{Candidates, Choice, NextModes, Push, STAYS};
 use crate::event_driven::friction::meeting::{Meeting, TOGETHER};
 use crate::event_driven::impact::{Event, ImpactRule, Touching};
-use crate::event_driven::motion;
+use crate::event_driven::onto_contacts;
 use crate::impact::planar::modes::{Known, MOST_CONTACTS};
 use crate::impact::{Occasion, Routh, Selection};
 use crate::linalg::scratch::with_zeros;
@@ -83,7 +83,7 @@ impl Model<'_> {
                     if touching.unlanded.is_empty() {
                         self.hold_in_mode(state, mode);
                     } else {
-                        motion::hold_but(self, state, touching.unlanded, mode);
+                        onto_contacts::hold_but(self, state, touching.unlanded, mode);
                     }
                     self.begin_slips(t, state, contacts, mode);
                     return Ok(());

@@ -6,10 +6,11 @@
 //! ```
 //!
 //! * `beginning`: slips that begin; `following`: the mode that follows an event; `meeting`: which contacts
-//!   stay at one; `candidates`: what is known of them; `mode_problem`: which modes are consistent;
-//!   `many_contacts`: one of them in the plane, where too many contacts touch to try all;
-//!   `sharing`: whether the motion depends on how contacts share their load; `stopping`: impulses that bring
-//!   contacts to rest.
+//!   stay at one; `candidates`: what is known of them; `stopping`: impulses that bring contacts to rest;
+//!   `sharing`: whether the motion depends on how contacts share their load.
+//! * `next_mode`: the mode of all contacts; `static_friction`: of those coupled, where static friction is above
+//!   kinetic; `mode_problem`: which modes are consistent with given coefficients; `many_contacts`: one mode in
+//!   the plane, where too many contacts touch to try all.
 
 mod beginning;
 pub(crate) mod candidates;
@@ -17,5 +18,7 @@ mod following;
 mod many_contacts;
 pub(super) mod meeting;
 mod mode_problem;
+mod next_mode;
 mod sharing;
+mod static_friction;
 pub(super) mod stopping;

@@ -4,7 +4,7 @@
 use crate::Mode;
 use crate::event_driven::Model;
 use crate::event_driven::breakdown::{Breakdown, explain};
-use crate::event_driven::motion::{self, LEFT_ALONE};
+use crate::event_driven::onto_contacts::{self, LEFT_ALONE};
 use crate::impact::Contacting;
 use crate::linalg::dot;
 use crate::linalg::least_norm::{least_norm, least_norm_size, null_projector};
@@ -247,7 +247,7 @@ impl Model<'_> {
     /// slips of zero of those that stick. True when it changed.
     pub(crate) fn hold_in_mode(&self, state: &mut [f64], mode: &Mode) -> bool {
         let moved = with_list(self.layout().contacts, |space| {
-            motion::onto_gaps(self, state, gather_closed(mode, space), LEFT_ALONE)
+            onto_contacts::onto_gaps(self, state, gather_closed(mode, space), LEFT_ALONE)
         });
         self.hold_rates_in_mode(state, mode, LEFT_ALONE) || moved
     }

@@ -15,7 +15,7 @@ use rows_beside::{Rows, RowsBeside};
 
 use crate::event_driven::breakdown::Breakdown;
 use crate::event_driven::impact::Event;
-use crate::event_driven::motion::{self, NONE_ALONE};
+use crate::event_driven::onto_contacts::{self, NONE_ALONE};
 use crate::event_driven::{Model, SettledStart};
 use crate::impact::Order;
 use crate::linalg::largest;
@@ -151,7 +151,7 @@ impl Model<'_> {
 
     fn bring_onto_contacts(&self, t: f64, x: &mut [f64], mode: &Mode) {
         let closed: Vec<usize> = self.layout().closed(mode).collect();
-        motion::onto_gaps(self, x, &closed, NONE_ALONE);
+        onto_contacts::onto_gaps(self, x, &closed, NONE_ALONE);
         self.stop_in_mode(t, x, mode);
     }
 
@@ -163,7 +163,7 @@ impl Model<'_> {
         let slip = |i: usize| self.functions().slip(mode, closed[i]);
         let is_special = (0..closed.len()).any(|i| slip(i).begins || slip(i).ends);
         if is_special || !self.has_friction_in(mode) {
-            motion::hold(self, x, mode, NONE_ALONE);
+            onto_contacts::hold(self, x, mode, NONE_ALONE);
             return;
         }
         let (q, v) = self.parts_mut(x);
@@ -281,7 +281,7 @@ impl Model<'_> {
         let closed: Vec<usize> = self.layout().closed(&nearby.mode_after).collect();
         if !closed.is_empty() {
             let mut at = ContactsAt::with_rows(self.parts(x).0, &nearby.touching, rows);
-            motion::to_rates_of_zero(self, x, &closed, NONE_ALONE, Some(&mut at));
+            onto_contacts::to_rates_of_zero(self, x, &closed, NONE_ALONE, Some(&mut at));
         }
     }
 
@@ -352,8 +352,8 @@ impl Model<'_> {
         rows: Option<Vec<f64>>,
     ) -> Result<Option<Order>, Breakdown> {
         let closed: Vec<usize> = self.layout().closed(&nearby.mode_before).collect();
-        motion::onto_gaps(self, x, &closed, NONE_ALONE);
-        motion::hold(self, x, &nearby.mode_before, NONE_ALONE);
+        onto_contacts::onto_gaps(self, x, &closed, NONE_ALONE);
+        onto_contacts::hold(self, x, &nearby.mode_before, NONE_ALONE);
         let mut order = None;
         if nearby.new.iter().any(|&new| new) {
             let (q, _) = self.parts(x);

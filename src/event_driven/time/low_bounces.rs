@@ -3,7 +3,7 @@
 use super::accumulation::Accumulation;
 use crate::Transition;
 use crate::event_driven::Model;
-use crate::event_driven::motion::LEFT_ALONE;
+use crate::event_driven::onto_contacts::LEFT_ALONE;
 use crate::linalg::scratch::{with_list, with_zeros};
 use crate::mechanics::State;
 use crate::mechanics::UnilateralConstraints;
