@@ -6,6 +6,7 @@ mod points;
 mod queries;
 mod scenes;
 mod shapes;
+mod touching;
 
 use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::{SharedShape, TriMesh, TriMeshFlags};

@@ -1,12 +1,15 @@
 //! Contact points of whole faces of convex hulls of parry.
 //!
 //! parry cuts a face of a hull to four of its vertices, so that a prism with six sides would stand
-//! on a part of its foot. Here the faces that meet along a normal of parry are clipped whole.
+//! on a part of its foot. Here the faces that meet along a normal of parry are clipped whole; and where
+//! its normal is wrong, as it can be where faces touch exactly, those along a normal of a face.
 
 use nalgebra::Vector3;
 use parry3d_f64::glamx::DVec3;
 use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::shape::{ConvexPolyhedron, PolygonalFeature, Shape as ParryShape};
+
+use super::super::ManifoldPoint;
 
 /// A convex part of a shape at its pose.
 #[derive(Clone, Copy)]
@@ -18,25 +21,32 @@ pub(super) struct Part<'a> {
 /// Gaps that differ by less than this part of a hull are equal: more than the rounding of parry.
 const ROUNDING: f64 = 1e-6;
 
+/// Overlaps deeper than this part of the smaller shape are doubted: they may be through the whole of it. Bodies at
+/// rest sink in by less.
+const DEEP: f64 = 1e-3;
+
+/// Vertices of a hull beside its face over a plane that count: those of both neighbours of a face that rolls on.
+const BESIDE: usize = 4;
+
 /// Steeper faces than this have no height over a plane along the normal: its cosine.
 const STEEP: f64 = 1e-3;
 
-/// Calls `add` with the gap and both witness points of each corner of the common area of two parts,
-/// one at least a hull, seen along the unit normal from B into A.
+/// Calls `add` with each corner of the common area of two parts, seen along the unit normal from B into A, and
+/// whether it lies beside the face that looks into a plane. True where these are all that can touch: of a hull
+/// over a plane.
 pub(super) fn corners(
     a: &Part<'_>,
     b: &Part<'_>,
     normal: Vector3<f64>,
-    mut add: impl FnMut(f64, Vector3<f64>, Vector3<f64>),
-) {
-    if a.hull().is_none() && b.hull().is_none() {
-        return;
-    }
+    mut add: impl FnMut(ManifoldPoint, bool),
+) -> bool {
     if b.shape.as_halfspace().is_some() {
-        a.over_plane(b, &mut add);
-    } else if a.shape.as_halfspace().is_some() {
-        b.over_plane(a, |gap, on_b, on_a| add(gap, on_a, on_b));
-    } else if let (Some(face_a), Some(face_b)) = (a.face(-normal), b.face(normal)) {
+        return a.over_plane(b, &mut add);
+    }
+    if a.shape.as_halfspace().is_some() {
+        return b.over_plane(a, |point, is_beside| add(point.exchanged(), is_beside));
+    }
+    if let (Some(face_a), Some(face_b)) = (a.face(-normal), b.face(normal)) {
         let a_is_flatter = face_a.slope(normal) > face_b.slope(normal);
         let (clipped, plane) = if a_is_flatter {
             (&face_b, &face_a)
@@ -46,7 +56,7 @@ pub(super) fn corners(
         // The height of the clipped face over the other, with A on top.
         let sign = if a_is_flatter { -1.0 } else { 1.0 };
         let Some((origin, towards)) = plane.height_over(normal) else {
-            return;
+            return false;
         };
         for point in clip(&clipped.vertices, &plane.vertices, normal) {
             let height = towards.dot(&(point - origin));
@@ -56,39 +66,46 @@ pub(super) fn corners(
             } else {
                 (point, other)
             };
-            let gap = sign * height - face_a.radius - face_b.radius;
-            add(
-                gap,
-                on_a - normal * face_a.radius,
-                on_b + normal * face_b.radius,
-            );
+            let point = ManifoldPoint {
+                feature: 0,
+                gap: sign * height - face_a.radius - face_b.radius,
+                normal,
+                on_a: on_a - normal * face_a.radius,
+                on_b: on_b + normal * face_b.radius,
+            };
+            add(point, false);
         }
     }
+    false
 }
 
-/// The unit normal from B into A along which two convex parts, one at least a hull, have the largest
-/// gap, where that of parry is not the `gap` that it returns. That happens where faces touch exactly:
-/// parry then takes the normal of any face. Normals of faces are tried, not those of two edges.
+/// The unit normal from B into A along which two convex parts have the largest gap, and this gap, where along the
+/// normal of parry, if it has one, it is not the `gap` that parry returns, or is deep. That happens where faces
+/// touch exactly: parry then takes the normal of any face. Convex bodies are no deeper in each other than along
+/// any direction. Normals of faces are tried, and axes, not normals of two edges.
 pub(super) fn better_normal(
     a: &Part<'_>,
     b: &Part<'_>,
-    normal: Vector3<f64>,
+    normal: Option<Vector3<f64>>,
     gap: f64,
-) -> Option<Vector3<f64>> {
-    if !gap.is_finite() || (a.hull().is_none() && b.hull().is_none()) {
+) -> Option<(Vector3<f64>, f64)> {
+    if !gap.is_finite() {
         return None;
     }
     let size = a.shape.compute_local_bounding_sphere().radius;
     let size = size.min(b.shape.compute_local_bounding_sphere().radius);
-    let own = separation(a, b, normal)?;
-    if own >= gap - ROUNDING * size {
+    let own = match normal {
+        Some(normal) => separation(a, b, normal)?,
+        None => f64::NEG_INFINITY,
+    };
+    if own >= gap - ROUNDING * size && own > -DEEP * size {
         return None;
     }
     let of_a = a.normals().into_iter().map(|outwards| -outwards);
     let normals = of_a.chain(b.normals());
     let gaps = normals.filter_map(|normal| Some((separation(a, b, normal)?, normal)));
     let (best, normal) = gaps.max_by(|p, q| p.0.total_cmp(&q.0))?;
-    (best > own).then_some(normal)
+    (best > own + ROUNDING * size).then_some((normal, best))
 }
 
 /// The gap of two convex parts along a normal; none for shapes that are not convex or not bounded.
@@ -102,25 +119,21 @@ fn separation(a: &Part<'_>, b: &Part<'_>, normal: Vector3<f64>) -> Option<f64> {
 }
 
 impl Part<'_> {
-    /// Outward unit normals of the faces of a hull or a box.
+    /// Outward unit normals of the faces of a hull; of other shapes both directions of their axes, which are those of
+    /// the faces of boxes, cylinders and cones.
     fn normals(&self) -> Vec<Vector3<f64>> {
         let to_world = |normal: DVec3| Vector3::from((self.pose.rotation * normal).to_array());
         if let Some((hull, _)) = self.hull() {
             let faces = hull.faces().iter();
             return faces.map(|face| to_world(face.normal)).collect();
         }
-        if self.shape.as_cuboid().is_some() {
-            let axes = [DVec3::X, DVec3::Y, DVec3::Z];
-            return axes
-                .iter()
-                .flat_map(|&axis| [to_world(axis), to_world(-axis)])
-                .collect();
-        }
-        Vec::new()
+        let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+        let both = axes.into_iter().flat_map(|axis| [axis, -axis]);
+        both.map(to_world).collect()
     }
 
     /// The hull, and the radius by which it is rounded.
-    fn hull(&self) -> Option<(&ConvexPolyhedron, f64)> {
+    pub(super) fn hull(&self) -> Option<(&ConvexPolyhedron, f64)> {
         if let Some(hull) = self.shape.as_convex_polyhedron() {
             return Some((hull, 0.0));
         }
@@ -132,39 +145,65 @@ impl Part<'_> {
         self.pose.transform_point(point).to_array().into()
     }
 
-    /// The vertices of a hull over a half-space: gap, witness point on the hull and on the plane.
-    fn over_plane(&self, plane: &Self, mut add: impl FnMut(f64, Vector3<f64>, Vector3<f64>)) {
+    /// Vertices of a hull over a half-space, with this part as A; false for other shapes. Those of the face that looks
+    /// most into it, as of our boxes, and the lowest of the others: over several faces the gap is not affine.
+    fn over_plane(&self, plane: &Self, mut add: impl FnMut(ManifoldPoint, bool)) -> bool {
         let (Some((hull, radius)), Some(half_space)) = (self.hull(), plane.shape.as_halfspace())
         else {
-            return;
+            return false;
         };
         let up = Vector3::from((plane.pose.rotation * half_space.normal).to_array());
         let origin = plane.in_world(DVec3::ZERO);
-        for &vertex in hull.points() {
-            let point = self.in_world(vertex);
-            let height = up.dot(&(point - origin));
-            add(height - radius, point - up * radius, point - up * height);
+        let Some(face) = self.numbers(hull, -up) else {
+            return false;
+        };
+        let height = |point: Vector3<f64>| up.dot(&(point - origin));
+        let of_face = |k: &usize| face.iter().any(|&number| number as usize == *k);
+        let heights = (0..hull.points().len()).filter(|k| !of_face(k));
+        let heights = heights.map(|k| (height(self.in_world(hull.points()[k])), k));
+        let mut beside: Vec<(f64, usize)> = heights.collect();
+        beside.sort_by(|p, q| p.0.total_cmp(&q.0));
+        beside.truncate(BESIDE);
+        for (k, &vertex) in hull.points().iter().enumerate() {
+            let is_beside = beside.iter().any(|&(_, other)| other == k);
+            if is_beside || of_face(&k) {
+                let point = self.in_world(vertex);
+                let height = height(point);
+                let point = ManifoldPoint {
+                    feature: 0,
+                    gap: height - radius,
+                    normal: up,
+                    on_a: point - up * radius,
+                    on_b: point - up * height,
+                };
+                add(point, is_beside);
+            }
         }
+        true
+    }
+
+    /// The numbers of the vertices of the face of a hull that looks most along a direction.
+    fn numbers<'h>(&self, hull: &'h ConvexPolyhedron, towards: Vector3<f64>) -> Option<&'h [u32]> {
+        let towards = self.pose.rotation.inverse() * DVec3::from_array(towards.into());
+        let along = |normal: DVec3| normal.dot(towards);
+        let faces = hull.faces().iter();
+        let face = faces.max_by(|f, g| along(f.normal).total_cmp(&along(g.normal)))?;
+        let first = face.first_vertex_or_edge as usize;
+        let numbers = hull.vertices_adj_to_face();
+        numbers.get(first..first + face.num_vertices_or_edges as usize)
     }
 
     /// The face that looks most along a direction; none for a ball.
     fn face(&self, towards: Vector3<f64>) -> Option<Face> {
-        let towards = self.pose.rotation.inverse() * DVec3::from_array(towards.into());
         if let Some((hull, radius)) = self.hull() {
-            let faces = hull.faces().iter();
-            let along = |normal: DVec3| normal.dot(towards);
-            let face = faces.max_by(|f, g| along(f.normal).total_cmp(&along(g.normal)))?;
-            let first = face.first_vertex_or_edge as usize;
-            let numbers = hull.vertices_adj_to_face();
-            let numbers = numbers.get(first..first + face.num_vertices_or_edges as usize)?;
-            let vertices = numbers
-                .iter()
-                .map(|&k| self.in_world(hull.points()[k as usize]));
+            let numbers = self.numbers(hull, towards)?.iter();
+            let vertices = numbers.map(|&k| self.in_world(hull.points()[k as usize]));
             return Some(Face {
                 vertices: vertices.collect(),
                 radius,
             });
         }
+        let towards = self.pose.rotation.inverse() * DVec3::from_array(towards.into());
         let (map, radius) = self.shape.as_polygonal_feature_map()?;
         let mut feature = PolygonalFeature::default();
         map.local_support_feature(towards, &mut feature);

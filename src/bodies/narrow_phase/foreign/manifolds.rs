@@ -9,6 +9,7 @@
 use nalgebra::Vector3;
 use parry3d_f64::bounding_volume::BoundingVolume;
 use parry3d_f64::glamx::DVec3;
+use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
 use parry3d_f64::shape::Shape as ParryShape;
 
@@ -23,6 +24,9 @@ use crate::{InputError, validate};
 
 /// Part of the size of a body to which it lies in a surface without doubt about its side.
 const SHALLOW: f64 = 0.01;
+
+/// Bodies that are apart by this part of the smaller have a normal of parry.
+const LIFT: f64 = 1e-3;
 
 /// Adds the contact points of two shapes, one at least of parry, with a gap up to `margin`.
 ///
@@ -50,7 +54,10 @@ pub(in crate::bodies::narrow_phase) fn add(
     let size = a.shape.bounding_radius().min(b.shape.bounding_radius());
     if !add_round(a, b, reach, &mut points)? {
         for manifold in &manifolds(a, b, reach)? {
-            add_manifold(a, b, manifold, &mut points)?;
+            add_manifold(a, b, manifold, reach, size, &mut points)?;
+        }
+        for found in &points {
+            check(&found.point)?;
         }
         drop_turned(a, b, size, &mut points)?;
         drop_leaning(a, b, size, &mut points)?;
@@ -61,41 +68,32 @@ pub(in crate::bodies::narrow_phase) fn add(
     Ok(())
 }
 
-/// Adds the points of a manifold, and those of whole faces where a part is a hull.
+/// Adds the points of a manifold, and those of whole faces where a part is a hull or parry's normal is wrong. `size`
+/// is that of the smaller shape.
 fn add_manifold(
     a: InOwnAxes<'_>,
     b: InOwnAxes<'_>,
     manifold: &ContactManifold<(), ()>,
+    reach: f64,
+    size: f64,
     points: &mut Vec<Found>,
 ) -> Result<(), InputError> {
     if manifold.points.is_empty() && manifold.local_n1 == DVec3::ZERO {
         return Ok(());
     }
-    let (part_a, part_b) = (manifold.subshape_pos1(), manifold.subshape_pos2());
-    let pose_a = part_a.map_or(a.axes, |part| a.axes * *part);
-    let pose_b = part_b.map_or(b.axes, |part| b.axes * *part);
-    let normal = unit(-vector(pose_a.rotation * manifold.local_n1))?;
+    let own = unit(normal_of(a, manifold)).ok();
     let sides = [
         side_of(a.shape, manifold.subshape1),
         side_of(b.shape, manifold.subshape2),
     ];
-    let mut add = |normal: Vector3<f64>, gap: f64, on_a: Vector3<f64>, on_b: Vector3<f64>| {
-        let point = ManifoldPoint {
-            feature: 0,
-            gap,
-            normal,
-            on_a,
-            on_b,
-        };
-        points.push(Found { sides, point });
-    };
     let gaps = manifold.points.iter().map(|point| point.dist);
     let lowest = gaps.fold(f64::INFINITY, f64::min);
     // A triangle of a mesh has a gap along the normals that its neighbours allow.
     let convex = !is_surface(a.shape) && !is_surface(b.shape);
-    let mut replaced = false;
+    let (mut whole, mut lift) = (false, None);
     with_part(a.shape, manifold.subshape1, |shape_a| {
         with_part(b.shape, manifold.subshape2, |shape_b| {
+            let [pose_a, pose_b] = poses(a, b, manifold);
             let (a, b) = (
                 Part {
                     shape: shape_a,
@@ -106,27 +104,96 @@ fn add_manifold(
                     pose: pose_b,
                 },
             );
-            let better = convex
-                .then(|| better_normal(&a, &b, normal, lowest))
-                .flatten();
-            let normal = better.unwrap_or(normal);
+            let has_hull = a.hull().is_some() || b.hull().is_some();
+            let better = convex.then(|| better_normal(&a, &b, own, lowest)).flatten();
+            if better.is_some_and(|(_, gap)| gap > reach) {
+                whole = true;
+                return;
+            }
+            let normal = better.map(|(normal, _)| normal);
+            let Some(normal) = normal.or(own.filter(|_| has_hull)) else {
+                return;
+            };
             // First: of points that are as deep, the first are kept, and parry has points inside
             // the area.
-            corners(&a, &b, normal, |gap, on_a, on_b| {
-                replaced |= better.is_some();
-                add(normal, gap, on_a, on_b);
+            let before = points.len();
+            let is_all = corners(&a, &b, normal, |point, is_beside| {
+                let sides = sides.map(|side| match side {
+                    Side::Whole if is_beside => Side::Beside,
+                    side => side,
+                });
+                points.push(Found { sides, point });
             });
+            whole |= is_all || (better.is_some() && points.len() > before);
+            lift = better.map(|(normal, gap)| (normal, LIFT * size - gap));
         });
     });
-    for point in &manifold.points {
-        let on_a = vector(pose_a.transform_point(point.local_p1));
-        let on_b = vector(pose_b.transform_point(point.local_p2));
-        check(point.dist, &on_a, &on_b)?;
-        if !replaced {
-            add(normal, point.dist, on_a, on_b);
+    if whole {
+        return Ok(());
+    }
+    // Discs are squares to parry, which need not have an area in common: what it has of them where they are apart.
+    if let Some((normal, by)) = lift {
+        let (mut above, before) = (a, points.len());
+        above.axes.translation += DVec3::from_array((normal * by).into());
+        for lifted in &manifolds(above, b, reach + by)? {
+            let is_same = (lifted.subshape1, lifted.subshape2)
+                == (manifold.subshape1, manifold.subshape2)
+                && is_same_normal(&normal_of(above, lifted), &normal);
+            if is_same {
+                add_own(above, b, lifted, sides, points)?;
+            }
+        }
+        for found in &mut points[before..] {
+            found.point.on_a -= normal * by;
+            found.point.gap -= by * normal.dot(&found.point.normal);
+        }
+        if points.len() > before {
+            return Ok(());
         }
     }
+    add_own(a, b, manifold, sides, points)
+}
+
+/// Adds the points that parry has.
+fn add_own(
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
+    manifold: &ContactManifold<(), ()>,
+    sides: [Side; 2],
+    points: &mut Vec<Found>,
+) -> Result<(), InputError> {
+    if manifold.points.is_empty() {
+        return Ok(());
+    }
+    let normal = unit(normal_of(a, manifold))?;
+    let [pose_a, pose_b] = poses(a, b, manifold);
+    for point in &manifold.points {
+        let point = ManifoldPoint {
+            feature: 0,
+            gap: point.dist,
+            normal,
+            on_a: vector(pose_a.transform_point(point.local_p1)),
+            on_b: vector(pose_b.transform_point(point.local_p2)),
+        };
+        points.push(Found { sides, point });
+    }
     Ok(())
+}
+
+/// The poses of the parts of a manifold.
+fn poses(a: InOwnAxes<'_>, b: InOwnAxes<'_>, manifold: &ContactManifold<(), ()>) -> [ParryPose; 2] {
+    let (part_a, part_b) = (manifold.subshape_pos1(), manifold.subshape_pos2());
+    [
+        part_a.map_or(a.axes, |part| a.axes * *part),
+        part_b.map_or(b.axes, |part| b.axes * *part),
+    ]
+}
+
+/// From B into A, as parry has it.
+fn normal_of(a: InOwnAxes<'_>, manifold: &ContactManifold<(), ()>) -> Vector3<f64> {
+    let part = manifold.subshape_pos1();
+    let pose = part.map_or(a.axes, |part| a.axes * *part);
+    -vector(pose.rotation * manifold.local_n1)
 }
 
 /// The manifolds of parry, in a list that is new each time: in one that is kept, they would depend
@@ -188,7 +255,6 @@ fn add_round(
         let tip = outside(touch.on_surface + touch.normal);
         let normal = unit(tip - on_b)?;
         let distance = touch.normal.dot(&(touch.on_core - touch.on_surface));
-        check(distance, &on_core, &on_b)?;
         let point = ManifoldPoint {
             feature: 0,
             gap: distance - round.radius,
@@ -196,6 +262,7 @@ fn add_round(
             on_a: on_core - normal * round.radius,
             on_b,
         };
+        check(&point)?;
         let side = side_of(surface.shape, touch.triangle);
         points.push(if round_is_a {
             let sides = [Side::Whole, side];
@@ -310,10 +377,10 @@ fn round(shape: InOwnAxes<'_>) -> Option<Round> {
     })
 }
 
-fn check(gap: f64, on_a: &Vector3<f64>, on_b: &Vector3<f64>) -> Result<(), InputError> {
-    validate::finite("gap of parry", &[gap])?;
-    validate::finite("contact point of parry", on_a.as_slice())?;
-    validate::finite("contact point of parry", on_b.as_slice())
+fn check(point: &ManifoldPoint) -> Result<(), InputError> {
+    validate::finite("gap of parry", &[point.gap])?;
+    validate::finite("contact point of parry", point.on_a.as_slice())?;
+    validate::finite("contact point of parry", point.on_b.as_slice())
 }
 
 /// A normal of parry, to the last bit.

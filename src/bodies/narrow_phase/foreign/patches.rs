@@ -32,6 +32,8 @@ pub(super) enum Side {
     Whole,
     /// On a part of a compound.
     Part(u32),
+    /// Beside the face of a hull that looks into a plane: no corner of the foot gives way to these.
+    Beside,
     /// On a plane of a surface: its normal and its distance from the origin, in the own axes.
     Plane(Vector3<f64>, f64),
 }

@@ -8,6 +8,7 @@ use parry3d_f64::query::{Ray as ParryRay, RayCast, RayIntersection, contact};
 use parry3d_f64::shape::{HeightField, Shape as ParryShape, TypedShape};
 
 use super::super::{Hit, ManifoldPoint, PlacedShape, RayLine};
+use super::hull_faces::{Part, better_normal, corners};
 use super::{InOwnAxes, of_parry, vector};
 use crate::bodies::{Pose, Shape, ShapeKind};
 use crate::{InputError, validate};
@@ -34,12 +35,38 @@ pub(in crate::bodies::narrow_phase) fn distance(
         return over_plane(a, b.pose);
     }
     let (a, b) = (InOwnAxes::new(a), InOwnAxes::new(b));
-    let found = asked(a, b)?;
+    let found = asked(a, b);
     let radii = [a.shape, b.shape].map(Shape::bounding_radius);
     let aside = ASIDE * radii[0].min(radii[1]);
-    if found.gap > aside {
-        return Ok(found);
+    if found.as_ref().is_ok_and(|found| found.gap > aside) {
+        return found;
     }
+    let found = found.map(|found| deeper(a, b, found, aside));
+    let own = found.as_ref().ok();
+    let better = of_parry(a.shape, b.shape, |of_a, of_b| {
+        let a = Part {
+            shape: of_a,
+            pose: a.axes,
+        };
+        let b = Part {
+            shape: of_b,
+            pose: b.axes,
+        };
+        let gap = own.map_or(0.0, |point| point.gap);
+        let (normal, _) = better_normal(&a, &b, own.map(|point| point.normal), gap)?;
+        let mut lowest = None::<ManifoldPoint>;
+        corners(&a, &b, normal, |point, _| {
+            if lowest.is_none_or(|other| point.gap < other.gap) {
+                lowest = Some(point);
+            }
+        });
+        lowest
+    })?;
+    better.map_or(found, Ok)
+}
+
+/// The answer of parry for a shape that is moved aside a little, where that is deeper by more than it is moved.
+fn deeper(a: InOwnAxes<'_>, b: InOwnAxes<'_>, found: ManifoldPoint, aside: f64) -> ManifoldPoint {
     // Of bodies whose centres coincide, or one of which lies in a plane of symmetry of the other, parry may
     // miss the overlap. A depth changes by no more than a shape is moved: where it grows by more, the deeper
     // one counts.
@@ -47,18 +74,18 @@ pub(in crate::bodies::narrow_phase) fn distance(
     let mut moved = a;
     moved.axes.translation += shift;
     let Ok(beside) = asked(moved, b) else {
-        return Ok(found);
+        return found;
     };
     if beside.gap >= found.gap - 2.0 * aside {
-        return Ok(found);
+        return found;
     }
     let (shift, normal) = (vector(shift), beside.normal);
     let on_a = beside.on_a - shift;
-    Ok(ManifoldPoint {
+    ManifoldPoint {
         gap: normal.dot(&(on_a - beside.on_b)),
         on_a,
         ..beside
-    })
+    }
 }
 
 /// The answer of parry.
