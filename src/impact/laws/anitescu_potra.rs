@@ -60,7 +60,10 @@ fn check(
 /// In the plane and without friction, for up to five contacts, all velocities are found, by the
 /// `4ᵐ` modes of the contacts (open, stick, slip either way), and listed once each (to 1e-8 of the
 /// greatest speed); [`Order::Modes`] names the first mode of each. Several are no exception. The
-/// set is incomplete only where one mode holds a continuum of velocities, of which one is listed.
+/// set is incomplete only where one mode holds a continuum of velocities, of which one is listed, and where
+/// impulses are left out that are above 10⁹ in units in which the Delassus matrix has a unit diagonal and the
+/// greatest speed is 1. Those of almost dependent rows, as of very unequal masses, may be large: speeds are off by the
+/// rounding of impulses, 1e-7 of the greatest speed at most.
 ///
 /// In space, and for more contacts, one velocity is found by Lemke's method; in space with friction
 /// bounded by a polygon. There may be others: the set is incomplete, except without friction.

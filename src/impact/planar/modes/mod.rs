@@ -6,14 +6,17 @@
 //! check. A singular system is decided by the nonnegative least-squares problem of the mode's cone.
 //!
 //! * `trial`: one mode, its system and its signs; `singular`: modes whose system is singular;
+//!   `careful`: modes of large impulses, in numbers of twice the precision.
 //!
 //! All numbers are in units in which the Delassus matrix has a unit diagonal and the greatest speed
 //! is 1.
 
+mod careful;
 mod singular;
 mod trial;
 
-use trial::{FRICTIONLESS, MERGED, Normal, STATES, State, Trial, open_that_stay};
+use careful::Careful;
+use trial::{FRICTIONLESS, MERGED, Normal, STATES, State, TOLERANCE, Trial, open_that_stay};
 pub(crate) use trial::{Known, UNKNOWN};
 
 use crate::Interrupt;
@@ -25,12 +28,19 @@ use crate::validate;
 
 /// Limit of the contacts whose modes are enumerated: 1024 modes without bounds, 16 807 with them.
 pub(crate) const MOST_CONTACTS: usize = 5;
+/// Impulses above this are found with more digits. An almost dependent system makes impulses `λ` of
+/// speeds of size 1 and is off by up to `ε λ²`: as much as signs are checked to, and more from here on.
+const LARGE: f64 = 1e3;
+/// Impulses above this are not listed: when they are written as numbers, the speeds behind them are off
+/// by more than 1e-7.
+const TOO_LARGE: f64 = 1e9;
 
 /// The solutions of one impact for given speeds and bounds. Regular modes allocate nothing once the
 /// list of solutions has its size.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Modes {
     trial: Trial,
+    careful: Careful,
     /// `√G_ii` of each row.
     roots: Vec<f64>,
     /// The greatest speed.
@@ -84,6 +94,10 @@ impl Modes {
         });
         self.trial
             .fill(friction, t, size, |i, j| g[(i, j)] / roots[i] / roots[j]);
+        self.careful.delassus.clone_from(g);
+        self.careful.friction.clear();
+        self.careful.friction.extend_from_slice(problem.friction());
+        self.careful.forget();
         self.unit = 1.0;
         self.only_regular = false;
         self.found.clear();
@@ -97,7 +111,7 @@ impl Modes {
         self.count
     }
 
-    /// False when some mode holds more velocities than the one listed, or could not be decided.
+    /// False when some mode holds more velocities than the one listed, or has impulses that are too large.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }
@@ -186,6 +200,9 @@ impl Modes {
         for (to, s) in self.trial.speeds.iter_mut().zip(scaled) {
             *to = s / self.unit;
         }
+        self.careful.speeds.clear();
+        self.careful.speeds.extend_from_slice(speeds);
+        self.careful.forget();
         for (i, to) in self.trial.most.iter_mut().enumerate() {
             *to = most.map_or(f64::INFINITY, |most| most[i] * (self.roots[i] / self.unit));
         }
@@ -227,6 +244,9 @@ impl Modes {
             *to = rate / self.unit;
         }
         self.trial.speeds.fill(0.0);
+        self.careful.speeds.clear();
+        self.careful.speeds.resize(self.roots.len(), 0.0);
+        self.careful.forget();
         self.trial.known.copy_from_slice(known);
         let states = if self.trial.tangents == 0 {
             &FRICTIONLESS[..]
@@ -322,7 +342,9 @@ impl Modes {
         self.trial.set_up();
         if solve_once(&mut self.trial.system.entries, &mut self.trial.system.x) {
             self.trial.spread_unknowns();
-            if self.trial.is_solution() {
+            if self.trial.greatest() > LARGE {
+                self.visit_carefully();
+            } else if self.trial.is_solution() {
                 self.keep();
             }
             return;
@@ -335,6 +357,22 @@ impl Modes {
         if self.trial.is_solution() {
             self.keep();
             self.complete &= !singular::holds_others(&self.trial);
+        }
+    }
+
+    /// Tries a mode of large impulses, of which the system without rounding tells the signs. Too large ones are left out, and the list is not complete then.
+    #[cold]
+    fn visit_carefully(&mut self) {
+        let solved = self.careful.solve(&mut self.trial, &self.roots, self.unit);
+        let greatest = self.trial.greatest();
+        let rounding = 4.0 * f64::EPSILON * greatest;
+        if !solved || !self.trial.has_signs(rounding.max(TOLERANCE)) {
+            return;
+        }
+        if greatest <= TOO_LARGE {
+            self.keep();
+        } else {
+            self.complete = false;
         }
     }
 

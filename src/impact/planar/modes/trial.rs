@@ -134,12 +134,20 @@ impl Trial {
         }
     }
 
+    /// The greatest impulse, or 1.
+    pub(super) fn greatest(&self) -> f64 {
+        self.lambda.iter().fold(1.0f64, |most, l| most.max(l.abs()))
+    }
+
     /// True when the impulses and the speeds after them are those of the mode.
     pub(super) fn is_solution(&mut self) -> bool {
-        let (m, t) = (self.contacts, self.tangents);
         add_product(&self.gram, &self.lambda, &self.speeds, &mut self.after);
-        let greatest = self.lambda.iter().fold(1.0f64, |most, l| most.max(l.abs()));
-        let (of_speed, of_impulse) = (TOLERANCE, TOLERANCE * greatest);
+        self.has_signs(TOLERANCE * self.greatest())
+    }
+
+    /// True when impulses and speeds have the signs of the mode, impulses to `of_impulse`.
+    pub(super) fn has_signs(&self, of_impulse: f64) -> bool {
+        let (m, t, of_speed) = (self.contacts, self.tangents, TOLERANCE);
         (0..m).all(|i| {
             let (state, un, push) = (self.mode[i], self.after[i], self.lambda[i]);
             // with the friction it carries: large where the coefficient is
