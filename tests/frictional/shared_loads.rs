@@ -340,3 +340,142 @@ fn impulses_of_contacts_with_more_rows_than_freedoms_obey_the_law() {
         }
     }
 }
+
+/// A body that lands on four feet and may touch a wall, all on one level.
+fn feet_beside_a_wall(seed: u64) -> ImpactProblem {
+    let mut random = SplitMix64(seed);
+    let mut between = |low, high| random.between(low, high);
+    let (half, height) = ([between(0.2, 0.6), between(0.2, 0.6)], between(0.1, 0.8));
+    let inertia = [
+        1.0,
+        1.0,
+        1.0,
+        between(0.05, 0.5),
+        between(0.05, 0.5),
+        between(0.05, 0.5),
+    ];
+    let wall = [between(-0.6, 0.6), between(-0.6, 0.6)];
+    let points = SQUARE
+        .map(|[x, y]| [x * half[0], y * half[1]])
+        .into_iter()
+        .chain([wall]);
+    let (mut rows, mut tangents) = (Vec::new(), Vec::new());
+    for (i, [x, y]) in points.enumerate() {
+        let along_x = [1.0, 0.0, 0.0, 0.0, -height, -y];
+        let along_y = [0.0, 1.0, 0.0, height, 0.0, x];
+        let up = [0.0, 0.0, 1.0, y, -x, 0.0];
+        let of = if i < 4 {
+            [up, along_x, along_y]
+        } else {
+            [along_x, along_y, up]
+        };
+        rows.push(of[0]);
+        tangents.extend([of[1], of[2]]);
+    }
+    rows.extend(tangents);
+    let before: [f64; 6] = std::array::from_fn(|k| {
+        if k == 2 {
+            between(-2.0, -0.2)
+        } else {
+            between(-1.0, 1.0)
+        }
+    });
+    let of = |a: &[f64; 6], b: &[f64; 6]| (0..6).map(|k| a[k] * b[k] / inertia[k]).sum::<f64>();
+    let delassus = DMatrix::from_fn(15, 15, |i, j| of(&rows[i], &rows[j]));
+    let speeds = DVector::from_fn(15, |i, _| {
+        (0..6).map(|k| rows[i][k] * before[k]).sum::<f64>()
+    });
+    let same = between(0.1, 0.95);
+    let friction: [f64; 5] = std::array::from_fn(|_| {
+        if seed % 2 == 0 {
+            same
+        } else {
+            between(0.1, 0.95)
+        }
+    });
+    ImpactProblem::with_tangents(delassus, speeds, &friction)
+        .and_then(|problem| problem.with_restitution(0.0))
+        .unwrap()
+}
+
+/// An outcome of Moreau's law by relaxation, contact by contact, from impulses that are drawn; none where it does not
+/// settle.
+fn by_relaxation(problem: &ImpactProblem, random: &mut SplitMix64) -> Option<Outcome> {
+    let (m, gram) = (problem.contacts(), problem.delassus());
+    let rows = |i: usize| [m + 2 * i, m + 2 * i + 1];
+    let mut p = vec![0.0; 3 * m];
+    for i in 0..m {
+        p[i] = random.between(0.0, 4.0);
+        let angle = random.between(0.0, std::f64::consts::TAU);
+        let size = problem.friction()[i] * p[i] * random.between(0.0, 1.0);
+        let [x, y] = rows(i);
+        (p[x], p[y]) = (size * angle.cos(), size * angle.sin());
+    }
+    let rate = |p: &[f64], row: usize| {
+        let column = gram.column(row);
+        let terms = column.as_slice().iter().zip(p).map(|(g, p)| g * p);
+        problem.speeds()[row] + terms.sum::<f64>()
+    };
+    for _ in 0..4000 {
+        let mut change = 0.0f64;
+        for i in 0..m {
+            let push = (p[i] - rate(&p, i) / gram[(i, i)]).max(0.0);
+            change = change.max((push - p[i]).abs());
+            p[i] = push;
+            let [x, y] = rows(i);
+            let weight = gram[(x, x)] + gram[(y, y)];
+            let [a, b] = [x, y].map(|row| p[row] - rate(&p, row) / weight);
+            let part = (problem.friction()[i] * push / a.hypot(b)).min(1.0);
+            change = change
+                .max((a * part - p[x]).abs())
+                .max((b * part - p[y]).abs());
+            (p[x], p[y]) = (a * part, b * part);
+        }
+        if change < 1e-13 {
+            let outcome = problem.outcome(&p).ok()?;
+            return (missed_by(problem, &outcome) < 1e-9).then_some(outcome);
+        }
+    }
+    None
+}
+
+/// Where feet share the impulses in ways that move the body otherwise, an outcome says so: also one in which a foot is
+/// open, but rests and could push, or slides no more and could stick.
+#[test]
+fn a_continuum_of_outcomes_is_told() {
+    // One of few that were not told, where most take a second without optimisation.
+    let seeds = if cfg!(debug_assertions) {
+        13..14
+    } else {
+        0..200
+    };
+    let mut continua = 0;
+    let mut untold = Vec::new();
+    for seed in seeds {
+        let problem = feet_beside_a_wall(seed);
+        let mut random = SplitMix64(seed);
+        let mut found: Vec<Outcome> = Vec::new();
+        for _ in 0..8 {
+            let Some(outcome) = by_relaxation(&problem, &mut random) else {
+                continue;
+            };
+            if found
+                .iter()
+                .all(|known| (&known.speeds - &outcome.speeds).amax() > 1e-5)
+            {
+                found.push(outcome);
+            }
+        }
+        if found.len() < 4 {
+            continue;
+        }
+        continua += 1;
+        let outcomes = Moreau::new().resolve(&problem).unwrap();
+        let shared = |outcome: &Outcome| outcome.remarks.contains(&Remark::SharedImpulses);
+        if outcomes.is_complete && !outcomes.list.iter().any(shared) {
+            untold.push((seed, outcomes.list.len()));
+        }
+    }
+    assert!(untold.is_empty(), "{untold:?} of {continua}");
+    assert!(continua > 0);
+}

@@ -45,7 +45,7 @@ pub(super) fn make_obey(contacts: &ContactRates<'_>, solution: &mut Solution) ->
 }
 
 /// True where a contact does not slip, but for rounding of rates.
-fn is_at_rest(contacts: &ContactRates<'_>, i: usize, rates: &[f64]) -> bool {
+pub(super) fn is_at_rest(contacts: &ContactRates<'_>, i: usize, rates: &[f64]) -> bool {
     let slip = contacts.along(i, |row| rates[row]);
     slip[0].hypot(slip[1]) <= TOLERANCE
 }

@@ -14,6 +14,7 @@
 //! * `search`: the modes, and which multipliers of a mode are a solution.
 //! * `law`: which multipliers obey the law of a mode, and some that do.
 //! * `coulomb_path`: guesses of a mode, by an interior point method.
+//! * `shares`: whether a solution is one of a continuum.
 //! * `wave`: all directions of a slip that alone begins.
 //!
 //! All numbers are those of [`ScaledRates`].
@@ -21,6 +22,7 @@
 mod coulomb_path;
 mod law;
 mod search;
+mod shares;
 #[cfg(test)]
 mod tests;
 mod wave;
@@ -146,6 +148,10 @@ pub(crate) fn solutions(
         // An impact has its multipliers alone; a motion has the margins of its cones, which let rates be off by a
         // little.
         found.retain_mut(|solution| law::make_obey(&search.contacts, solution));
+        for solution in &mut found {
+            solution.is_shared = shares::moves_at_rest(&search.contacts, solution);
+            solution.is_unique &= !solution.is_shared;
+        }
     }
     let is_complete = m <= MOST_CONTACTS && found.len() == count;
     without_parts(&mut found);
@@ -220,7 +226,7 @@ fn without_parts(found: &mut Vec<Solution>) {
     };
     let shared: Vec<bool> = found.iter().map(has_others).collect();
     for (of, is_shared) in found.iter_mut().zip(shared) {
-        of.is_shared = is_shared;
+        of.is_shared |= is_shared;
     }
     let mut keeps = keeps.into_iter();
     found.retain(|_| keeps.next().unwrap_or(true));
