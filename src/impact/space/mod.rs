@@ -14,7 +14,7 @@
 //! * `search`: the modes, and which multipliers of a mode are a solution.
 //! * `law`: which multipliers obey the law of a mode, and some that do.
 //! * `coulomb_path`: guesses of a mode, by an interior point method.
-//! * `shares`: whether a solution is one of a continuum.
+//! * `shares`: solutions that are of one continuum.
 //! * `wave`: all directions of a slip that alone begins.
 //!
 //! All numbers are those of [`ScaledRates`].
@@ -30,10 +30,10 @@ mod wave;
 use nalgebra::DVector;
 
 use self::search::{STARTS, Search};
-use super::multipliers::{ContactRates, Hold, MANY_STARTS, MOVED, ScaledRates, unit};
+use super::multipliers::{ContactRates, Hold, MANY_STARTS, ScaledRates, unit};
 use super::{Contacting, ImpactFailure, ImpactProblem, Order, Outcome, Outcomes, Remark};
 use crate::Interrupt;
-use crate::linalg::{dot, largest};
+use crate::linalg::dot;
 
 /// Limit of the contacts whose modes are enumerated: 243 modes.
 pub(crate) const MOST_CONTACTS: usize = 5;
@@ -41,8 +41,6 @@ pub(crate) const MOST_CONTACTS: usize = 5;
 pub(crate) const MOST_OF_ONE: usize = 40;
 /// Rates closer than this are one.
 const MERGED: f64 = 1e-8;
-/// Members of one family are near if rates differ by no more than this part of the greatest.
-const NEAR: f64 = 1e-3;
 /// Part by which multipliers differ in size that are not of one size.
 const LESS: f64 = 1e-6;
 /// Parts by which cones are made narrower to tell what begins to slip where loads are hardly beyond
@@ -154,7 +152,7 @@ pub(crate) fn solutions(
         }
     }
     let is_complete = m <= MOST_CONTACTS && found.len() == count;
-    without_parts(&mut found);
+    shares::without_parts(&mut found);
     for solution in &mut found {
         if !(solution.is_unique || solution.is_shared || solution.sticks()) {
             let rates = search.contacts.move_by_shares(&solution.holds, 0.0);
@@ -167,69 +165,6 @@ pub(crate) fn solutions(
         list: found,
         is_complete,
     })
-}
-
-/// Where contacts depend on each other the motion depends on how they share their load: of such a
-/// family that in which all stick is kept, or else the member with the multipliers of least size; not those
-/// in which some of its contacts are open, though they rest on their surfaces. (One that parts is in
-/// another motion.)
-fn without_parts(found: &mut Vec<Solution>) {
-    let is_open = |of: &Solution, i: usize| of.holds[i] == Hold::Open;
-    // The number of contacts that this one opens, of those of the whole; none where it is no part.
-    let opened = |of: &Solution, whole: &Solution| {
-        let within = MERGED + of.off + whole.off;
-        let mut opened = 0;
-        for (i, rate) in of.rates.iter().enumerate().take(of.holds.len()) {
-            match (is_open(whole, i), is_open(of, i)) {
-                (true, false) => return None,
-                (true, true) => {}
-                (false, opens) => {
-                    opened += usize::from(opens);
-                    if rate.abs() > within {
-                        return None;
-                    }
-                }
-            }
-        }
-        (!whole.is_unique).then_some(opened)
-    };
-    let is_member = |of: &Solution, whole: &Solution| match opened(of, whole) {
-        None => false,
-        Some(0) if of.is_unique => false,
-        Some(_) if of.sticks() != whole.sticks() => whole.sticks(),
-        Some(0) => is_less(&whole.multipliers, &of.multipliers),
-        Some(_) => true,
-    };
-    // Of members that are of one size, near to each other, the first is kept.
-    let is_near = |of: &Solution, whole: &Solution| {
-        let size = largest(&of.rates);
-        let mut pairs = of.rates.iter().zip(&whole.rates);
-        let may_be = !of.is_unique && of.sticks() == whole.sticks() && opened(of, whole) == Some(0);
-        may_be && pairs.all(|(a, b)| (a - b).abs() <= NEAR * size)
-    };
-    let mut keeps: Vec<bool> = found
-        .iter()
-        .map(|of| !found.iter().any(|whole| is_member(of, whole)))
-        .collect();
-    for i in 0..found.len() {
-        let mut before = found.iter().zip(&keeps).take(i);
-        keeps[i] &= !before.any(|(whole, keeps)| *keeps && is_near(&found[i], whole));
-    }
-    let differs = |of: &Solution, whole: &Solution| {
-        let within = MOVED + of.off + whole.off;
-        let mut pairs = of.rates.iter().zip(&whole.rates);
-        pairs.any(|(a, b)| (a - b).abs() > within)
-    };
-    let has_others = |whole: &Solution| {
-        let mut members = (found.iter()).filter(|of| is_member(of, whole) || is_near(of, whole));
-        members.any(|of| differs(of, whole))
-    };
-    let shared: Vec<bool> = found.iter().map(has_others).collect();
-    for (of, is_shared) in found.iter_mut().zip(shared) {
-        of.is_shared |= is_shared;
-    }
-    let mut keeps = keeps.into_iter();
-    found.retain(|_| keeps.next().unwrap_or(true));
 }
 
 /// True when multipliers are smaller than others, beyond rounding.

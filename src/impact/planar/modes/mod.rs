@@ -360,7 +360,8 @@ impl Modes {
         }
     }
 
-    /// Tries a mode of large impulses, of which the system without rounding tells the signs. Too large ones are left out, and the list is not complete then.
+    /// Tries a mode of large impulses, of which the system with more digits tells the signs. Too large
+    /// ones are left out, and the list is not complete then.
     #[cold]
     fn visit_carefully(&mut self) {
         let solved = self.careful.solve(&mut self.trial, &self.roots, self.unit);
