@@ -387,7 +387,7 @@ fn feet_beside_a_wall(seed: u64) -> ImpactProblem {
     });
     let same = between(0.1, 0.95);
     let friction: [f64; 5] = std::array::from_fn(|_| {
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             same
         } else {
             between(0.1, 0.95)
