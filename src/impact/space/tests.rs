@@ -124,7 +124,7 @@ fn by_many_starts(drawn: &Drawn, given: &[Given], seed: u64) -> Vec<Solution> {
             }
         }
     }
-    without_parts(&mut search.found);
+    shares::without_parts(&mut search.found);
     search.found
 }
 

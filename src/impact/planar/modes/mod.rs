@@ -342,12 +342,15 @@ impl Modes {
         self.trial.set_up();
         if solve_once(&mut self.trial.system.entries, &mut self.trial.system.x) {
             self.trial.spread_unknowns();
-            if self.trial.greatest() > LARGE {
-                self.visit_carefully();
-            } else if self.trial.is_solution() {
-                self.keep();
+            if self.trial.greatest() <= LARGE {
+                if self.trial.is_solution() {
+                    self.keep();
+                }
+                return;
             }
-            return;
+            if self.visit_carefully() {
+                return;
+            }
         }
         if self.only_regular {
             return;
@@ -361,20 +364,22 @@ impl Modes {
     }
 
     /// Tries a mode of large impulses, of which the system with more digits tells the signs. Too large
-    /// ones are left out, and the list is not complete then.
+    /// ones are left out, and the list is not complete then. False where the system is singular.
     #[cold]
-    fn visit_carefully(&mut self) {
-        let solved = self.careful.solve(&mut self.trial, &self.roots, self.unit);
+    fn visit_carefully(&mut self) -> bool {
+        if !(self.careful).solve(&mut self.trial, &self.roots, self.unit) {
+            return false;
+        }
         let greatest = self.trial.greatest();
         let rounding = 4.0 * f64::EPSILON * greatest;
-        if !solved || !self.trial.has_signs(rounding.max(TOLERANCE)) {
-            return;
+        if self.trial.has_signs(rounding.max(TOLERANCE)) {
+            if greatest <= TOO_LARGE {
+                self.keep();
+            } else {
+                self.complete = false;
+            }
         }
-        if greatest <= TOO_LARGE {
-            self.keep();
-        } else {
-            self.complete = false;
-        }
+        true
     }
 
     /// Lists the solution. Where its velocity is listed, the mode of fewer open contacts that stay
