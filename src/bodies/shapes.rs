@@ -219,7 +219,11 @@ impl Shape {
     /// # What is different
     ///
     /// * Contact points are those of parry's manifolds, found afresh at each call, so that they are
-    ///   a function of the poses alone, and the corners of whole faces of hulls. Points beyond the
+    ///   a function of the poses alone, and the corners of whole faces of hulls. Over a plane a hull has the
+    ///   corners of its foot (the face that looks most into it, and faces that lean to this by less than 0.05)
+    ///   and the lowest four others. Where convex shapes touch or overlap, and parry has a normal along which
+    ///   they are deeper than along that of a face or an axis, or none, the least overlap of these counts;
+    ///   normals of two edges are not tried. Points beyond the
     ///   margin and points that coincide are left out. Corners that are not yet in touch may have no
     ///   point. Up to eight remain of those that have one normal and lie on one part of a compound
     ///   or one plane of a mesh, by the rule of [`contact_points`](super::contact_points). Fine

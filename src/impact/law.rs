@@ -111,7 +111,8 @@ pub struct Outcomes {
     pub list: Vec<Outcome>,
     /// False when there may be more outcomes: the search stopped at a cap, or found a momentum from
     /// which no word ends, or the law gives one of several that it does not look for
-    /// ([`AnitescuPotra`](super::AnitescuPotra) in space, samples). [`Selection::Single`](super::Selection::Single)
+    /// ([`AnitescuPotra`](super::AnitescuPotra) in space, samples), or in the plane one mode holds a continuum of
+    /// velocities, or impulses that are too large to be listed. [`Selection::Single`](super::Selection::Single)
     /// refuses such a set, even of one; [`Selection::First`](super::Selection::First) takes the first.
     ///
     /// In space true says that all modes of up to five contacts were tried, not that no outcome is missed: the

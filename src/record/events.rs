@@ -233,8 +233,8 @@ pub enum Remark {
     OneOfMany,
     /// Contacts that depend on each other, as the feet of a table, may share their impulses in several ways, with
     /// different speeds after it: they slip in different directions or with different coefficients, or stick with some
-    /// shares only. This outcome has the impulses of least size, or that with which all stick. A run has the doubt
-    /// [`SharedLoads`](crate::Doubt::SharedLoads) then.
+    /// shares only, or one that rests open on its surface may push as well. This outcome has the impulses of least
+    /// size, or those with which all stick. A run has the doubt [`SharedLoads`](crate::Doubt::SharedLoads) then.
     #[error(
         "speeds depend on how contacts share their impulses: the shares of least size were taken"
     )]

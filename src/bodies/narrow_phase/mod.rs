@@ -46,8 +46,8 @@ use crate::InputError;
 pub(super) const FEATURES: usize = 2048;
 
 /// Finds the contact points of two shapes with a gap up to `margin` (m), at most eight; of shapes of
-/// parry up to eight of each patch, and the deepest 2048 in all. A hull of parry over a plane has the corners of the
-/// face that looks into it, and the lowest four others.
+/// parry up to eight of each patch, and the deepest 2048 in all. A hull of parry over a plane has the corners of its
+/// foot, and the lowest four others.
 ///
 /// The points of flat faces are the corners of the common area, of boxes all. Of more than eight, as
 /// discs and polygons have them, those remain that span the largest area; and the deepest, but of a body that

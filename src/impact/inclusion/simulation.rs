@@ -220,7 +220,8 @@ impl InclusionSimulation<'_> {
     /// branches may end in the same velocity.
     ///
     /// Returns true when these are all branches: false when the cap of the rule left some out, and
-    /// where a mode of a step holds a continuum of velocities, of which one was followed. It keeps
+    /// where a mode of a step holds a continuum of velocities, of which one was followed, or impulses that are
+    /// too large to be listed. It keeps
     /// at most as many branches at a time as the cap allows.
     ///
     /// ```

@@ -146,7 +146,9 @@ pub(crate) fn solutions(
         // An impact has its multipliers alone; a motion has the margins of its cones, which let rates be off by a
         // little.
         found.retain_mut(|solution| law::make_obey(&search.contacts, solution));
-        for solution in &mut found {
+        // Of more contacts the list is incomplete anyway.
+        let listed = if m <= MOST_CONTACTS { count } else { 0 };
+        for solution in found.iter_mut().take(listed) {
             solution.is_shared = shares::moves_at_rest(&search.contacts, solution);
             solution.is_unique &= !solution.is_shared;
         }

@@ -5,7 +5,9 @@ use std::f64::consts::TAU;
 use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::SharedShape;
 use saltation::bodies::parry::utils::Array2;
-use saltation::bodies::{Body, Manifold, Pose, QueryMemory, Scene, Shape, contact_points};
+use saltation::bodies::{
+    Body, Manifold, ManifoldPoint, Pose, QueryMemory, Scene, Shape, contact_points,
+};
 use saltation::nalgebra::{UnitQuaternion, Vector3};
 
 use super::{box_mesh, check_all, corners, deepest, parry, points, pose};
@@ -118,7 +120,10 @@ fn corners_that_touch_stay_at_any_margin() {
                     let heights = of.iter().map(|v| (turn * Vector3::from(v.to_array())).z);
                     let over = heights.map(|z| z - foot + gap);
                     let above = over.filter(|z| *z > gap + 1e-9 && *z <= margin).count();
-                    assert_eq!(found.len(), face.len() + above.min(4), "{case} {margin}");
+                    // Of the round shape other faces that hardly lean may be of the foot.
+                    let least = face.len() + above.min(4);
+                    let is_whole = found.len() == least || kind == 3 && found.len() > least;
+                    assert!(is_whole, "{case} {margin}: {} of {least}", found.len());
                 }
                 for corner in &face {
                     let mut corner = at + turn * corner;
@@ -133,6 +138,56 @@ fn corners_that_touch_stay_at_any_margin() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// The sole of a hull is a little round, of triangles: it lies on its middle, and points all around it are there.
+#[test]
+fn a_sole_of_many_faces_has_points_all_around() {
+    let mut draw = SplitMix64(0x501E);
+    for case in 0..200 {
+        let sides = draw.one_of(&[6, 8, 12, 32]);
+        let dome = draw.between(1e-5, 2e-3);
+        let ring = |radius: f64, z: f64| {
+            let angle = move |k: usize| TAU * k as f64 / sides as f64;
+            (0..sides).map(move |k| DVec3::new(radius * angle(k).cos(), radius * angle(k).sin(), z))
+        };
+        let middle = DVec3::new(0.0, 0.0, -0.05 - dome);
+        let of: Vec<DVec3> = ring(0.1, -0.05)
+            .chain(ring(0.12, 0.05))
+            .chain([middle])
+            .collect();
+        let shape = parry(SharedShape::convex_hull(&of).unwrap());
+        let spin = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), draw.between(0.0, TAU));
+        let body = placed(Vector3::new(0.0, 0.0, 0.05 + dome), &spin);
+        let ground = pose(&mut draw, 1.0);
+        let (floor, low) = floor(0);
+        let low = floor.frame().inverse().moved_by(&low).moved_by(&ground);
+        let own = shape.frame().inverse().moved_by(&body.moved_by(&ground));
+        for margin in [3e-3, 0.05, 0.3] {
+            let found = points((&shape, &own), (&floor, &low), margin);
+            let lowest = deepest(&found).map_or(f64::NAN, |point| point.gap);
+            assert!(lowest.abs() < 1e-12, "{case} {margin}: {lowest}");
+            let edge = |p: &&ManifoldPoint| (p.gap - dome).abs() < 1e-9;
+            let at = |p: &ManifoldPoint| ground.to_body(p.on_a);
+            let angles = found.iter().filter(edge).map(|p| at(p).y.atan2(at(p).x));
+            let mut angles: Vec<f64> = angles.collect();
+            angles.sort_by(f64::total_cmp);
+            let next = angles
+                .iter()
+                .skip(1)
+                .copied()
+                .chain(angles.first().map(|a| a + TAU));
+            let widest = angles
+                .iter()
+                .zip(next)
+                .map(|(a, b)| b - a)
+                .fold(0.0, f64::max);
+            assert!(
+                angles.len() > 3 && widest < 0.5 * TAU,
+                "{case} {margin}: {angles:?}"
+            );
         }
     }
 }

@@ -28,6 +28,10 @@ const DEEP: f64 = 1e-3;
 /// Vertices of a hull beside its face over a plane that count: those of both neighbours of a face that rolls on.
 const BESIDE: usize = 4;
 
+/// Faces of a hull that lean to the one that looks into a plane by less are of its foot, as those of a curved sole
+/// or of a scanned one: the cosine of 0.05.
+const FLAT: f64 = 0.998_75;
+
 /// Steeper faces than this have no height over a plane along the normal: its cosine.
 const STEEP: f64 = 1e-3;
 
@@ -86,7 +90,7 @@ pub(super) fn corners(
 pub(super) fn better_normal(
     a: &Part<'_>,
     b: &Part<'_>,
-    normal: Option<Vector3<f64>>,
+    asked: Option<Vector3<f64>>,
     gap: f64,
 ) -> Option<(Vector3<f64>, f64)> {
     if !gap.is_finite() {
@@ -94,7 +98,7 @@ pub(super) fn better_normal(
     }
     let size = a.shape.compute_local_bounding_sphere().radius;
     let size = size.min(b.shape.compute_local_bounding_sphere().radius);
-    let own = match normal {
+    let own = match asked {
         Some(normal) => separation(a, b, normal)?,
         None => f64::NEG_INFINITY,
     };
@@ -105,17 +109,30 @@ pub(super) fn better_normal(
     let normals = of_a.chain(b.normals());
     let gaps = normals.filter_map(|normal| Some((separation(a, b, normal)?, normal)));
     let (best, normal) = gaps.max_by(|p, q| p.0.total_cmp(&q.0))?;
-    (best > own + ROUNDING * size).then_some((normal, best))
+    // Where parry has no normal edges may touch, of which faces say nothing: they would be deep.
+    let least = if asked.is_some() {
+        own + ROUNDING * size
+    } else {
+        -DEEP * size
+    };
+    (best > least).then_some((normal, best))
 }
 
 /// The gap of two convex parts along a normal; none for shapes that are not convex or not bounded.
-fn separation(a: &Part<'_>, b: &Part<'_>, normal: Vector3<f64>) -> Option<f64> {
+pub(super) fn separation(a: &Part<'_>, b: &Part<'_>, normal: Vector3<f64>) -> Option<f64> {
     let furthest = |part: &Part<'_>, towards: Vector3<f64>| {
         let map = part.shape.as_support_map()?;
         let towards = DVec3::from_array(towards.into());
         Some(map.support_point(&part.pose, towards).dot(towards))
     };
     Some(-furthest(a, -normal)? - furthest(b, normal)?)
+}
+
+/// The numbers of the vertices of a face of a hull.
+fn numbers(hull: &ConvexPolyhedron, face: usize) -> Option<&[u32]> {
+    let face = hull.faces().get(face)?;
+    let first = face.first_vertex_or_edge as usize;
+    (hull.vertices_adj_to_face()).get(first..first + face.num_vertices_or_edges as usize)
 }
 
 impl Part<'_> {
@@ -145,8 +162,9 @@ impl Part<'_> {
         self.pose.transform_point(point).to_array().into()
     }
 
-    /// Vertices of a hull over a half-space, with this part as A; false for other shapes. Those of the face that looks
-    /// most into it, as of our boxes, and the lowest of the others: over several faces the gap is not affine.
+    /// Vertices of a hull over a half-space, with this part as A; false for other shapes. They are those of the face
+    /// that looks most into it and of faces that hardly lean to it, as of our boxes, and the lowest of the others: over
+    /// steeper faces the gap is not affine.
     fn over_plane(&self, plane: &Self, mut add: impl FnMut(ManifoldPoint, bool)) -> bool {
         let (Some((hull, radius)), Some(half_space)) = (self.hull(), plane.shape.as_halfspace())
         else {
@@ -154,19 +172,28 @@ impl Part<'_> {
         };
         let up = Vector3::from((plane.pose.rotation * half_space.normal).to_array());
         let origin = plane.in_world(DVec3::ZERO);
-        let Some(face) = self.numbers(hull, -up) else {
+        let faces = hull.faces();
+        let Some(lowest) = self.looking(hull, -up).and_then(|k| faces.get(k)) else {
             return false;
         };
+        let mut is_foot = vec![false; hull.points().len()];
+        for (k, face) in faces.iter().enumerate() {
+            if face.normal.dot(lowest.normal) > FLAT {
+                let numbers = numbers(hull, k).unwrap_or_default();
+                for &k in numbers {
+                    is_foot[k as usize] = true;
+                }
+            }
+        }
         let height = |point: Vector3<f64>| up.dot(&(point - origin));
-        let of_face = |k: &usize| face.iter().any(|&number| number as usize == *k);
-        let heights = (0..hull.points().len()).filter(|k| !of_face(k));
+        let heights = (0..hull.points().len()).filter(|k| !is_foot[*k]);
         let heights = heights.map(|k| (height(self.in_world(hull.points()[k])), k));
         let mut beside: Vec<(f64, usize)> = heights.collect();
         beside.sort_by(|p, q| p.0.total_cmp(&q.0));
         beside.truncate(BESIDE);
         for (k, &vertex) in hull.points().iter().enumerate() {
             let is_beside = beside.iter().any(|&(_, other)| other == k);
-            if is_beside || of_face(&k) {
+            if is_beside || is_foot[k] {
                 let point = self.in_world(vertex);
                 let height = height(point);
                 let point = ManifoldPoint {
@@ -182,21 +209,17 @@ impl Part<'_> {
         true
     }
 
-    /// The numbers of the vertices of the face of a hull that looks most along a direction.
-    fn numbers<'h>(&self, hull: &'h ConvexPolyhedron, towards: Vector3<f64>) -> Option<&'h [u32]> {
+    /// The face of a hull that looks most along a direction.
+    fn looking(&self, hull: &ConvexPolyhedron, towards: Vector3<f64>) -> Option<usize> {
         let towards = self.pose.rotation.inverse() * DVec3::from_array(towards.into());
-        let along = |normal: DVec3| normal.dot(towards);
-        let faces = hull.faces().iter();
-        let face = faces.max_by(|f, g| along(f.normal).total_cmp(&along(g.normal)))?;
-        let first = face.first_vertex_or_edge as usize;
-        let numbers = hull.vertices_adj_to_face();
-        numbers.get(first..first + face.num_vertices_or_edges as usize)
+        let along = |k: usize| hull.faces()[k].normal.dot(towards);
+        (0..hull.faces().len()).max_by(|f, g| along(*f).total_cmp(&along(*g)))
     }
 
     /// The face that looks most along a direction; none for a ball.
     fn face(&self, towards: Vector3<f64>) -> Option<Face> {
         if let Some((hull, radius)) = self.hull() {
-            let numbers = self.numbers(hull, towards)?.iter();
+            let numbers = numbers(hull, self.looking(hull, towards)?)?.iter();
             let vertices = numbers.map(|&k| self.in_world(hull.points()[k as usize]));
             return Some(Face {
                 vertices: vertices.collect(),

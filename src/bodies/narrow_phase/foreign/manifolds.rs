@@ -15,7 +15,7 @@ use parry3d_f64::shape::Shape as ParryShape;
 
 use super::super::segment::Segment;
 use super::super::{FEATURES, Manifold, ManifoldPoint, PlacedShape};
-use super::hull_faces::{Part, better_normal, corners};
+use super::hull_faces::{Part, better_normal, corners, separation};
 use super::on_surface::{Lean, Round, rises, touches};
 use super::patches::{Found, Side, is_same_normal, reduce};
 use super::{InOwnAxes, has_two_sides, is_surface, of_parry, vector, with_parry};
@@ -27,6 +27,9 @@ const SHALLOW: f64 = 0.01;
 
 /// Bodies that are apart by this part of the smaller have a normal of parry.
 const LIFT: f64 = 1e-3;
+
+/// Rounding of gaps beyond the reach.
+const APART: f64 = 1e-6;
 
 /// Adds the contact points of two shapes, one at least of parry, with a gap up to `margin`.
 ///
@@ -81,7 +84,7 @@ fn add_manifold(
     if manifold.points.is_empty() && manifold.local_n1 == DVec3::ZERO {
         return Ok(());
     }
-    let own = unit(normal_of(a, manifold)).ok();
+    let mut own = unit(normal_of(a, manifold)).ok();
     let sides = [
         side_of(a.shape, manifold.subshape1),
         side_of(b.shape, manifold.subshape2),
@@ -105,7 +108,20 @@ fn add_manifold(
                 },
             );
             let has_hull = a.hull().is_some() || b.hull().is_some();
-            let better = convex.then(|| better_normal(&a, &b, own, lowest)).flatten();
+            let mut gap = lowest;
+            // Without points parry has a normal along which they are apart; or none, and that of an axis, where its
+            // search failed.
+            if convex && manifold.points.is_empty() {
+                match own.and_then(|normal| separation(&a, &b, normal)) {
+                    Some(apart) if apart <= reach * (1.0 - APART) => (own, gap) = (None, reach),
+                    Some(_) => {
+                        whole = true;
+                        return;
+                    }
+                    None => {}
+                }
+            }
+            let better = convex.then(|| better_normal(&a, &b, own, gap)).flatten();
             if better.is_some_and(|(_, gap)| gap > reach) {
                 whole = true;
                 return;

@@ -48,8 +48,8 @@ impl Careful {
         self.start.extend(scaled);
     }
 
-    /// Solves the system that a trial has set up: its impulses, and the speeds after them. False when a
-    /// pivot is zero.
+    /// Solves the system that a trial has set up: its impulses, and the speeds after them. False when it
+    /// is singular.
     pub(super) fn solve(&mut self, trial: &mut Trial, roots: &[f64], unit: f64) -> bool {
         if self.start.is_empty() {
             self.scale(roots, unit);
@@ -110,13 +110,17 @@ impl Careful {
     }
 }
 
-/// Replaces the last column of `n` rows by the solution of their equations; false when a pivot is zero.
+/// Pivots below this are rounding of numbers of twice the precision: a system of rows of size 1 is singular. Impulses
+/// that are listed leave pivots far above it.
+const SINGULAR: f64 = 1e-26;
+
+/// Replaces the last column of `n` rows by the solution of their equations; false when a pivot is rounding.
 fn eliminate(table: &mut [Double], n: usize) -> bool {
     let width = n + 1;
     for k in 0..n {
         let size = |i: &usize| table[i * width + k].high().abs();
         let pivot = (k..n).max_by(|i, j| size(i).total_cmp(&size(j)));
-        let pivot = pivot.filter(|i| size(i) > 0.0);
+        let pivot = pivot.filter(|i| size(i) > SINGULAR);
         let Some(pivot) = pivot else {
             return false;
         };

@@ -355,6 +355,8 @@ impl Modes {
         if self.only_regular {
             return;
         }
+        // Its impulses start from those that the mode prescribes.
+        self.trial.set_up();
         let impulses = singular::point_of_cone(&self.trial);
         self.trial.lambda.copy_from_slice(&impulses);
         if self.trial.is_solution() {
