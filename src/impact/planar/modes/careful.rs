@@ -1,8 +1,6 @@
 //! The system of a mode in numbers of twice the precision. Rows that are almost dependent, as those of
 //! very unequal masses, have impulses that cancel to speeds which rounding would hide.
 
-use nalgebra::DMatrix;
-
 use super::trial::{Normal, Trial};
 use crate::linalg::double_double::Double;
 
@@ -10,8 +8,8 @@ use crate::linalg::double_double::Double;
 /// already: these are its ratios.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Careful {
-    /// In units of the problem.
-    pub(super) delassus: DMatrix<f64>,
+    /// In units of the problem, column by column.
+    pub(super) delassus: Vec<f64>,
     pub(super) friction: Vec<f64>,
     pub(super) speeds: Vec<f64>,
     /// Scaled, empty before the first system.
@@ -33,7 +31,7 @@ impl Careful {
         let (size, m) = (roots.len(), self.friction.len());
         self.gram.clear();
         for root in roots.iter().enumerate() {
-            let column = (0..size).map(|i| (roots[i], self.delassus[(i, root.0)]));
+            let column = (0..size).map(|i| (roots[i], self.delassus[root.0 * size + i]));
             let scaled = column.map(|(own, g)| Double::from(g) / own.into() / (*root.1).into());
             self.gram.extend(scaled);
         }

@@ -94,7 +94,8 @@ impl Modes {
         });
         self.trial
             .fill(friction, t, size, |i, j| g[(i, j)] / roots[i] / roots[j]);
-        self.careful.delassus.clone_from(g);
+        self.careful.delassus.clear();
+        self.careful.delassus.extend_from_slice(g.as_slice());
         self.careful.friction.clear();
         self.careful.friction.extend_from_slice(problem.friction());
         self.careful.forget();
