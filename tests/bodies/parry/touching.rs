@@ -280,21 +280,23 @@ fn faces_that_touch_have_their_normal() {
     assert!(wrong.is_empty(), "{} of {cases}: {wrong:#?}", wrong.len());
 }
 
-/// A cylinder of ours lies on a box of parry, whose search fails now and then where they touch exactly: there are points
-/// all the same.
+/// A cylinder of ours lies on a hull. The search of parry fails now and then where they touch exactly: there are
+/// points all the same.
 #[test]
 fn what_lies_on_a_face_exactly_has_points() {
     let mut draw = SplitMix64(0x11E5);
     let s = 0.5f64.sqrt();
     let lain = Pose::new([0.0; 3], [s, s, 0.0, 0.0]).unwrap();
-    for case in 0..if cfg!(debug_assertions) { 4000 } else { 40_000 } {
+    for case in 0..if cfg!(debug_assertions) { 1500 } else { 40_000 } {
         let gap = [0.0, 1e-16, -1e-16][case % 3];
         let [radius, length] = [0; 2].map(|_| draw.between(0.05, 0.3));
         let half = [0; 3].map(|_| draw.between(0.05, 1.0));
         let upper = Shape::cylinder(length, radius).unwrap();
-        let lower = parry(SharedShape::cuboid(half[0], half[1], half[2]));
-        let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), draw.between(0.0, TAU));
-        let [x, y] = [0, 1].map(|k| 0.9 * half[k] * draw.between(-1.0, 1.0));
+        let lower = parry(SharedShape::convex_hull(&corners(half)).unwrap());
+        let yaw = draw.between(0.0, TAU) * f64::from(u8::from(case / 12 % 2 == 0));
+        let turn = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), yaw);
+        let [x, y] = [0, 1].map(|k| (0.5 * half[k]) * draw.between(-1.0, 1.0));
+        let [x, y] = if case / 6 % 2 == 0 { [0.0; 2] } else { [x, y] };
         let at = placed(Vector3::new(x, y, radius + gap), &turn);
         let below = Pose::new([0.0, 0.0, -half[2]], [1.0, 0.0, 0.0, 0.0]).unwrap();
         let ground = match case / 3 % 2 {
