@@ -84,7 +84,7 @@ fn add_manifold(
     if manifold.points.is_empty() && manifold.local_n1 == DVec3::ZERO {
         return Ok(());
     }
-    let mut own = unit(normal_of(a, manifold)).ok();
+    let own = unit(normal_of(a, manifold)).ok();
     let sides = [
         side_of(a.shape, manifold.subshape1),
         side_of(b.shape, manifold.subshape2),
@@ -108,19 +108,18 @@ fn add_manifold(
                 },
             );
             let has_hull = a.hull().is_some() || b.hull().is_some();
-            let mut gap = lowest;
             // Without points parry has a normal along which they are apart; or none, and that of an axis, where its
             // search failed.
-            if convex && manifold.points.is_empty() {
-                match own.and_then(|normal| separation(&a, &b, normal)) {
-                    Some(apart) if apart <= reach * (1.0 - APART) => (own, gap) = (None, reach),
-                    Some(_) => {
-                        whole = true;
-                        return;
-                    }
-                    None => {}
-                }
+            let alone = own.filter(|_| convex && manifold.points.is_empty());
+            let apart = alone.and_then(|normal| separation(&a, &b, normal));
+            if apart.is_some_and(|gap| gap > reach * (1.0 - APART)) {
+                whole = true;
+                return;
             }
+            let (own, gap) = match apart {
+                Some(_) => (None, reach),
+                None => (own, lowest),
+            };
             let better = convex.then(|| better_normal(&a, &b, own, gap)).flatten();
             if better.is_some_and(|(_, gap)| gap > reach) {
                 whole = true;

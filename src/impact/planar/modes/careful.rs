@@ -30,9 +30,9 @@ impl Careful {
     fn scale(&mut self, roots: &[f64], unit: f64) {
         let (size, m) = (roots.len(), self.friction.len());
         self.gram.clear();
-        for root in roots.iter().enumerate() {
-            let column = (0..size).map(|i| (roots[i], self.delassus[root.0 * size + i]));
-            let scaled = column.map(|(own, g)| Double::from(g) / own.into() / (*root.1).into());
+        for (j, &root) in roots.iter().enumerate() {
+            let column = (0..size).map(|i| (roots[i], self.delassus[j * size + i]));
+            let scaled = column.map(|(own, g)| Double::from(g) / own.into() / root.into());
             self.gram.extend(scaled);
         }
         self.coefficients.clear();
@@ -90,8 +90,7 @@ impl Careful {
             }
             self.impulses[i] = x;
             if size > m && trial.mode[i].slip != 0 {
-                self.impulses[m + i] =
-                    x * (self.coefficients[i] * (-f64::from(trial.mode[i].slip)).into());
+                self.impulses[m + i] = x * slip(i);
             }
         }
         for row in 0..size {
