@@ -140,33 +140,55 @@ fn add_manifold(
                 points.push(Found { sides, point });
             });
             whole |= is_all || (better.is_some() && points.len() > before);
-            lift = better.map(|(normal, gap)| (normal, LIFT * size - gap));
+            lift = better.map(|(normal, gap)| Lift {
+                normal,
+                by: LIFT * size - gap,
+            });
         });
     });
     if whole {
         return Ok(());
     }
-    // Discs are squares to parry, which need not have an area in common: what it has of them where they are apart.
-    if let Some((normal, by)) = lift {
-        let (mut above, before) = (a, points.len());
-        above.axes.translation += DVec3::from_array((normal * by).into());
-        for lifted in &manifolds(above, b, reach + by)? {
-            let is_same = (lifted.subshape1, lifted.subshape2)
-                == (manifold.subshape1, manifold.subshape2)
-                && is_same_normal(&normal_of(above, lifted), &normal);
-            if is_same {
-                add_own(above, b, lifted, sides, points)?;
-            }
-        }
-        for found in &mut points[before..] {
-            found.point.on_a -= normal * by;
-            found.point.gap -= by * normal.dot(&found.point.normal);
-        }
-        if points.len() > before {
-            return Ok(());
-        }
+    if let Some(lift) = lift
+        && add_lifted(a, b, manifold, &lift, reach, sides, points)?
+    {
+        return Ok(());
     }
     add_own(a, b, manifold, sides, points)
+}
+
+/// How far A is lifted off B, along the normal from B into A.
+struct Lift {
+    normal: Vector3<f64>,
+    by: f64,
+}
+
+/// Adds the points that parry has where the parts of a manifold are apart, brought back; false where there are none.
+/// Discs are squares to parry, which need not have an area in common where they touch.
+fn add_lifted(
+    a: InOwnAxes<'_>,
+    b: InOwnAxes<'_>,
+    manifold: &ContactManifold<(), ()>,
+    Lift { normal, by }: &Lift,
+    reach: f64,
+    sides: [Side; 2],
+    points: &mut Vec<Found>,
+) -> Result<bool, InputError> {
+    let (mut above, before) = (a, points.len());
+    above.axes.translation += DVec3::from_array((normal * *by).into());
+    for lifted in &manifolds(above, b, reach + by)? {
+        let is_same = (lifted.subshape1, lifted.subshape2)
+            == (manifold.subshape1, manifold.subshape2)
+            && is_same_normal(&normal_of(above, lifted), normal);
+        if is_same {
+            add_own(above, b, lifted, sides, points)?;
+        }
+    }
+    for found in &mut points[before..] {
+        found.point.on_a -= normal * *by;
+        found.point.gap -= by * normal.dot(&found.point.normal);
+    }
+    Ok(points.len() > before)
 }
 
 /// Adds the points that parry has.
