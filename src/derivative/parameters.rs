@@ -4,14 +4,12 @@
 use std::convert::Infallible;
 
 use super::by_parameter::by_parameter;
-use super::repeat::RepeatedReset;
+use super::repeat::CrossingReset;
 use crate::hybrid::evaluate::Point;
 use crate::model::forward::{event_methods, flow_methods};
 use crate::ode::difference::Line;
 use crate::ode::resolved_difference::{resolved_along, resolved_gradient};
-use crate::{
-    Crossed, Crossing, Displacement, EventFunction, Flow, Mode, NoDerivative, Record, Stop,
-};
+use crate::{Crossed, Crossing, Displacement, EventFunction, Flow, Mode, Stop};
 
 /// A model with its parameters appended to the state: `(x, p)' = (f(t, x; p), 0)`.
 ///
@@ -213,7 +211,7 @@ where
         if model.reset_times(t, crossed, x, mode, Displacement { dt, dx: vx }, out) {
             return true;
         }
-        let Some(mut reset) = Reset::at(&model, t, x, crossed, mode) else {
+        let Some(mut reset) = CrossingReset::at(&model, t, x, crossed, mode) else {
             return false;
         };
         let mut is_moved = vec![false; x.len()];
@@ -237,8 +235,27 @@ where
         done
     }
 
-    /// Adds the derivative of the reset along `vp` of the parameters to `out`; false when the model
-    /// refuses it or the mode after it differs.
+    /// The displacement that parameters which move along `vp` give a state at a crossing, so that it stays where the
+    /// model brings it: a contact that sticks goes with its surface. Zero where none move, and none where differences
+    /// disagree or the reset is refused.
+    fn carried(&self, at: Point<'_>, crossed: &Crossed<'_>, vp: &[f64]) -> Option<Vec<f64>> {
+        let (model, x) = self.model(at.x);
+        let mut carried = vec![0.0; x.len()];
+        if vp.iter().any(|&v| v != 0.0) {
+            let reset = CrossingReset::at(&model, at.t, x, crossed, at.mode)?;
+            let carry = |model: &S, moved: &mut [f64]| {
+                reset.carry(model, at.t, x, moved);
+                true
+            };
+            if !self.add_by_parameters(at.x, vp, &mut carried, carry) {
+                return None;
+            }
+        }
+        Some(carried)
+    }
+
+    /// Adds the derivative of the reset along `vp` of the parameters, and of the state that they carry along, to `out`;
+    /// false when the model refuses it or the mode after it differs.
     fn add_reset_by_parameters(
         &self,
         Point { t, x: state, mode }: Point<'_>,
@@ -250,11 +267,13 @@ where
             return true;
         }
         let (model, x) = self.model(state);
-        let Some(mut reset) = Reset::at(&model, t, x, crossed, mode) else {
+        let Some(mut reset) = CrossingReset::at(&model, t, x, crossed, mode) else {
             return false;
         };
+        let mut moved = x.to_vec();
         self.add_by_parameters(state, vp, out, |model, after| {
-            reset.of(model, t, x, after).is_ok()
+            reset.carry(model, t, x, &mut moved);
+            reset.of(model, t, &moved, after).is_ok()
         })
     }
 
@@ -367,7 +386,13 @@ where
         let (out, rest) = out.split_at_mut(self.split());
         rest.copy_from_slice(vp);
         let point = Point { t, x: state, mode };
-        self.reset_by_state(point, crossed, dt, vx, out)
+        let Some(mut own) = self.carried(point, crossed, vp) else {
+            return false;
+        };
+        for (own, v) in own.iter_mut().zip(vx) {
+            *own = v - *own;
+        }
+        self.reset_by_state(point, crossed, dt, &own, out)
             && self.add_reset_by_parameters(point, crossed, vp, out)
     }
 
@@ -381,7 +406,15 @@ where
         out: &mut [f64],
     ) -> bool {
         let (model, x) = self.model(state);
-        let own = self.own_parts(v, state.len());
+        let point = Point { t, x: state, mode };
+        let mut own = self.own_parts(v, state.len());
+        let each = v.chunks_exact(state.len().max(1));
+        for (v, own) in each.zip(own.chunks_exact_mut(x.len().max(1))) {
+            let Some(carried) = self.carried(point, crossed, &v[x.len()..]) else {
+                return false;
+            };
+            own.iter_mut().zip(carried).for_each(|(v, by)| *v -= by);
+        }
         let mut along = vec![f64::NAN; own.len()];
         let written = model.reset_times_each(
             t,
@@ -401,78 +434,8 @@ where
             let (out, rest) = out.split_at_mut(split);
             out.copy_from_slice(&along[j * split..(j + 1) * split]);
             rest.copy_from_slice(vp);
-            let point = Point { t, x: state, mode };
             self.add_reset_by_parameters(point, crossed, vp, out)
         })
-    }
-}
-
-/// The reset of a crossing, to be repeated at nearby states.
-pub(super) struct Reset<'a> {
-    crossed: Crossed<'a>,
-    /// The mode before the crossing, and that with its sides crossed.
-    before: Mode,
-    sides: &'a Mode,
-    /// After it.
-    mode_after: Mode,
-    mode_trial: Mode,
-    resets: RepeatedReset,
-}
-
-impl<'a> Reset<'a> {
-    /// The reset of `crossed` at `(t, x)`, where `sides` is the mode with their sides crossed; none
-    /// when it is refused.
-    pub(super) fn at<S: Flow + EventFunction>(
-        model: &S,
-        t: f64,
-        x: &[f64],
-        crossed: &Crossed<'a>,
-        sides: &'a Mode,
-    ) -> Option<Self> {
-        let mut before = sides.clone();
-        for c in crossed.guards() {
-            before.set(c.guard.event, !c.guard.side_after());
-        }
-        let (mut after, mut mode_after) = (x.to_vec(), sides.clone());
-        model
-            .on_crossing(&mut Crossing {
-                t,
-                crossed: *crossed,
-                x: &mut after,
-                mode: &mut mode_after,
-                record: &mut Record::default(),
-            })
-            .ok()?;
-        Some(Self {
-            crossed: *crossed,
-            before,
-            sides,
-            mode_after,
-            mode_trial: sides.clone(),
-            resets: RepeatedReset {
-                rated: Vec::new(),
-                field: after,
-                row: vec![0.0; x.len()],
-            },
-        })
-    }
-
-    /// The state after it from `(t, x)`.
-    pub(super) fn of<S: Flow + EventFunction>(
-        &mut self,
-        model: &S,
-        t: f64,
-        x: &[f64],
-        after: &mut [f64],
-    ) -> Result<(), NoDerivative> {
-        let mode = &self.before;
-        let (point, mode_after) = (Point { t, x, mode }, &mut self.mode_trial);
-        (self.resets).at(&model, point, self.crossed, self.sides, after, mode_after)?;
-        if self.mode_trial == self.mode_after {
-            return Ok(());
-        }
-        let state = x.to_vec();
-        Err(NoDerivative::NotRepeatable { t, state })
     }
 }
 

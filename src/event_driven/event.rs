@@ -141,16 +141,27 @@ impl Model<'_> {
 
     /// Notes the contacts that take part in an event, which of them were open until now, and which
     /// are released. An open contact with a gap of zero takes part when it is at rest. One that
-    /// closes is an event of its own, unless it is among those that cross or has sunk unseen.
-    fn take_part(&self, t: f64, crossed: &Crossed<'_>, x: &[f64], mode: &Mode, event: &mut Event) {
+    /// closes is an event of its own, unless it is among those that cross, has sunk unseen, or is
+    /// `stopped` by the impact of others.
+    fn take_part(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &[f64],
+        mode: &Mode,
+        stopped: &[usize],
+        event: &mut Event,
+    ) {
         event.clear();
         event.number = crossed.transition() + 1;
         let functions = self.functions();
         for j in 0..functions.contacts {
             let closed = self.is_closed(mode, j);
+            let stops = stopped.contains(&j);
             let crosses = crossed.contains(functions.along_normal(mode, j))
-                || self.slides() && !closed && self.has_sunk(&mut event.at, j, x);
-            if closed || crosses || self.takes_part_open(&mut event.at, j, x) {
+                || self.slides() && !closed && self.has_sunk(&mut event.at, j, x)
+                || stops && !closed && self.closes(&mut event.at, j, x);
+            if closed || crosses || stops || self.takes_part_open(&mut event.at, j, x) {
                 event.touching.push(j);
                 event.new.push(crosses && !closed);
             }
@@ -169,11 +180,15 @@ impl Model<'_> {
     /// True when an open contact approaches beyond its surface: one that was released and has never been clear of it
     /// has no crossing of its own.
     fn has_sunk(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
-        let ((q, _), mut rate) = (self.parts(x), [0.0]);
-        self.system().gap(contact, q) < -self.gap_tolerance && {
-            self.approach_into(at, x, &[contact], &mut rate);
-            rate[0] < -self.rate_tolerance
-        }
+        let (q, _) = self.parts(x);
+        self.system().gap(contact, q) < -self.gap_tolerance && self.closes(at, contact, x)
+    }
+
+    /// True when a gap closes faster than the tolerance.
+    fn closes(&self, at: &mut ContactsAt, contact: usize, x: &[f64]) -> bool {
+        let mut rate = [0.0];
+        self.approach_into(at, x, &[contact], &mut rate);
+        rate[0] < -self.rate_tolerance
     }
 
     /// True when an open contact takes part: with a gap of zero at rest, and with friction where it
@@ -250,27 +265,48 @@ impl Model<'_> {
         mode: &mut Mode,
         event: &mut Event,
     ) -> Result<(), Breakdown> {
-        self.take_part(t, crossed, x, mode, event);
+        event.mode_before.copy_from(mode);
+        with_zeros(x.len(), |before| {
+            before.copy_from_slice(x);
+            self.resolve_with(t, crossed, x, mode, &[], event)?;
+            let stopped = self.stopped_beside(x, mode, event);
+            if stopped.is_empty() {
+                return Ok(());
+            }
+            x.copy_from_slice(before);
+            mode.copy_from(&event.mode_before);
+            self.resolve_with(t, crossed, x, mode, &stopped, event)
+        })
+    }
+
+    /// [`resolve_event`](Self::resolve_event) with contacts beside it that it stops.
+    fn resolve_with(
+        &self,
+        t: f64,
+        crossed: &Crossed<'_>,
+        x: &mut [f64],
+        mode: &mut Mode,
+        stopped: &[usize],
+        event: &mut Event,
+    ) -> Result<(), Breakdown> {
+        self.take_part(t, crossed, x, mode, stopped, event);
         let occasion = occasion(t, crossed);
-        let parting = self.parting_open(x, mode, event);
-        if parting.is_empty() {
-            self.land_and_strike(occasion, x, mode, event)?;
-        } else if !event.is_impact() {
-            // In flight they are left as they are, and the next crossings of their gaps with them.
-            event.leave_out(&parting);
+        let mut parting = self.parting_open(x, mode, event);
+        parting.retain(|j| !stopped.contains(j));
+        // In flight they are left as they are, and the next crossings of their gaps with them.
+        event.leave_out(&parting);
+        if parting.is_empty() || !event.is_impact() {
             self.land_and_strike(occasion, x, mode, event)?;
         } else {
-            let before = x.to_vec();
-            event.leave_out(&parting);
-            let struck = self.land_and_strike(occasion, x, mode, event);
-            let mut rates = vec![0.0; parting.len()];
-            self.approach_into(&mut event.at, x, &parting, &mut rates);
-            let stops = |rate: &f64| rate.abs() <= self.rate_tolerance;
-            if struck.is_err() || rates.iter().any(stops) {
-                x.copy_from_slice(&before);
-                self.take_part(t, crossed, x, mode, event);
-                self.land_and_strike(occasion, x, mode, event)?;
-            }
+            with_zeros(x.len(), |before| {
+                before.copy_from_slice(x);
+                if self.land_and_strike(occasion, x, mode, event).is_ok() {
+                    return Ok(());
+                }
+                x.copy_from_slice(before);
+                self.take_part(t, crossed, x, mode, stopped, event);
+                self.land_and_strike(occasion, x, mode, event)
+            })?;
         }
         if event.is_impact() {
             // A contact with a positive impulse is not released.
@@ -300,6 +336,18 @@ impl Model<'_> {
             return self.release_loads(t, x, mode, event);
         }
         self.release(t, x, &mut event.settling(), mode)
+    }
+
+    /// The open contacts beside an impact that stand still after it, with gaps of zero: it is theirs too. They would
+    /// have no event of their own, since they close no farther.
+    fn stopped_beside(&self, x: &[f64], mode: &Mode, event: &mut Event) -> Vec<usize> {
+        if !event.is_impact() {
+            return Vec::new();
+        }
+        let Event { touching, at, .. } = event;
+        let mut stands =
+            |j: &usize| !self.is_closed(mode, *j) && !touching.contains(j) && self.rests(at, *j, x);
+        (0..self.functions().contacts).filter(&mut stands).collect()
     }
 
     /// The open contacts that part meanwhile. They have struck a moment ago, most of them, and are left

@@ -17,7 +17,7 @@ use crate::mechanics::{
     ContactModel, ContactSet, Contacts, MechanicalSystem, UnilateralConstraints, Wanted,
 };
 use crate::record::ContactEvent;
-use crate::{Crossed, InputError, validate};
+use crate::{Crossed, InputError, Mode, validate};
 
 impl Model<'_> {
     /// The impact of the contacts of `event` that touch; changes the velocities in `state`.
@@ -212,6 +212,8 @@ pub(crate) struct Event {
     pub(crate) new: Vec<bool>,
     /// It repeats the event of another model or state, for a derivative.
     pub(super) is_beside: bool,
+    /// In memory that is reused.
+    pub(super) mode_before: Mode,
     /// Contacts that close then. Their gaps are left as they are, where an event of a run brings them to zero: the
     /// displacement of a neighbour that has come to its own surface is seen by the derivatives along states.
     pub(super) unlanded: Vec<usize>,
@@ -246,6 +248,7 @@ impl Default for Event {
             touching: Vec::new(),
             new: Vec::new(),
             is_beside: false,
+            mode_before: Mode::default(),
             unlanded: Vec::new(),
             released: Vec::new(),
             is_unheld: false,

@@ -13,6 +13,9 @@ const ENOUGH: f64 = 1e-7;
 pub(crate) const SMALL: f64 = 1e-3;
 /// A derivative with a relative error above this counts as unresolved.
 pub(crate) const KNOWN: f64 = 1e-2;
+/// Of what is moved from zero a difference is lost where the rounding of terms of order one is more than this part of
+/// it: models amplify it.
+const CANCELLED: f64 = 1e-4;
 /// A shorter step is taken where it brings the error below this part of what it was.
 const BETTER: f64 = 0.125;
 /// Limit of the halvings of a step.
@@ -57,6 +60,7 @@ pub(crate) fn resolved_gradient(
             start: 1.0,
             user,
             least,
+            hidden: Parts::hidden(step, least),
         };
         let found = resolve(
             parts,
@@ -130,9 +134,21 @@ pub(crate) struct Parts {
     pub(crate) user: f64,
     /// The shortest that rounding allows.
     pub(crate) least: f64,
+    /// The rounding over the usual step of a difference of terms of order one, which may cancel in any value. What
+    /// is moved from zero has no shortest step: nothing else tells its rounding.
+    pub(crate) hidden: f64,
 }
 
 impl Parts {
+    /// [`hidden`](Self::hidden) for a usual step, where rounding allows the part `least` of it.
+    pub(crate) fn hidden(step: f64, least: f64) -> f64 {
+        if least == 0.0 {
+            f64::EPSILON / step
+        } else {
+            0.0
+        }
+    }
+
     /// Parts along a line; `size(i)` is what is small in component `i`.
     pub(crate) fn along(
         start: f64,
@@ -155,6 +171,7 @@ impl Parts {
             start,
             user: (CENTRAL * own.fold(f64::INFINITY, f64::min) / step).max(least),
             least,
+            hidden: Self::hidden(step, least),
         }
     }
 }
@@ -224,6 +241,7 @@ fn by_time<E>(
         start,
         user: start,
         least: least_time_step(t) / step,
+        hidden: 0.0,
     };
     let found = resolve(parts, within, rounding, [&mut out, &mut half, &mut beside])?;
     Ok(InTime {
@@ -264,11 +282,19 @@ struct Level {
     /// The entry with this error.
     worst: usize,
     rounding: f64,
+    /// The size to which this entry is held, by the derivative: shorter steps have larger ones, beside which all
+    /// that is lost in rounding looks alike.
+    held_to: f64,
 }
 
 impl Level {
     fn is_rounding(&self) -> bool {
         self.off.is_finite() && self.off <= 4.0 * self.rounding
+    }
+
+    /// An error by the derivative itself.
+    fn own(&self, error: f64) -> f64 {
+        error * self.held_to.max(1.0)
     }
 }
 
@@ -283,7 +309,12 @@ impl Level {
 /// to be halved until a derivative is resolved. One that is flat over `s` and bends close by shows
 /// where the user's own scale is given.
 pub(crate) fn resolve<E>(
-    Parts { start, user, least }: Parts,
+    Parts {
+        start,
+        user,
+        least,
+        hidden,
+    }: Parts,
     mut along: impl FnMut(f64, &mut [f64]) -> Result<(), E>,
     floor: impl Fn(usize, f64) -> f64,
     [found, half, beside]: [&mut [f64]; 3],
@@ -312,6 +343,10 @@ pub(crate) fn resolve<E>(
     let mut before: Option<Level> = None;
     let (mut levels, mut rounded, mut is_lost) = (0, 0, false);
     for _ in 0..=MOST_HALVINGS {
+        // Where terms that cancel stop to move each other, what is left looks like a derivative.
+        if hidden / part > CANCELLED * largest(&*found) {
+            break;
+        }
         along(0.5 * part, half)?;
         let (worst, off) = mismatch(found, half, |i| floor(i, part));
         if before.is_none() && off <= ENOUGH {
@@ -330,6 +365,7 @@ pub(crate) fn resolve<E>(
             off,
             worst,
             rounding,
+            held_to: floor(worst, part) / largest(&*found),
         };
         levels += 1;
         rounded += usize::from(here.is_rounding());
@@ -354,11 +390,13 @@ pub(crate) fn resolve<E>(
     }
     let resolved = match best {
         // A level that is no better by much may be so by chance.
-        Some((level, error)) if error <= KNOWN.min(BETTER * doubt) => Resolved {
-            part: level.part,
-            rounding: level.rounding,
-            unknown: None,
-        },
+        Some((level, error)) if error <= KNOWN.min(BETTER * doubt) && level.own(error) <= KNOWN => {
+            Resolved {
+                part: level.part,
+                rounding: level.rounding,
+                unknown: None,
+            }
+        }
         // A value that is not finite shows by itself.
         _ => Resolved {
             part: start,

@@ -5,8 +5,10 @@
 //! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, eq. 35), from the user's `reset_times` or
 //! by differences.
 
+mod crossing_reset;
 mod reset;
 
+pub(super) use crossing_reset::CrossingReset;
 pub(crate) use reset::RepeatedReset;
 
 use super::context::Context;
