@@ -495,4 +495,15 @@ mod tests {
             );
         }
     }
+
+    /// Steps from zero may be as short as numbers are, and what terms of order one leave looks straight over some.
+    #[test]
+    fn what_rounding_leaves_is_no_slope_of_a_parameter_that_is_zero() {
+        let mut out = [0.0; 2];
+        let cancels = |p: f64, out: &mut [f64]| {
+            out.copy_from_slice(&[((10.0 + 0.3 * p) - 10.0) - 0.3 * p, 0.0]);
+            true
+        };
+        assert!(!by_parameter(0.0, 0.0, &mut out, cancels) || out[0].abs() < 1e-8);
+    }
 }

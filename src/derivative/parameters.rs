@@ -19,14 +19,16 @@ use crate::{Crossed, Crossing, Displacement, EventFunction, Flow, Mode, Stop};
 /// `build` makes the model for given parameters; it is called in every evaluation and should be
 /// cheap. Derivatives with respect to `x` are those of the model; with respect to the parameters
 /// they are differences, each with a step that follows the size of the parameter; longer ones are tried where that is
-/// lost in rounding, up to half the size, and other ones where the parameter is zero. One that changes nothing over its
+/// lost in rounding, up to half the size. Of a parameter that is zero they are up to one, and as short as it takes for
+/// the model to be straight along them. A parameter that changes nothing over its
 /// step counts as one on which nothing depends; below some 1e-5 over half its size too.
 /// Beside terms of order one a slope is known to some 1e-16 over the parameter. Derivatives that
 /// the model does not write are differences too. Differences allocate. Slopes of a model
 /// that takes differences itself are known to some 1e-7 of the value over the parameter.
 ///
 /// The model may be a [`ContactModel`](crate::ContactModel), also where the parameter moves a surface: its impact
-/// is differenced at the state where it happened, and what the surface carries along is part of the derivative.
+/// is differenced at the state where it happened, and what the surface carries along is part of the derivative. What
+/// is held on a surface there, such as a foot that sticks, goes with it, by [`Flow::correct`].
 /// [`ContactModel::mode`](crate::ContactModel::mode) is the mode of its start. A restitution of zero has
 /// no derivative: with any more of it the contact rebounds. Sizes, watches, least rates and other
 /// constants of the model are those for the parameters given to [`new`](Self::new).
