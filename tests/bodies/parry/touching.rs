@@ -322,3 +322,42 @@ fn what_lies_on_a_face_exactly_has_points() {
         assert!(leans < 1e-3, "{case}: {leans}");
     }
 }
+
+/// A triangle of a mesh and a hull that it dips into: parry may have another normal, and no points.
+#[test]
+fn a_mesh_that_dips_into_a_floor_has_points_no_deeper() {
+    let mut draw = SplitMix64(0x3E5B);
+    for case in 0..if cfg!(debug_assertions) { 2000 } else { 40_000 } {
+        let half = [0; 3].map(|_| draw.between(0.05, 0.4));
+        let is_mesh = case % 2 == 0;
+        let body = if is_mesh {
+            parry(SharedShape::new(box_mesh(half)))
+        } else {
+            parry(SharedShape::convex_hull(&corners(half)).unwrap())
+        };
+        // No mesh on a mesh.
+        let kind = if is_mesh { case / 2 % 3 } else { case / 2 % 4 };
+        let (ground, low) = floor(kind);
+        let yaw = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), draw.between(0.0, TAU));
+        let tilt = [0.0, 0.3][case / 24 % 2] * draw.between(-1.0, 1.0);
+        let turn = yaw * UnitQuaternion::from_axis_angle(&Vector3::x_axis(), tilt);
+        let overlap = 10f64.powf(draw.between(-6.0, -2.5));
+        let [x, y] = [0; 2].map(|_| draw.between(-2.2, 2.2));
+        let lowest = corners(half)
+            .iter()
+            .map(|v| (turn * Vector3::from(v.to_array())).z)
+            .fold(0.0, f64::min);
+        let at = placed(Vector3::new(x, y, -lowest - overlap), &turn);
+        let found = points((&body, &at), (&ground, &low), 1e-3);
+        let deep = deepest(&found).map_or(f64::NAN, |point| point.gap);
+        let what = format!("{case} kind {kind} mesh {is_mesh} tilt {tilt}: {deep:e}");
+        assert!((deep + overlap).abs() < 1e-6, "{what} of {overlap:e}");
+        let inside = found.iter().filter(|point| point.gap < 0.0);
+        for point in inside {
+            assert!(
+                (point.normal - Vector3::z()).norm() < 1e-3,
+                "{what} {point:?}"
+            );
+        }
+    }
+}

@@ -91,8 +91,11 @@ fn add_manifold(
     ];
     let gaps = manifold.points.iter().map(|point| point.dist);
     let lowest = gaps.fold(f64::INFINITY, f64::min);
-    // A triangle of a mesh has a gap along the normals that its neighbours allow.
+    // A triangle of a mesh has a gap along the normals that its neighbours allow. Of one that dips into a larger body
+    // parry has no points where its normal is another.
     let convex = !is_surface(a.shape) && !is_surface(b.shape);
+    let (surface, other) = if is_surface(a.shape) { (a, b) } else { (b, a) };
+    let tells = convex || surface.shape.bounding_radius() < other.shape.bounding_radius();
     let (mut whole, mut lift) = (false, None);
     with_part(a.shape, manifold.subshape1, |shape_a| {
         with_part(b.shape, manifold.subshape2, |shape_b| {
@@ -110,7 +113,7 @@ fn add_manifold(
             let has_hull = a.hull().is_some() || b.hull().is_some();
             // Without points parry has a normal along which they are apart; or none, and that of an axis, where its
             // search failed.
-            let alone = own.filter(|_| convex && manifold.points.is_empty());
+            let alone = own.filter(|_| tells && manifold.points.is_empty());
             let apart = alone.and_then(|normal| separation(&a, &b, normal));
             if apart.is_some_and(|gap| gap > reach * (1.0 - APART)) {
                 whole = true;
@@ -120,7 +123,7 @@ fn add_manifold(
                 Some(_) => (None, reach),
                 None => (own, lowest),
             };
-            let better = convex.then(|| better_normal(&a, &b, own, gap)).flatten();
+            let better = tells.then(|| better_normal(&a, &b, own, gap)).flatten();
             if better.is_some_and(|(_, gap)| gap > reach) {
                 whole = true;
                 return;
