@@ -163,7 +163,7 @@ pub enum NoDerivative {
     /// A crossing that is repeated, at the same state or close by, has another outcome than in the
     /// run.
     #[error(
-        "the crossing at t = {t} comes out otherwise when it is repeated at or close to x = {state:?}: on_crossing must be a function of its arguments, and choose the same mode close by"
+        "the crossing at t = {t} comes out otherwise when it is repeated at or close to x = {state:?}: on_crossing must be a function of its arguments, and choose the same mode close by; of a ContactModel: contacts change otherwise for a state or a parameter beside it"
     )]
     NotRepeatable {
         /// Time (s).
