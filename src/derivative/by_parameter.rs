@@ -106,7 +106,7 @@ pub(super) fn by_parameter(
         start: 1.0,
         user: 1.0,
         least: 0.0,
-        hidden: Parts::hidden(step, 0.0),
+        hidden: f64::EPSILON * HIDDEN / step,
     };
     let (first, mut half) = (out.to_vec(), vec![0.0; out.len()]);
     let size: Vec<f64> = rounding

@@ -268,19 +268,33 @@ impl Model<'_> {
         event.mode_before.copy_from(mode);
         with_zeros(x.len(), |before| {
             before.copy_from_slice(x);
-            self.resolve_with(t, crossed, x, mode, &[], event)?;
-            let stopped = self.stopped_beside(x, mode, event);
-            if stopped.is_empty() {
-                return Ok(());
+            let mut stopped = Vec::new();
+            loop {
+                match self.resolve_with(t, crossed, x, mode, &stopped, event) {
+                    Ok(()) => {
+                        // Those that take part are not found again.
+                        let more = self.stopped_beside(x, mode, event);
+                        if more.is_empty() {
+                            return Ok(());
+                        }
+                        stopped.extend(more);
+                        x.copy_from_slice(before);
+                        mode.copy_from(&event.mode_before);
+                    }
+                    Err(error) if stopped.is_empty() => return Err(error),
+                    Err(_) => {
+                        // Without them there is an outcome.
+                        x.copy_from_slice(before);
+                        mode.copy_from(&event.mode_before);
+                        return self.resolve_with(t, crossed, x, mode, &[], event);
+                    }
+                }
             }
-            x.copy_from_slice(before);
-            mode.copy_from(&event.mode_before);
-            self.resolve_with(t, crossed, x, mode, &stopped, event)
         })
     }
 
-    /// [`resolve_event`](Self::resolve_event) with contacts beside it that it stops.
-    fn resolve_with(
+    /// [`resolve_event`](Self::resolve_event) with contacts beside it that are known to be stopped by it.
+    pub(super) fn resolve_with(
         &self,
         t: f64,
         crossed: &Crossed<'_>,

@@ -13,8 +13,8 @@ const ENOUGH: f64 = 1e-7;
 pub(crate) const SMALL: f64 = 1e-3;
 /// A derivative with a relative error above this counts as unresolved.
 pub(crate) const KNOWN: f64 = 1e-2;
-/// Of what is moved from zero a difference is lost where the rounding of terms of order one is more than this part of
-/// it: models amplify it.
+/// Where terms of order one may cancel, a difference is lost whose rounding by them is more than this part of it:
+/// models amplify it.
 const CANCELLED: f64 = 1e-4;
 /// A shorter step is taken where it brings the error below this part of what it was.
 const BETTER: f64 = 0.125;
@@ -60,7 +60,7 @@ pub(crate) fn resolved_gradient(
             start: 1.0,
             user,
             least,
-            hidden: Parts::hidden(step, least),
+            hidden: 0.0,
         };
         let found = resolve(
             parts,
@@ -134,21 +134,12 @@ pub(crate) struct Parts {
     pub(crate) user: f64,
     /// The shortest that rounding allows.
     pub(crate) least: f64,
-    /// The rounding over the usual step of a difference of terms of order one, which may cancel in any value. What
-    /// is moved from zero has no shortest step: nothing else tells its rounding.
+    /// The rounding over the usual step of a difference of terms of order one that may cancel in any value, where
+    /// they are doubted: zero elsewhere.
     pub(crate) hidden: f64,
 }
 
 impl Parts {
-    /// [`hidden`](Self::hidden) for a usual step, where rounding allows the part `least` of it.
-    pub(crate) fn hidden(step: f64, least: f64) -> f64 {
-        if least == 0.0 {
-            f64::EPSILON / step
-        } else {
-            0.0
-        }
-    }
-
     /// Parts along a line; `size(i)` is what is small in component `i`.
     pub(crate) fn along(
         start: f64,
@@ -171,7 +162,7 @@ impl Parts {
             start,
             user: (CENTRAL * own.fold(f64::INFINITY, f64::min) / step).max(least),
             least,
-            hidden: Self::hidden(step, least),
+            hidden: 0.0,
         }
     }
 }
@@ -390,7 +381,10 @@ pub(crate) fn resolve<E>(
     }
     let resolved = match best {
         // A level that is no better by much may be so by chance.
-        Some((level, error)) if error <= KNOWN.min(BETTER * doubt) && level.own(error) <= KNOWN => {
+        Some((level, error))
+            if error <= KNOWN.min(BETTER * doubt)
+                && (hidden == 0.0 || level.own(error) <= KNOWN) =>
+        {
             Resolved {
                 part: level.part,
                 rounding: level.rounding,

@@ -42,6 +42,26 @@ fn a_flow_that_bends_on_a_small_scale_has_its_derivative() {
     }
 }
 
+/// `x'' = −l sin(x/l)` at its equilibrium, where no state tells its scale.
+#[test]
+fn a_pendulum_of_any_length_has_the_derivative_of_its_equilibrium() {
+    for l in [1.0, 1e-3, 1e-5, 1e-6, 1e-8] {
+        let pendulum = Sketch::new(2, move |_, x, _, dx| {
+            (dx[0], dx[1]) = (x[1], -l * (x[0] / l).sin());
+        });
+        for size in [0.1, 1e-2, 1e-3].map(|part| part * l) {
+            let mut integrator = Integrator::new(&pendulum).unwrap().rtol(1e-9);
+            integrator = integrator.atol(1e-9 * size);
+            let start = Start::at(0.0).x(&[0.0; 2]);
+            let found = integrator.derivative(&start, 1.0).unwrap();
+            assert_eq!(*found.verdict(), Verdict::Classical, "{l:e} {size:e}");
+            let matrix = found.matrix().unwrap();
+            assert_near(matrix[(0, 0)], 1f64.cos(), 1e-6);
+            assert_near(matrix[(1, 0)], -1f64.sin(), 1e-6);
+        }
+    }
+}
+
 #[test]
 fn so_it_has_with_its_scale_as_a_parameter_and_beside_a_state_of_size_one() {
     let k = [1e-7];

@@ -177,3 +177,61 @@ fn a_rod_at_rest_turns_with_its_floor() {
         assert!((found - expected).abs() < 1e-6, "{end}");
     }
 }
+
+/// A plastic ball `(x, y)` over a floor of this slope, beside a coordinate that counts.
+struct Counting(f64);
+
+impl MechanicalSystem for Counting {
+    fn dof(&self) -> usize {
+        3
+    }
+    fn mass(&self, _q: &[f64], mass: &mut [f64]) {
+        mass.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    }
+    fn constant_mass(&self) -> bool {
+        true
+    }
+    fn effort(&self, _t: f64, _q: &[f64], _v: &[f64], effort: &mut [f64]) {
+        effort.copy_from_slice(&[0.0, -10.0, 0.0]);
+    }
+}
+
+impl UnilateralConstraints for Counting {
+    fn contacts(&self) -> usize {
+        1
+    }
+    fn gap(&self, _j: usize, q: &[f64]) -> f64 {
+        (q[1] - self.0 * q[0]) / self.0.hypot(1.0)
+    }
+    fn gap_row(&self, _j: usize, _q: &[f64], row: &mut [f64]) -> bool {
+        let size = self.0.hypot(1.0);
+        row.copy_from_slice(&[-self.0 / size, 1.0 / size, 0.0]);
+        true
+    }
+}
+
+/// A large state elsewhere does not make an impact small.
+#[test]
+fn what_a_ball_strikes_does_not_depend_on_what_is_counted_beside_it() {
+    let ends = [0.0, 1e3, 1e7].map(|counted| {
+        let (x, slope) = ([0.0, 0.2, counted, 1.0, 0.0, 0.3], [0.1]);
+        let build = |p: &[f64]| ContactModel::new(Counting(p[0]));
+        let system = WithParameters::new(build, &slope);
+        let (start, mode) = (system.start(&x), build(&slope).mode(&[]));
+        let start = Start::at(0.0).x(&start).mode(&mode);
+        let mut integrator = Integrator::new(&system).unwrap().rtol(1e-10).atol(1e-12);
+        let found = integrator.derivative(&start, 0.25).unwrap();
+        assert_eq!(*found.verdict(), Verdict::Classical);
+        found.matrix().unwrap().column(6).rows(0, 6).into_owned()
+    });
+    let end = |slope: f64| {
+        let driver = EventDriven::new(ContactModel::new(Counting(slope))).unwrap();
+        let mut driver = driver.rtol(1e-12).atol(1e-13);
+        let start = Start::at(0.0).q(&[0.0, 0.2, 0.0]).v(&[1.0, 0.0, 0.3]);
+        driver.integrate(&start, 0.25).unwrap().state().clone()
+    };
+    let expected = (end(0.1 + 1e-5) - end(0.1 - 1e-5)) / 2e-5;
+    for found in ends {
+        assert!((&found - &expected).amax() < 1e-6, "{found} {expected}");
+    }
+}

@@ -19,6 +19,8 @@ pub(in crate::derivative) struct CrossingReset<'a> {
     mode_after: Mode,
     /// It changes the state, by more than what brings it onto a surface.
     is_jump: bool,
+    /// The state at the crossing on the surfaces of its own model.
+    brought: Vec<f64>,
     mode_trial: Mode,
     resets: RepeatedReset,
 }
@@ -49,7 +51,8 @@ impl<'a> CrossingReset<'a> {
         }
         let least = JUMP * largest(x);
         let is_jump = after.iter().zip(x).any(|(a, x)| (a - x).abs() > least);
-        Some(Self {
+        let mut reset = Self {
+            brought: Vec::new(),
             crossed: *crossed,
             before,
             is_jump,
@@ -61,11 +64,16 @@ impl<'a> CrossingReset<'a> {
                 field: after,
                 row: vec![0.0; x.len()],
             },
-        })
+        };
+        let mut brought = x.to_vec();
+        reset.bring(model, t, x, &mut brought);
+        reset.brought = brought;
+        Some(reset)
     }
 
-    /// Writes the state at the crossing onto the surfaces of a model beside this one: those that it is on before, and
-    /// where the reset does not jump those after, as that of a slip which comes to rest.
+    /// Writes the state at the crossing as surfaces carry it along to where they are in a model beside its own: those
+    /// that it is on before, and where the reset does not jump those after, as that of a slip which comes to rest. Of
+    /// its own model the state is that at the crossing to the last bit, however far off its surfaces it is.
     pub(in crate::derivative) fn carry<S: Flow>(
         &self,
         model: &S,
@@ -73,6 +81,14 @@ impl<'a> CrossingReset<'a> {
         x: &[f64],
         moved: &mut [f64],
     ) {
+        self.bring(model, t, x, moved);
+        for ((moved, at), x) in moved.iter_mut().zip(&self.brought).zip(x) {
+            *moved = x + (*moved - at);
+        }
+    }
+
+    /// Writes the state at the crossing onto the surfaces of a model.
+    fn bring<S: Flow>(&self, model: &S, t: f64, x: &[f64], moved: &mut [f64]) {
         moved.copy_from_slice(x);
         model.correct(t, moved, &self.before);
         if !self.is_jump {

@@ -112,7 +112,8 @@ impl Model<'_> {
             mode.set(contact, guard.side_after());
             let crossed = [CrossedGuard { guard, rate }];
             let crossed = Crossed::new(&crossed).of_transition(word.len());
-            self.resolve_event(t, &crossed, &mut state, &mut mode, &mut event)?;
+            // Contacts that are stopped in the air, where gaps are counted aside, are none.
+            self.resolve_with(t, &crossed, &mut state, &mut mode, &[], &mut event)?;
             rates = self.approach(&mut ContactsAt::default(), &state, order);
             word.push(contact);
         }
