@@ -272,7 +272,7 @@ impl Model<'_> {
             loop {
                 match self.resolve_with(t, crossed, x, mode, &stopped, event) {
                     Ok(()) => {
-                        // Those that take part are not found again.
+                        // Contacts that take part are not found again.
                         let more = self.stopped_beside(x, mode, event);
                         if more.is_empty() {
                             return Ok(());
