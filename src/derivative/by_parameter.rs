@@ -5,7 +5,7 @@
 
 use crate::linalg::largest;
 use crate::ode::difference::coordinate_step;
-use crate::ode::resolved_difference::{KNOWN, Parts, SMALL, resolve, rounding_over};
+use crate::ode::halved_step::{KNOWN, Parts, SMALL, resolve, rounding_over};
 
 /// A difference is lost in rounding where this may be more than this part of it.
 const ROUNDED: f64 = 1e-6;

@@ -108,6 +108,7 @@ mod friction;
 mod guards;
 mod impact;
 mod impact_derivative;
+mod live;
 mod motion;
 mod onto_contacts;
 mod recorder;

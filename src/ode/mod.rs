@@ -9,14 +9,15 @@
 //!   (`Vec<f64>`).
 //! * `root`: a root or a maximum within a bracket.
 //! * `difference`: finite differences along a direction; `resolved_difference`: those whose step is
-//!   shortened until the function is straight along it, whatever that takes; `straight`: those of hot loops;
-//!   `extrapolated`: those that are extrapolated to a step of zero.
+//!   shortened until the function is straight along it, whatever that takes, by `halved_step`; `straight`: those of hot
+//!   loops; `extrapolated`: those that are extrapolated to a step of zero.
 
 pub(crate) mod adaptive;
 mod buffer;
 mod dense;
 pub(crate) mod difference;
 pub(crate) mod extrapolated;
+pub(crate) mod halved_step;
 pub(crate) mod resolved_difference;
 pub(crate) mod root;
 mod step_control;

@@ -4,13 +4,14 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::graph::{CornerGraph, CornerPoint, Edge, Extremes, Mark, Passed};
-use super::liveness::{Moved, Reset, check_others};
+use super::liveness::Reset;
 use super::map_scale::{MapScale, Sizes};
+use super::moved_guards::{Displaced, check_met, check_others, check_own};
 use crate::derivative::context::Context;
 use crate::derivative::repeat::{self, Carried, Repeat};
-use crate::hybrid::evaluate::{self, Point};
+use crate::hybrid::evaluate;
 use crate::hybrid::transition::Place;
-use crate::linalg::{dot, largest};
+use crate::linalg::largest;
 use crate::model::rearm::Arming;
 use crate::{CrossedGuard, Guard, Mode, NoDerivative};
 
@@ -356,90 +357,27 @@ impl Explorer {
             return Ok(());
         }
         check_others(&self.graph, (from, edge), tau, [&self.before, deltas])?;
-        // A reset may take all of a displacement away, but for rounding.
-        let largest = largest(&self.before);
-        self.check_own(context, edge, tau, deltas)?;
-        if self.repeat.met().is_empty() && self.repeat.left().is_empty() {
-            return Ok(());
-        }
-        self.check_met(context, edge, tau, deltas, largest)
-    }
-
-    /// Refuses a reset that leaves the state on the guard that it follows, and puts neighbours off it to first order:
-    /// some of them are behind it, and others have it before them. That does not matter where crossing it back
-    /// changes nothing. The place behind the edge is in `x`, `mode` and `arming`.
-    fn check_own(
-        &mut self,
-        context: Context<'_>,
-        edge: usize,
-        tau: &[f64],
-        deltas: &[f64],
-    ) -> Result<(), NoDerivative> {
-        let Edge { guard: by, to, .. } = *self.graph.edge(edge);
-        let (system, t, k) = (context.system, self.graph.t(), by.event);
-        let back = by.partner();
-        if !self.arming[k].is_armed() || self.mode.contains(k) != by.side_after() {
-            return Ok(());
-        }
-        let (dim, field) = (self.x.len(), self.graph.field(to));
-        self.before.resize(2 * dim, 0.0);
-        let (row, scratch) = self.before.split_at_mut(dim);
-        let point = Point {
-            t,
-            x: &self.x,
-            mode: &self.mode,
+        let behind = Displaced {
+            edge,
+            tau,
+            deltas,
+            // A reset may take all of a displacement away, but for rounding.
+            largest_before: largest(&self.before),
         };
-        let rate = evaluate::rate(system, k, point, field, row);
-        if system.event(k, t, &self.x, &self.mode).abs() > context.zero(k, t, rate) {
+        let place = &mut Place {
+            t: self.graph.t(),
+            x: &mut self.x,
+            mode: &mut self.mode,
+            arming: &mut self.arming,
+        };
+        let (graph, scratch) = (&self.graph, &mut self.before);
+        check_own(graph, context, &behind, place, scratch)?;
+        let (met, left) = (self.repeat.met(), self.repeat.left());
+        if met.is_empty() && left.is_empty() {
             return Ok(());
         }
-        let moving = context.crossed_row(k, point, field, row, scratch)?;
-        let rate = moving + dot(row, field);
-        let mut pairs = deltas.chunks_exact(dim).zip(tau);
-        if !pairs.any(|(delta, tau)| Moved::of(row, rate, delta, *tau).is_moved()) {
-            return Ok(());
-        }
-        self.mode.set(k, !by.side_after());
-        system.flow(t, &self.x, &self.mode, scratch);
-        self.mode.set(k, by.side_after());
-        if scratch == field && !system.watch(k).sees(back.direction) {
-            return Ok(());
-        }
-        let guard = back;
-        Err(NoDerivative::MovedGuard { guard, by, t })
-    }
-
-    /// Refuses guards that the reset of an edge put on their surfaces if it does not, to first
-    /// order, put neighbours there: these are carried across, meet it later, or not at all. The place
-    /// behind the edge is in `x` and `mode`.
-    #[cold]
-    fn check_met(
-        &mut self,
-        context: Context<'_>,
-        edge: usize,
-        tau: &[f64],
-        deltas: &[f64],
-        largest: f64,
-    ) -> Result<(), NoDerivative> {
-        let Edge { guard: by, to, .. } = *self.graph.edge(edge);
-        let (dim, t, field) = (self.x.len(), self.graph.t(), self.graph.field(to));
-        self.before.resize(2 * dim, 0.0);
-        let (row, scratch) = self.before.split_at_mut(dim);
-        for &CrossedGuard { guard, .. } in self.repeat.met().iter().chain(self.repeat.left()) {
-            let side = self.mode.contains(guard.event);
-            self.mode.set(guard.event, !guard.side_after());
-            let (x, mode) = (&self.x[..], &self.mode);
-            let point = Point { t, x, mode };
-            let moving = context.crossed_row(guard.event, point, field, row, scratch)?;
-            self.mode.set(guard.event, side);
-            let rate = moving + dot(row, field);
-            for (delta, tau) in deltas.chunks_exact(dim).zip(tau) {
-                if Moved::of(row, rate, delta, *tau).is_more_than_rounding(row, largest) {
-                    return Err(NoDerivative::MovedGuard { guard, by, t });
-                }
-            }
-        }
-        Ok(())
+        let met = met.iter().chain(left);
+        check_met(graph, context, &behind, place, met, scratch)
     }
 
     /// Carries a map to a node, whose columns are displacements, across member `m` of it, whose

@@ -5,7 +5,7 @@
 //!   within the error of the run.
 //! * `graph`: the states that a perturbed run can reach at the instant of a corner, the guards of
 //!   each, the crossings between them, and its exit; `liveness`: which guards are crossed, when,
-//!   and which together; `explorer`: what finds all that.
+//!   and which together; `moved_guards`: those that resets move; `explorer`: what finds all that.
 //! * `follow`: the guards that one displacement meets; `branches`: all orders with their maps, as
 //!   pieces, on their `cone`s.
 //! * `classify`: whether all orders have one map, up to `map_scale` and `rounding`; `bouligand`:
@@ -21,6 +21,7 @@ pub(crate) mod graph;
 pub(crate) mod group;
 mod liveness;
 pub(crate) mod map_scale;
+mod moved_guards;
 pub(crate) mod possible;
 pub(crate) mod rounding;
 

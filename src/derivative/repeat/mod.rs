@@ -4,12 +4,15 @@
 //! The hybrid step is `(t, x) ↦ R(t, x)` with a change of mode; its derivative along `(dt, dx)` is
 //! `D_x R · dx + ∂R/∂t · dt` (Pace & Burden, eq. 35), from the user's `reset_times` or
 //! by differences.
+//!
+//! * `reset`: a reset made again at a point, and the effects of a crossing; `crossing_reset`: that of a crossing, by
+//!   models beside its own too.
 
 mod crossing_reset;
 mod reset;
 
 pub(super) use crossing_reset::CrossingReset;
-pub(crate) use reset::RepeatedReset;
+pub(crate) use reset::{Carried, Done, Passed, RepeatedReset};
 
 use super::context::Context;
 use crate::hybrid::System;
@@ -24,36 +27,6 @@ use crate::{
 
 /// A guard that was before its surface by more than so many times the thickness of that was off it.
 pub(crate) const FAR: f64 = 1e3;
-
-/// The effects of a crossing besides the change of the mode.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
-    /// The reset changed the state.
-    pub(crate) moved: bool,
-    /// A reset changed sides or flags.
-    pub(crate) reset_mode: bool,
-    pub(crate) tangents: Passed,
-    /// A guard that ends the run was among those crossed.
-    pub(crate) stops: bool,
-}
-
-/// The change of tangents at a crossing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Passed {
-    /// The reset is the identity near the state too.
-    Unchanged,
-    /// By a derivative that is written.
-    AsWritten,
-    /// By a difference, in part at least.
-    ByDifference,
-}
-
-/// Sensitivities `(dt, dx)` that a crossing carries along; `dx` one after the other.
-#[derive(Debug)]
-pub(crate) struct Carried<'a> {
-    pub(crate) dt: f64,
-    pub(crate) dx: &'a mut [f64],
-}
 
 /// Workspace to repeat crossings.
 #[derive(Clone, Debug)]

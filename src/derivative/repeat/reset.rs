@@ -1,4 +1,4 @@
-//! One reset made again at a point before its crossing.
+//! A reset made again at a point before its crossing, and the effects of a repeated crossing.
 
 use crate::hybrid::System;
 use crate::hybrid::evaluate::{self, Point};
@@ -44,4 +44,34 @@ impl RepeatedReset {
             record: &mut Record::beside(),
         })
     }
+}
+
+/// The effects of a crossing besides the change of the mode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    /// The reset changed the state.
+    pub(crate) moved: bool,
+    /// A reset changed sides or flags.
+    pub(crate) reset_mode: bool,
+    pub(crate) tangents: Passed,
+    /// A guard that ends the run was among those crossed.
+    pub(crate) stops: bool,
+}
+
+/// The change of tangents at a crossing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Passed {
+    /// The reset is the identity near the state too.
+    Unchanged,
+    /// By a derivative that is written.
+    AsWritten,
+    /// By a difference, in part at least.
+    ByDifference,
+}
+
+/// Sensitivities `(dt, dx)` that a crossing carries along; `dx` one after the other.
+#[derive(Debug)]
+pub(crate) struct Carried<'a> {
+    pub(crate) dt: f64,
+    pub(crate) dx: &'a mut [f64],
 }

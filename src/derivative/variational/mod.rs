@@ -15,7 +15,7 @@ use crate::hybrid::options::Settings;
 use crate::linalg::largest;
 use crate::ode::adaptive::{LAST, Proposal};
 use crate::ode::difference::Line;
-use crate::ode::resolved_difference::{Parts, resolve};
+use crate::ode::halved_step::{Parts, resolve};
 use crate::ode::{Adaptive, ROUNDING, Tolerance, Tsitouras, greater, lesser};
 use crate::{At, NoDerivative, Quantity, Segment, Stop};
 

@@ -1,19 +1,24 @@
 //! The loop of the event-driven driver: stretches of the core integrator, and what the policies do
 //! between them. Compiled once, for a model of whatever system.
+//!
+//! * `progress`: the place of a run, and what it has used; `ruling`: the way on from an obstacle.
 
-use super::Model;
-use super::friction::stopping::LastSlips;
+mod progress;
+mod ruling;
+
+pub(crate) use self::progress::Progress;
+use self::ruling::{Policies, Reason, Ruling};
 use super::impact::Event;
-use super::recorder::{ContactRecorder, Memory};
-use super::recovery::{Bounds, Place, add};
-use super::time::accumulation::{Accumulation, Ahead};
-use super::watching::grazing::{Seen, Watcher, explain};
-use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, SettledStart, Zeno};
+use super::recorder::ContactRecorder;
+use super::recovery::Place;
+use super::time::accumulation::Ahead;
+use super::watching::grazing::{Watcher, explain};
+use super::{Breakdown, ContactEvent, ContactEventKind, Grazing, Model, SettledStart, Zeno};
 use crate::hybrid::{Driver, run_to_end};
 use crate::linalg::scratch::with_zeros;
 use crate::mechanics::{MechanicalSystem, State, UnilateralConstraints};
 use crate::record::{Limits, can_go_on};
-use crate::{Doubt, Flow, InputError, Observer, Start, Statistics, Status, Stop, Summary};
+use crate::{Doubt, Flow, InputError, Observer, Start, Status, Stop, Summary};
 
 /// A model with its driver and its policies.
 pub(crate) struct Drive<'a> {
@@ -25,85 +30,11 @@ pub(crate) struct Drive<'a> {
     pub(crate) grazing: Grazing,
 }
 
-/// The place of a run, beside the core's own state: all that a later part of it goes on with.
-#[derive(Clone, Debug)]
-pub(crate) struct Progress {
-    pub(crate) place: Place,
-    pub(crate) memory: Memory,
-    /// The record of gaps and forces in this stretch of the core.
-    seen: Seen,
-    /// The stretch is under way; else the next one begins at the place.
-    is_under_way: bool,
-    /// Counts of the stretches before the one that is under way, and of that one.
-    before: Statistics,
-    during: Statistics,
-    /// Counts of the parts of a live run before this one.
-    parts: Statistics,
-    /// Time at which a policy acted last, and the number of times that it acted then.
-    last: f64,
-    repeats: usize,
-    /// The number of times that a policy acted.
-    acted: usize,
-    /// The end of the last part.
-    pub(crate) status: Status,
-    /// It was settled which contacts are closed at the start, or after the efforts changed.
-    pub(crate) is_settled: bool,
-    /// The effort of the model itself where it was settled which contacts are closed, or the last part ended.
-    effort: Vec<f64>,
-}
-
-impl Progress {
-    /// True where the run can go on: it ended for no reason that stays.
-    pub(crate) fn can_go_on(&self) -> bool {
-        can_go_on(&self.status)
-    }
-
-    /// Tries and crossings of this part, in stretches that are over.
-    fn used(&self) -> [usize; 2] {
-        let tries = |counts: &Statistics| counts.steps + counts.rejections;
-        [
-            tries(&self.before).saturating_sub(tries(&self.parts)),
-            self.before.crossings.saturating_sub(self.parts.crossings),
-        ]
-    }
-
-    /// Counts so far.
-    pub(crate) fn statistics(&self) -> Statistics {
-        add(self.before, self.during)
-    }
-
-    pub(crate) fn summary(&self) -> Summary {
-        Summary {
-            status: self.status.clone(),
-            t: self.place.t,
-            statistics: self.statistics(),
-        }
-    }
-}
-
 impl Drive<'_> {
     /// Settles at a start. A run that cannot begin stands there with the reason.
     pub(crate) fn start(&self, start: State<'_>) -> Result<Progress, InputError> {
         let State { t, q, v } = start;
-        let mut progress = Progress {
-            place: Place {
-                t,
-                state: [q, v].concat(),
-                mode: self.model.mode(&[]),
-            },
-            memory: Memory::new(self.model, t),
-            seen: Seen::default(),
-            is_under_way: false,
-            before: Statistics::default(),
-            during: Statistics::default(),
-            parts: Statistics::default(),
-            last: f64::NEG_INFINITY,
-            repeats: 0,
-            acted: 0,
-            status: Status::ReachedEnd,
-            is_settled: false,
-            effort: Vec::new(),
-        };
+        let mut progress = Progress::at(self.model, start);
         let ((start, impact), kind) = match self.begin(t, q, v) {
             Ok(begun) => begun,
             Err(reason) => {
@@ -164,21 +95,14 @@ impl Drive<'_> {
                 End::Because(reason) => reason,
             };
             let t = progress.place.t;
-            progress.repeats = if t > progress.last {
-                0
-            } else {
-                progress.repeats + 1
-            };
+            progress.count_here();
             let acted = progress.acted - first;
             if progress.repeats > 2 * n || acted >= self.driver.settings.limits.max_events {
                 break Status::Refused(reason.error(t).into());
             }
-            progress.last = t;
-            progress.acted += 1;
-            progress.end_stretch();
-            progress.seen.forget();
+            progress.act();
             let from = progress.place.clone();
-            let done = self.deal_with(&reason, progress, tf);
+            let done = self.policies().deal_with(&reason, progress, tf);
             let mut recorder = ContactRecorder {
                 observer: &mut *observer,
                 memory: &mut progress.memory,
@@ -207,6 +131,15 @@ impl Drive<'_> {
             }
         };
         Ok(progress.summary())
+    }
+
+    fn policies(&self) -> Policies<'_> {
+        Policies {
+            model: self.model,
+            zeno: self.zeno,
+            grazing: self.grazing,
+            limits: &self.driver.settings.limits,
+        }
     }
 
     /// Keeps the effort of the model itself at the place of a run, and the coefficients of friction.
@@ -379,14 +312,8 @@ impl Drive<'_> {
         settings.first_transition = 0;
         let (summary, trouble, low, (touches, doubts), seen) = observed?;
         progress.seen = seen;
-        progress.is_under_way = true;
-        let rulings = progress.during.rulings;
-        progress.during = summary.statistics;
-        progress.during.rulings = rulings;
-        let place = &mut progress.place;
-        place.t = summary.t;
-        place.state.copy_from_slice(self.driver.state());
-        place.mode.clone_from(self.driver.mode());
+        progress.come_to(summary.t, self.driver);
+        progress.note(summary.statistics);
         let memory = &mut progress.memory;
         let found = memory.accumulation.take().or(low);
         let found = found.map(|found| memory.detector.with_smooth_errors(found));
@@ -397,7 +324,7 @@ impl Drive<'_> {
             (None, Some(found), _) => End::Because(Reason::Zeno(found)),
             (None, None, status) if can_go_on(&status) => End::Status(status),
             (None, None, Status::Refused(reason)) => {
-                let reason = explain(model, &place.mode, reason);
+                let reason = explain(model, &progress.place.mode, reason);
                 End::Because(Reason::Error(reason))
             }
             (None, None, status) => End::Status(status),
@@ -407,114 +334,6 @@ impl Drive<'_> {
             touches,
             doubts,
         })
-    }
-
-    /// Goes on from where the core ended, as the policies say.
-    fn deal_with(
-        &self,
-        reason: &Reason,
-        progress: &mut Progress,
-        tf: f64,
-    ) -> Result<Ruling, Breakdown> {
-        let (model, again) = (self.model, progress.repeats > 0);
-        let [used, _] = progress.used();
-        let (place, statistics) = (&mut progress.place, &mut progress.before);
-        let bounds = Bounds {
-            steps: self.driver.settings.limits.max_steps.saturating_sub(used),
-            memory: self.driver.settings.limits.max_memory,
-            interrupt: self.driver.settings.limits.interrupt.clone(),
-        };
-        let contact = match (reason, self.zeno, self.grazing) {
-            (Reason::Zeno(found), Zeno::StopAt, _) => {
-                let cost = model.fly_to(found, tf, place, &bounds)?;
-                *statistics = add(*statistics, cost);
-                return Ok(Ruling::End);
-            }
-            (Reason::Zeno(found), Zeno::Absorb, _) => {
-                let (event, cost) = model.absorb(found, tf, place, &bounds)?;
-                *statistics = add(*statistics, cost);
-                return Ok(event.map_or(Ruling::Nothing, Ruling::of));
-            }
-            // Impacts within the resolution of time are taken as one. If contacts approach even
-            // then, this is an accumulation at one instant.
-            (Reason::Error(Breakdown::Stop(Stop::NoProgress { .. })), zeno, _) => {
-                let together = if again && zeno == Zeno::Absorb {
-                    Ok(None)
-                } else {
-                    model.strike_together(place)
-                };
-                let error = match together {
-                    Ok(Some(event)) => return Ok(Ruling::of(event)),
-                    Ok(None) => reason.error(place.t),
-                    Err(error) if model.is_endless(&error) => error,
-                    Err(error) => return Err(error),
-                };
-                return self.absorb_at_once(error, place);
-            }
-            // An impact that does not end is one too.
-            (Reason::Error(error), Zeno::StopAt | Zeno::Absorb, _) if model.is_endless(error) => {
-                return self.absorb_at_once(error.clone(), place);
-            }
-            (Reason::Error(Breakdown::Stop(Stop::NotLive { guard, .. })), _, _) => {
-                let held = model.hold_idle_slip(guard.event, place);
-                return held.map(Ruling::of).ok_or_else(|| reason.error(place.t));
-            }
-            (Reason::Error(Breakdown::GrazingRelease { contact, .. }), _, Grazing::Contact) => {
-                return model.open(*contact, place).map(Ruling::of);
-            }
-            (
-                Reason::Error(
-                    Breakdown::Grazing { contact, .. }
-                    | Breakdown::InconsistentMode { contact, .. },
-                ),
-                _,
-                Grazing::Contact,
-            ) => *contact,
-            _ => return Err(reason.error(place.t)),
-        };
-        model
-            .close(
-                &[contact],
-                ContactEventKind::Touch,
-                LastSlips::UNKNOWN,
-                place,
-            )
-            .map(Ruling::of)
-    }
-
-    /// Goes on from an accumulation at one instant, as the policy says; else `error`.
-    fn absorb_at_once(&self, error: Breakdown, place: &mut Place) -> Result<Ruling, Breakdown> {
-        let contacts = self.model.touching_and_not_parting(place);
-        match self.zeno {
-            Zeno::Absorb if !contacts.is_empty() => {
-                let (kind, before) = (ContactEventKind::ZenoAbsorbed, place.mode.clone());
-                let last = LastSlips::UNKNOWN;
-                let event = self.model.close(&contacts, kind, last, place)?;
-                // Where no contact approached, and the mode is what it was, there are no impacts to absorb: cones of
-                // friction that were left would be left behind.
-                let approaches = |rate: &f64| *rate < -self.model.rate_tolerance;
-                let stays = place.mode.has_flags_of(&before);
-                if stays
-                    && self.model.any_friction(&contacts)
-                    && !event.approach.iter().any(approaches)
-                {
-                    Err(error)
-                } else {
-                    Ok(Ruling::of(event))
-                }
-            }
-            Zeno::StopAt => Ok(Ruling::End),
-            _ => Err(error),
-        }
-    }
-}
-
-impl Progress {
-    /// The stretch of the core that is under way is over: the next one begins at the place.
-    fn end_stretch(&mut self) {
-        self.before = self.statistics();
-        self.during = Statistics::default();
-        self.is_under_way = false;
     }
 }
 
@@ -538,36 +357,4 @@ struct Stretch {
 enum End {
     Status(Status),
     Because(Reason),
-}
-
-/// The way on from an obstacle, by a policy.
-enum Ruling {
-    /// The run goes on with this event in its log.
-    Event(Box<ContactEvent>),
-    /// It goes on as if nothing had been.
-    Nothing,
-    /// It ends there.
-    End,
-}
-
-impl Ruling {
-    fn of(event: ContactEvent) -> Self {
-        Self::Event(Box::new(event))
-    }
-}
-
-/// An obstacle to going on.
-#[derive(Debug)]
-enum Reason {
-    Zeno(Accumulation),
-    Error(Breakdown),
-}
-
-impl Reason {
-    fn error(&self, t: f64) -> Breakdown {
-        match self {
-            Self::Zeno(found) => found.breakdown(t),
-            Self::Error(error) => error.clone(),
-        }
-    }
 }
