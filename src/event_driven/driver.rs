@@ -236,7 +236,8 @@ where
             let Place { t, state, mode } = &progress.place;
             observer.start(*t, state, mode);
         }
-        drive.advance(&mut progress, tf, near, observer)
+        progress.near = near;
+        drive.advance(&mut progress, tf, observer)
     }
 
     /// Tells the model what the tolerances leave open in velocities, and how heavy what touches is, where

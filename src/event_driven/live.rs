@@ -109,7 +109,7 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
         if !self.progress.can_go_on() {
             return Ok(self.progress.summary());
         }
-        self.progress.status = Status::ReachedEnd;
+        let before = std::mem::replace(&mut self.progress.status, Status::ReachedEnd);
         let is_new = has_other_mass
             || driver.model().bodies.fixed.applied() != effort
             || driver.drive().pushes_otherwise(&self.progress);
@@ -117,18 +117,22 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
             driver.apply(effort)?;
             driver.drive().settle(&mut self.progress, observer);
         }
-        // No part without a length: the first step is chosen by it.
-        if t <= t0 || !self.progress.is_settled {
+        let is_cut = before != Status::ReachedEnd && driver.integrator.parts().1.runs_to(t);
+        // No part without a length, of which the first step is chosen: but one that was cut at its end is not over.
+        let is_over = t < t0 || (t <= t0 && !(is_cut && self.progress.is_under_way()));
+        if is_over || !self.progress.is_settled {
             return Ok(self.progress.summary());
         }
-        let near = driver.near(t0, t);
+        if !is_cut {
+            self.progress.near = driver.near(t0, t);
+        }
         let mut drive = driver.drive();
         std::mem::swap(&mut drive.driver.settings.limits.interrupt, &mut self.quiet);
         let mut observer = Interruptible {
             observer,
             interrupt: &self.quiet,
         };
-        let made = drive.advance(&mut self.progress, t, near, &mut observer);
+        let made = drive.advance(&mut self.progress, t, &mut observer);
         let status = observer.status(self.progress.status.clone());
         drive.keep_effort(&mut self.progress);
         std::mem::swap(&mut drive.driver.settings.limits.interrupt, &mut self.quiet);

@@ -107,6 +107,8 @@ impl<B: Buffer> Driver<B> {
         if tf < t0 {
             return Err(InputError::TimeReversed { t0, tf });
         }
+        // A run that was cut goes on as if it had not been; another end begins the next part.
+        let is_next = !self.runs_to(tf);
         let Self {
             settings,
             rearm,
@@ -114,8 +116,6 @@ impl<B: Buffer> Driver<B> {
         } = self;
         let (settings, rearm) = (&*settings, &*rearm);
         let mut observer = make(rearm, settings);
-        // A run that was cut goes on as if it had not been; another end begins the next part.
-        let is_next = run.state.tf.to_bits() != tf.to_bits();
         run.state.tf = tf;
         let context = Context {
             system,
@@ -128,6 +128,16 @@ impl<B: Buffer> Driver<B> {
         };
         let summary = engine(&context, run, Entry::GoOn { is_next }, &mut observer);
         Ok((summary, observer))
+    }
+
+    /// True where the part to `tf` is under way, or over.
+    pub(crate) fn runs_to(&self, tf: f64) -> bool {
+        self.run.state.tf.to_bits() == tf.to_bits()
+    }
+
+    /// True where the part to `tf` came to its end: it is over, or was cut there.
+    pub(crate) fn is_at_end(&self, tf: f64) -> bool {
+        self.runs_to(tf) && self.run.state.t >= tf
     }
 
     /// Stands at a start that was checked, without its mode where none is given.

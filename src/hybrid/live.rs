@@ -96,10 +96,12 @@ impl<S: Flow + EventFunction, B: Buffer> Advance for LiveIntegration<'_, S, B> {
     ) -> Result<Summary, InputError> {
         validate::length("effort", 0, effort.len())?;
         let now = self.driver.now();
-        let (t0, is_short) = (now.t, t <= now.t);
+        let t0 = now.t;
+        // No part without a length, of which the first step is chosen: but one that was cut at its end is not over.
+        let is_cut = matches!(&self.stand, Stand::On(status) if *status != Status::ReachedEnd);
+        let is_short = t <= t0 && !(is_cut && self.driver.is_at_end(t));
         if let Stand::On(status) = &self.stand {
             observer.start(t0, now.state, now.mode);
-            // No part without a length: the first step is chosen by it.
             if is_short || !can_go_on(status) {
                 let status = if can_go_on(status) {
                     Status::ReachedEnd

@@ -25,21 +25,26 @@ impl Runner<'_> {
     pub(super) fn step_to(&mut self, end: f64) -> Result<(), VariationalFailure> {
         self.settings.limits.interrupt.check()?;
         for _ in 0..=self.settings.max_impacts {
-            // What is left of the step, as if nothing closed in it.
-            let h = end - self.on.state.t;
-            self.map(h)?;
-            let Some((first, contact)) = self.first_root(h)? else {
-                self.keep(h, None);
-                return self.accept(end);
-            };
-            // The step up to the first root; its end is F⁺(t_k, t*) of equation (30).
-            if first < h {
-                self.map(first)?;
+            if self.on.hit.is_none() {
+                // What is left of the step, as if nothing closed in it.
+                let h = end - self.on.state.t;
+                self.map(h)?;
+                let Some((first, contact)) = self.first_root(h)? else {
+                    self.keep(h, None);
+                    return self.accept(end);
+                };
+                // The step up to the first root; its end is F⁺(t_k, t*) of equation (30).
+                if first < h {
+                    self.map(first)?;
+                }
+                self.keep(first, Some(contact));
+                self.accept(self.on.state.t + first)?;
+                self.on.hit = Some(contact);
             }
-            self.keep(first, Some(contact));
-            self.accept(self.on.state.t + first)?;
             // The law acts at q(h'). The next round makes the rest of the step.
-            if let Some(event) = self.impact(Some(contact))? {
+            let event = self.impact(self.on.hit)?;
+            self.on.hit = None;
+            if let Some(event) = event {
                 self.tell_event(&event);
             }
             if self.on.state.t >= end {

@@ -25,6 +25,8 @@ pub(super) struct Progress {
     pub(super) held: Held,
     pub(super) state: PhasePoint,
     pub(super) touches: Touches,
+    /// The contact that closes at the state, while its impact is still to be made: an interrupt may come before it.
+    pub(super) hit: Option<usize>,
     pub(super) trial: Trial,
     pub(super) log: Log,
     /// The start (s).
@@ -92,6 +94,7 @@ impl Progress {
             held: Held::default(),
             state,
             touches: Touches::open(contacts),
+            hit: None,
             trial,
             log: Log {
                 statistics: Statistics::default(),

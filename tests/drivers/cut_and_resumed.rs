@@ -4,20 +4,12 @@ use saltation::event_driven::Zeno;
 use saltation::mechanics::{MechanicalSystem, UnilateralConstraints};
 use saltation::models::BouncingBall;
 use saltation::{
-    Compliant, ContactModel, Driver, EventDriven, InputError, Interrupt, Mode, Observer, Run,
-    Segment, Start, Status, Stop, Variational,
+    Compliant, ContactModel, Driver, EventDriven, InputError, Interrupt, Mode, Observer, Segment,
+    Start, Status, Stop, Variational,
 };
 
-use super::fixtures::{Case, cases};
+use super::fixtures::{Case, bits, cases, uncut};
 use super::random::SplitMix64;
-
-/// The nodes of a run, and what is known of its contacts.
-fn bits(run: &Run) -> (Vec<u64>, Vec<u64>, String) {
-    let times = run.times().iter().map(|t| t.to_bits()).collect();
-    let states = run.states().iter().map(|x| x.to_bits()).collect();
-    let rest = format!("{:?} {:?} {:?}", run.crossings(), run.events(), run.mode());
-    (times, states, rest)
-}
 
 /// Ends a run behind so many segments.
 struct Cut {
@@ -31,18 +23,6 @@ impl Observer for Cut {
     fn is_done(&self) -> bool {
         self.left == 0
     }
-}
-
-fn uncut(case: &Case) -> Run {
-    let mut driver = (case.driver)(&Interrupt::new());
-    let run = driver.integrate(&case.start(), case.tf).unwrap();
-    assert!(
-        !matches!(run.status(), Status::Refused(_)),
-        "{}: {}",
-        case.name,
-        run.status()
-    );
-    run
 }
 
 /// A live run that goes to the end in one go is the run of `integrate`.
@@ -94,50 +74,6 @@ fn a_run_cut_behind_any_segment_is_the_uncut_run() {
                 let from = all_states.len() - left * dim;
                 assert_eq!(states[dim..], all_states[from..], "{context}");
             }
-        }
-    }
-}
-
-/// Sets an interrupt behind so many segments.
-struct Interrupting<'a> {
-    left: usize,
-    interrupt: &'a Interrupt,
-}
-
-impl Observer for Interrupting<'_> {
-    fn segment(&mut self, _: &Segment<'_>) {
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 {
-            self.interrupt.set();
-        }
-    }
-}
-
-#[test]
-fn an_interrupted_run_goes_on_to_the_same_bits() {
-    for case in cases() {
-        let whole = uncut(&case);
-        let segments = whole.times().len();
-        for at in (1..segments).step_by((segments / 10).max(1)) {
-            let interrupt = Interrupt::new();
-            let mut driver = (case.driver)(&interrupt);
-            let mut live = driver.live(&case.start()).unwrap();
-            let mut observer = Interrupting {
-                left: at,
-                interrupt: &interrupt,
-            };
-            let ended = live.observe(case.tf, &[], &mut observer);
-            if ended.is_ok() {
-                // It was at its end.
-                assert_eq!(live.state(), whole.state().as_slice());
-                continue;
-            }
-            assert_eq!(ended, Err(Stop::Interrupted), "{}", case.name);
-            interrupt.clear();
-            let context = format!("{}, interrupted behind segment {at}", case.name);
-            assert_eq!(live.advance(case.tf, &[]), Ok(()), "{context}");
-            assert_eq!(live.state(), whole.state().as_slice(), "{context}");
-            assert_eq!(live.mode(), whole.mode(), "{context}");
         }
     }
 }

@@ -4,11 +4,12 @@ use saltation::bodies::{Body, Scene, Shape};
 use saltation::event_driven::Zeno;
 use saltation::impact::AnitescuPotra;
 use saltation::models::{
-    BouncingBall, ContactChain, DoublePendulum, Hopper, PlateParameters, RockingBlock,
+    BouncingBall, ContactChain, DoublePendulum, Hopper, PlateParameters, RigidTrot, RockingBlock,
     SlidingBlock, SoftTrot, VerticalPlate,
 };
 use saltation::{
-    Compliant, ContactModel, Driver, EventDriven, Integrator, Interrupt, Start, Variational,
+    Compliant, ContactModel, Driver, EventDriven, Integrator, Interrupt, Run, Start, Status,
+    Variational,
 };
 
 /// A driver with what it is to run.
@@ -106,6 +107,27 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
+/// The nodes of a run, and what is known of its contacts.
+pub(crate) fn bits(run: &Run) -> (Vec<u64>, Vec<u64>, String) {
+    let times = run.times().iter().map(|t| t.to_bits()).collect();
+    let states = run.states().iter().map(|x| x.to_bits()).collect();
+    let rest = format!("{:?} {:?} {:?}", run.crossings(), run.events(), run.mode());
+    (times, states, rest)
+}
+
+/// The run of a case, which is refused nowhere.
+pub(crate) fn uncut(case: &Case) -> Run {
+    let mut driver = (case.driver)(&Interrupt::new());
+    let run = driver.integrate(&case.start(), case.tf).unwrap();
+    assert!(
+        !matches!(run.status(), Status::Refused(_)),
+        "{}: {}",
+        case.name,
+        run.status()
+    );
+    run
+}
+
 /// The core.
 fn cases_of_states() -> Vec<Case> {
     vec![
@@ -164,6 +186,8 @@ fn cases_of_states() -> Vec<Case> {
 fn cases_of_bodies() -> Vec<Case> {
     let (q, v) = SoftTrot::default().start(0.01);
     let trot = (q.to_vec(), v.to_vec());
+    let (q, v) = RigidTrot::start(0.05);
+    let rigid = (q.to_vec(), v.to_vec());
     let (q, v) = RockingBlock::default().pivoting(0.15, 0.0);
     let rocks = (q.to_vec(), v.to_vec());
     let swing = (vec![1.0, 0.5], vec![0.0, 0.0]);
@@ -217,6 +241,17 @@ fn cases_of_bodies() -> Vec<Case> {
             },
             &swing,
             2.0,
+            Some(0.01),
+        ),
+        Case::of_bodies(
+            "trot on rigid legs, variational",
+            |interrupt| {
+                let legs = ContactModel::new(RigidTrot::default());
+                let driver = Variational::new(legs).expect("a trot");
+                Box::new(driver.time_step(0.01).interrupt(interrupt))
+            },
+            &rigid,
+            1.5,
             Some(0.01),
         ),
         Case::of_bodies(

@@ -14,6 +14,7 @@ mod doors;
 mod efforts;
 mod fixtures;
 mod found;
+mod interrupted;
 mod limits;
 mod one_face;
 mod own_laws;

@@ -94,6 +94,20 @@ fn before_the_end_of_the_run() {
     }
 }
 
+/// Once: the next part goes on as if the run had not ended there.
+#[test]
+fn before_the_end_of_a_part_of_a_live_run() {
+    for last in std::iter::once(1.0).chain(behind()) {
+        let mut integrator = integrator(kink(NEAR, [1.0, 9.0], BOTH));
+        let mut live = integrator.live(&Start::at(0.0).x(&START)).unwrap().keep();
+        for end in [last, 2.0] {
+            assert_eq!(live.advance(end, &[]), Ok(()));
+        }
+        let run = live.run().unwrap();
+        assert_eq!(turned(run.doubts()), 1, "{last}: {:?}", run.doubts());
+    }
+}
+
 /// Keeps doubts, and is done after so many crossings.
 struct Until(usize, Vec<Doubt>);
 

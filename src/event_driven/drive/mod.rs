@@ -54,19 +54,19 @@ impl Drive<'_> {
         Ok(progress)
     }
 
-    /// Goes on to `tf`. Accumulations less than `near` seconds ahead are handed to the policy.
+    /// Goes on to `tf`.
     pub(crate) fn advance(
         &mut self,
         progress: &mut Progress,
         tf: f64,
-        near: f64,
         observer: &mut dyn Observer,
     ) -> Result<Summary, InputError> {
         if !(progress.is_settled && progress.can_go_on()) {
             return Ok(progress.summary());
         }
         progress.parts = progress.statistics();
-        progress.memory.detector.look(self.ahead(near, tf));
+        let ahead = self.ahead(progress.near, tf);
+        progress.memory.detector.look(ahead);
         let (n, first) = (self.model.system().contacts(), progress.acted);
         progress.status = loop {
             let has_begun = progress.memory.is_told;
@@ -277,7 +277,10 @@ impl Drive<'_> {
             observer,
             memory: &mut progress.memory,
         };
-        let span = tf - progress.place.t;
+        if !(progress.is_under_way && self.driver.runs_to(tf)) {
+            progress.since = progress.place.t;
+        }
+        let span = tf - progress.since;
         let watcher = |settings, seen| Watcher::new(model, settings, grazing, seen, span);
         let seen = std::mem::take(&mut progress.seen);
         let observed = if progress.is_under_way {

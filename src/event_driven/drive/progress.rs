@@ -18,6 +18,10 @@ pub(crate) struct Progress {
     pub(super) seen: Seen,
     /// The stretch is under way; else the next one begins at the place.
     pub(super) is_under_way: bool,
+    /// Time at which it began in this part of the run (s).
+    pub(super) since: f64,
+    /// The time before an accumulation at which it counts as reached in this part (s).
+    pub(crate) near: f64,
     /// Counts of the stretches before the one that is under way, and of that one.
     pub(super) before: Statistics,
     pub(super) during: Statistics,
@@ -48,6 +52,8 @@ impl Progress {
             memory: Memory::new(model, t),
             seen: Seen::default(),
             is_under_way: false,
+            since: t,
+            near: 0.0,
             before: Statistics::default(),
             during: Statistics::default(),
             parts: Statistics::default(),
@@ -63,6 +69,11 @@ impl Progress {
     /// True where the run can go on: it ended for no reason that stays.
     pub(crate) fn can_go_on(&self) -> bool {
         can_go_on(&self.status)
+    }
+
+    /// True where the core is on its way, and not at an end of a stretch.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.is_under_way
     }
 
     /// Tries and crossings of this part, in stretches that are over.

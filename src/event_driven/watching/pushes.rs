@@ -31,7 +31,8 @@ impl Clock {
         Self {
             apart: match model.system().time_scale() {
                 Some(_) => f64::INFINITY,
-                None => SHORTEST * span,
+                // Zero would be parts without end.
+                None => (SHORTEST * span).max(f64::MIN_POSITIVE),
             },
         }
     }

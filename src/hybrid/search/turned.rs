@@ -227,7 +227,8 @@ impl<B: Buffer> Turned<B> {
     /// Doubts as [`in_window`](Self::in_window), where the run ends before the next window, however
     /// it ends: the rates in the last mode decide. A guard that does not keep its least rate is not
     /// crossed. Once the run is interrupted nothing is evaluated: each guard that came as close as
-    /// the largest error known of it may have been turned away.
+    /// the largest error known of it may have been turned away. A run that goes on does so as if it had not
+    /// ended here: its next window is still the first one, but each doubt is kept once.
     pub(crate) fn at_end<S: System + ?Sized>(
         &mut self,
         context: &Context<'_, S>,
@@ -253,7 +254,6 @@ impl<B: Buffer> Turned<B> {
                 ended = looked;
             }
         }
-        self.cluster_start = f64::INFINITY;
         ended
     }
 
@@ -309,7 +309,7 @@ impl<B: Buffer> Turned<B> {
     /// Keeps the doubt for a guard that was turned away, if it was within its error and not
     /// crossed.
     fn doubt<S: System + ?Sized>(
-        &self,
+        &mut self,
         context: &Context<'_, S>,
         state: &State<B>,
         guards: &mut GuardTable<B>,
@@ -327,7 +327,7 @@ impl<B: Buffer> Turned<B> {
     /// Doubt for a guard that was within its error, where its event function depends on the state
     /// as `spread` says.
     fn keep_doubt(
-        &self,
+        &mut self,
         state: &State<B>,
         guards: &mut GuardTable<B>,
         doubts: &mut Doubts,
@@ -345,6 +345,8 @@ impl<B: Buffer> Turned<B> {
                 gap,
                 error,
             });
+            // Once: a run that was cut here looks again.
+            self.closest[k] = f64::NEG_INFINITY;
         }
     }
 
