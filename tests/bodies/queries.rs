@@ -433,3 +433,47 @@ fn bodies_that_touch_part_along_their_normal() {
     }
     assert!(10 * touched > 9 * cases, "{touched} of {cases}");
 }
+
+/// Capsules on one axis, or whose axes cross, to rounding: the direction from one to the other is that of the rounding,
+/// and no way out.
+#[test]
+fn capsules_whose_axes_meet_part_along_their_normal() {
+    let mut draw = SplitMix64(17);
+    for case in 0..2000 {
+        let mut pose = || {
+            let turn = [(); 4].map(|()| draw.between(-1.0, 1.0));
+            Pose::new([0.0; 3], turn).unwrap()
+        };
+        let (a, other) = (pose(), pose());
+        let turn = if case % 2 == 0 { a } else { other };
+        let halves = [draw.between(0.1, 0.5), draw.between(0.1, 0.5)];
+        // Within both.
+        let on_a = draw.between(-0.1, 0.1) * [0.0, 1.0][(case / 10 % 4).min(1)];
+        let on_b = draw.between(-0.1, 0.1);
+        let [axis_a, axis_b] = [a, turn].map(|of| of.rotation() * Vec3::z());
+        let beside = a.rotation() * Vec3::x() * [0.0, 1e-17, 1e-15, 1e-14, 1e-13][case / 2 % 5];
+        let far = Vec3::repeat([0.0, 1e6][case % 3 / 2]);
+        let at = far + axis_a * on_a - axis_b * on_b + beside;
+        let mut scene = Scene::new();
+        for (half, place, turn) in [(halves[0], far, a), (halves[1], at, turn)] {
+            let body = Body::new(Shape::capsule(half, 0.2).unwrap());
+            let body = body.position(place.into());
+            scene.add(body.orientation(turn.quaternion())).unwrap();
+        }
+        let (q, _) = scene.start();
+        let mut memory = QueryMemory::new();
+        let query = scene.query(&q, &mut memory).unwrap();
+        let rounding = 1e-9 + 1e-14 * far.x;
+        for (pair, sign) in [([0, 1], 1.0), ([1, 0], -1.0)] {
+            let found = query.distance(pair[0], pair[1]).unwrap();
+            let normal = found.normal * sign;
+            let reach = |half: f64, axis: Vec3| half * axis.dot(&normal).abs() + 0.2;
+            let out = reach(halves[0], axis_a) + reach(halves[1], axis_b) + normal.dot(&(at - far));
+            assert!(
+                (out + found.gap).abs() < rounding,
+                "{case}: {out} {found:?}"
+            );
+            assert!((found.gap + 0.4).abs() < rounding, "{case}: {found:?}");
+        }
+    }
+}

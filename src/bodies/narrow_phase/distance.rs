@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::convex::{Convex, Core};
-use super::feature::{Side, Two};
+use super::feature::{Side, TOUCHING, Two};
 use super::separation::{Closest, best_normal, gap_along};
 use super::{ManifoldPoint, PlacedShape, rank};
 use crate::InputError;
@@ -13,8 +13,6 @@ use crate::bodies::{Pose, ShapeKind};
 const EXACT: f64 = 1e-9;
 /// Rounding of places, by the largest.
 const ROUNDING: f64 = 1e-12;
-/// Points that are no further apart, by the largest of places, have no direction from one to the other.
-const TOUCHING: f64 = 1e-10;
 /// Turns in which these are made better.
 const TURNS: usize = 64;
 

@@ -9,11 +9,15 @@ use nalgebra::Vector3;
 use super::ManifoldPoint;
 use super::clip::{CORNERS, FacePair};
 use super::convex::{ALIGNED, Convex, Core};
+use super::separation::gap_along;
 
 const EDGES: usize = 2 * 8;
 const FACES: usize = EDGES + 12 * 12;
 const END: usize = FACES + 2 * 6 * 6 * CORNERS;
 const _: () = assert!(END + super::CAPACITY <= super::FEATURES);
+
+/// Points that are no further apart, by the largest of places, have no direction from one to the other.
+pub(super) const TOUCHING: f64 = 1e-10;
 
 /// One of two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,12 +182,15 @@ impl<'a> Two<'a> {
         if self.b.core == Core::Segment {
             let (on_a, on_b) = first.closest_points(&second);
             let between = on_a - on_b;
+            let furthest = on_a.amax() + first.half + second.half;
             let distance = between.norm();
-            let normal = if distance > 0.0 {
-                between / distance
-            } else {
-                self.across()
+            // A direction that may be rounding counts where the gap along it is no shorter than across both.
+            let is_better = |own: &Vector3<f64>| {
+                let gap = |normal| gap_along(self.a, self.b, normal);
+                distance > TOUCHING * furthest || gap(*own) >= gap(self.across())
             };
+            let normal = between.try_normalize(0.0).filter(is_better);
+            let normal = normal.unwrap_or_else(|| self.across());
             return Some(self.between(feature, distance, normal, [on_a, on_b]));
         }
         let (s, t) = first.closest_on_lines(&second)?;
