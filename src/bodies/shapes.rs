@@ -223,7 +223,8 @@ impl Shape {
     ///   corners of its foot (the face that looks most into it, and faces that lean to this by less than 0.05)
     ///   and the lowest four others. Where convex shapes touch or overlap, and parry has a normal along which
     ///   they are deeper than along that of a face or an axis, or none, the least overlap of these counts;
-    ///   normals of two edges are not tried. Points beyond the
+    ///   normals of two edges are not tried. Where balls, boxes, capsules, cylinders and cones are deeper in each
+    ///   other, by a hundredth of the smaller, than parry has it, the points are those of ours. Points beyond the
     ///   margin and points that coincide are left out. Corners that are not yet in touch may have no
     ///   point. Up to eight remain of those that have one normal and lie on one part of a compound
     ///   or one plane of a mesh, by the rule of [`contact_points`](super::contact_points). Fine
@@ -244,7 +245,8 @@ impl Shape {
     ///   side, as a mesh has that comes with it: a ball whose centre lies less than the radius behind
     ///   the surface is pushed back through it. The triangles of a mesh must look the same way.
     /// * Tolerances of parry are lengths: shapes below 1 mm have gaps wrong by up to their size. Give
-    ///   them in millimetres, or take shapes of ours.
+    ///   them in millimetres, or take shapes of ours. Distances of balls, boxes, capsules, cylinders
+    ///   and cones are those of ours.
     /// * Where parry panics the pair is refused. Its message still goes to the standard error, and
     ///   where panics abort, the program ends.
     ///

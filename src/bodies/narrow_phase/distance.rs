@@ -4,6 +4,8 @@ use nalgebra::Vector3;
 
 use super::convex::{Convex, Core};
 use super::feature::{Side, TOUCHING, Two};
+#[cfg(feature = "parry")]
+use super::foreign::as_ours;
 use super::separation::{Closest, best_normal, gap_along};
 use super::{ManifoldPoint, PlacedShape, rank};
 use crate::InputError;
@@ -27,7 +29,13 @@ pub(in crate::bodies) fn distance(
 ) -> Result<ManifoldPoint, InputError> {
     #[cfg(feature = "parry")]
     if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
-        return super::foreign::distance(a, b);
+        let Some((own_a, own_b)) = as_ours(a).zip(as_ours(b)) else {
+            return super::foreign::distance(a, b);
+        };
+        return distance(
+            PlacedShape::new(&own_a.0, &own_a.1),
+            PlacedShape::new(&own_b.0, &own_b.1),
+        );
     }
     if rank(a) > rank(b) {
         return distance(b, a).map(ManifoldPoint::exchanged);

@@ -38,9 +38,15 @@ pub use manifold::{CAPACITY, Manifold, ManifoldPoint};
 #[cfg(feature = "parry")]
 pub(super) use ray::Hit;
 pub(super) use ray::{RayLine, cast};
+#[cfg(feature = "parry")]
+use separation::gap_along;
 
 use super::{Pose, Shape, ShapeKind};
 use crate::InputError;
+
+/// Gaps of parry that are off by this part of the smaller body are false.
+#[cfg(feature = "parry")]
+const FALSE: f64 = 0.01;
 
 /// A bound of the numbers of features of all pairs.
 pub(super) const FEATURES: usize = 2048;
@@ -86,15 +92,50 @@ pub fn contact_points(
     manifold.clear();
     #[cfg(feature = "parry")]
     if a.shape.kind().is_parry() || b.shape.kind().is_parry() {
-        return foreign::add(a, b, margin, manifold);
+        foreign::add(a, b, margin, manifold)?;
+        if let Some((own_a, own_b)) = foreign::as_ours(a).zip(foreign::as_ours(b)) {
+            let own_a = PlacedShape::new(&own_a.0, &own_a.1);
+            replace_false(
+                own_a,
+                PlacedShape::new(&own_b.0, &own_b.1),
+                margin,
+                manifold,
+            );
+        }
+        return Ok(());
     }
-    if rank(a) <= rank(b) {
-        add_points(a, b, margin, manifold);
-    } else {
-        add_points(b, a, margin, manifold);
-        manifold.exchange();
-    }
+    add_own(a, b, margin, manifold);
     Ok(())
+}
+
+/// Takes the points of ours in place of parry's, where the deepest of these is not as deep as it lies along its normal:
+/// of round bodies in the middle of each other parry may take the overlap for a touch.
+#[cfg(feature = "parry")]
+fn replace_false(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) {
+    let deepest = out.points().iter().min_by(|p, q| p.gap.total_cmp(&q.gap));
+    let (Some(of_a), Some(of_b), Some(point)) = (a.convex(), b.convex(), deepest) else {
+        return;
+    };
+    let size = a.shape.bounding_radius().min(b.shape.bounding_radius());
+    let gap = gap_along(&of_a, &of_b, point.normal) - of_a.radius - of_b.radius;
+    if gap < point.gap - FALSE * size {
+        let mut own = Manifold::new();
+        add_own(a, b, margin, &mut own);
+        let points = own.points().iter().enumerate();
+        out.many = points
+            .map(|(feature, &point)| ManifoldPoint { feature, ..point })
+            .collect();
+    }
+}
+
+/// Adds the points of two of our shapes, in any order.
+fn add_own(a: PlacedShape<'_>, b: PlacedShape<'_>, margin: f64, out: &mut Manifold) {
+    if rank(a) <= rank(b) {
+        add_points(a, b, margin, out);
+    } else {
+        add_points(b, a, margin, out);
+        out.exchange();
+    }
 }
 
 /// The point of a feature that [`contact_points`] found, at other poses and whatever its gap. None

@@ -6,7 +6,7 @@ use saltation::bodies::parry::utils::Array2;
 use saltation::bodies::{Body, ManifoldPoint, Pose, QueryMemory, Scene, Shape};
 use saltation::nalgebra::Vector3;
 
-use super::{box_mesh, corners, parry, pose};
+use super::{box_mesh, corners, deepest, parry, points, pose};
 use crate::random::SplitMix64;
 
 /// Both orders of a pair, and whether they overlap.
@@ -121,6 +121,132 @@ fn shapes_in_the_middle_of_each_other() {
                 "{case}: {}",
                 found.gap
             );
+        }
+    }
+}
+
+/// A cylinder, capsule or cone of parry along y, and of ours turned to it, with half lengths `along` and `radius`, and
+/// how far its core reaches in a direction of these axes.
+fn along_y(kind: usize, along: f64, radius: f64) -> (Shape, Pose, Reach) {
+    let half = 0.5_f64.sqrt();
+    let turned = Pose::new([0.0, -0.5 * along, 0.0], [half, -half, 0.0, 0.0]).unwrap();
+    let upright = Pose::new([0.0; 3], [half, -half, 0.0, 0.0]).unwrap();
+    let (shape, own) = match kind {
+        0 => (parry(SharedShape::cylinder(along, radius)), None),
+        1 => {
+            // Along x, beside the origin.
+            let ends = [-0.9, 1.1].map(|x| DVec3::new(x * along, 0.0, 0.0));
+            let own = Pose::new([0.0, -0.1 * along, 0.0], [half, 0.0, 0.0, half]).unwrap();
+            (
+                parry(SharedShape::capsule(ends[0], ends[1], radius)),
+                Some(own),
+            )
+        }
+        2 => (parry(SharedShape::cone(along, radius)), None),
+        3 => (Shape::cylinder(along, radius).unwrap(), Some(upright)),
+        4 => (Shape::capsule(along, radius).unwrap(), Some(upright)),
+        _ => (Shape::cone(2.0 * along, radius).unwrap(), Some(turned)),
+    };
+    let reach: Reach = match kind % 3 {
+        0 => Box::new(move |n| along * n.y.abs() + radius * n.x.hypot(n.z)),
+        1 => Box::new(move |n| along * n.y.abs() + radius),
+        _ => Box::new(move |n| (along * n.y).max(radius * n.x.hypot(n.z) - along * n.y)),
+    };
+    (shape, own.unwrap_or(Pose::identity()), reach)
+}
+
+/// Round bodies in each other on one axis: parry found no overlap, or none of its depth. Each normal is a way out
+/// as long as the gap says, by support functions, and that of the distance no longer than two fifths more than the
+/// best of many directions.
+#[test]
+fn round_bodies_on_one_axis_part_along_their_normal() {
+    let draw = &mut SplitMix64(11);
+    let directions: Vec<Vector3<f64>> = (0..1500)
+        .map(|k| {
+            let (height, angle) = (
+                1.0 - (2.0 * f64::from(k) + 1.0) / 1500.0,
+                2.4 * f64::from(k),
+            );
+            let across = (1.0 - height * height).sqrt();
+            Vector3::new(across * angle.cos(), height, across * angle.sin())
+        })
+        .collect();
+    for case in 0..720 {
+        let size = [1.0, 0.1, 100.0][case / 36 % 3];
+        let mut length = || size * draw.between(0.2, 1.0);
+        let (a, own_a, reach_a) = along_y(case % 6, length(), length());
+        let (b, own_b, reach_b) = along_y(case / 6 % 6, length(), length());
+        let offset = match case % 4 {
+            0 => [0.0, 0.05 * size, 0.0],
+            1 => [0.0; 3],
+            _ => [0.0, draw.between(-0.15, 0.15) * size, 0.0],
+        };
+        let turn = if case % 5 < 2 {
+            Pose::identity()
+        } else {
+            pose(draw, 1.0)
+        };
+        let at_b = Pose::new(offset, [1.0, 0.0, 0.0, 0.0])
+            .unwrap()
+            .moved_by(&turn);
+        let placed = [(a, own_a.moved_by(&turn)), (b, own_b.moved_by(&at_b))];
+        let shift = Vector3::from(offset);
+        // How far A is to be moved along a unit normal.
+        let out = |n: Vector3<f64>| reach_a(-n) + reach_b(n) + shift.dot(&n);
+        let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
+        let axes = axes.into_iter().flat_map(|axis| [axis, -axis]);
+        let least = directions
+            .iter()
+            .copied()
+            .chain(axes)
+            .map(out)
+            .fold(f64::MAX, f64::min);
+        let [one, other] = placed.clone();
+        let ([found, back], overlap) = asked(one, other);
+        assert!(overlap, "{case}: {found:?}");
+        let [a, b] = placed.map(|(shape, frame)| {
+            let at = shape.frame().inverse().moved_by(&frame);
+            (shape, at)
+        });
+        let point = deepest(&points((&a.0, &a.1), (&b.0, &b.1), 0.01 * size)).unwrap();
+        for (normal, gap, off, most) in [
+            (found.normal, found.gap, 1e-9, 1.4),
+            (-back.normal, back.gap, 1e-9, 1.4),
+            (point.normal, point.gap, 0.02, 2.0),
+        ] {
+            let along = out(turn.rotation().tr_mul(&normal));
+            assert!((along + gap).abs() < off * size, "{case}: {along} {gap}");
+            assert!(-gap < most * least, "{case}: {gap} {least}");
+        }
+    }
+}
+
+/// Of shapes that only parry has, the depth is that along the normal too.
+#[test]
+fn rounded_cylinders_on_one_axis_part_along_their_normal() {
+    let draw = &mut SplitMix64(19);
+    for case in 0..300 {
+        let mut lengths = || [(); 3].map(|()| draw.between(0.05, 0.3));
+        let halves = [lengths(), lengths()];
+        let [a, b] =
+            halves.map(|[y, x, rounded]| parry(SharedShape::round_cylinder(y, x, rounded)));
+        let reach = |k: usize, n: Vector3<f64>| {
+            let [y, x, rounded] = halves[k];
+            y * n.y.abs() + x * n.x.hypot(n.z) + rounded
+        };
+        let shift = Vector3::y() * draw.between(-0.05, 0.05);
+        let at_b = Pose::new(shift.into(), [1.0, 0.0, 0.0, 0.0]).unwrap();
+        let (both, overlap) = asked((a, Pose::identity()), (b, at_b));
+        assert!(overlap, "{case}: {both:?}");
+        for (found, sign) in both.into_iter().zip([1.0, -1.0]) {
+            let normal = found.normal * sign;
+            let along = reach(0, -normal) + reach(1, normal) + shift.dot(&normal);
+            assert!(
+                (along + found.gap).abs() < 0.02,
+                "{case}: {along} {found:?}"
+            );
+            let between = found.normal.dot(&(found.on_a - found.on_b));
+            assert!((between - found.gap).abs() < 1e-9, "{case}: {found:?}");
         }
     }
 }

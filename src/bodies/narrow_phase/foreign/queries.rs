@@ -7,8 +7,8 @@ use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::query::{Ray as ParryRay, RayCast, RayIntersection, contact};
 use parry3d_f64::shape::{HeightField, Shape as ParryShape, TypedShape};
 
-use super::super::{Hit, ManifoldPoint, PlacedShape, RayLine};
-use super::hull_faces::{Part, better_normal, corners};
+use super::super::{FALSE, Hit, ManifoldPoint, PlacedShape, RayLine};
+use super::hull_faces::{Part, better_normal, corners, separation};
 use super::{InOwnAxes, of_parry, vector};
 use crate::bodies::{Pose, Shape, ShapeKind};
 use crate::{InputError, validate};
@@ -53,14 +53,23 @@ pub(in crate::bodies::narrow_phase) fn distance(
             pose: b.axes,
         };
         let gap = own.map_or(0.0, |point| point.gap);
-        let (normal, _) = better_normal(&a, &b, own.map(|point| point.normal), gap)?;
+        let better = better_normal(&a, &b, own.map(|point| point.normal), gap).or_else(|| {
+            let normal = own?.normal;
+            let along = separation(&a, &b, normal)?;
+            (along < gap - FALSE * radii[0].min(radii[1])).then_some((normal, along))
+        });
+        let (normal, gap) = better?;
         let mut lowest = None::<ManifoldPoint>;
         corners(&a, &b, normal, |point, _| {
             if lowest.is_none_or(|other| point.gap < other.gap) {
                 lowest = Some(point);
             }
         });
-        lowest
+        lowest.or_else(|| {
+            let down = DVec3::from_array((-normal).into());
+            let on_a = vector(furthest(a.shape, &a.pose, down));
+            Some(ManifoldPoint::from_a(0, gap, normal, on_a))
+        })
     })?;
     better.map_or(found, Ok)
 }
