@@ -245,7 +245,7 @@ impl Shape {
     ///   side, as a mesh has that comes with it: a ball whose centre lies less than the radius behind
     ///   the surface is pushed back through it. The triangles of a mesh must look the same way.
     /// * Tolerances of parry are lengths: shapes below 1 mm have gaps wrong by up to their size. Give
-    ///   them in millimetres, or take shapes of ours. Distances of balls, boxes, capsules, cylinders
+    ///   them in millimetres, or take shapes of ours. Distances and rays of balls, boxes, capsules, cylinders
     ///   and cones are those of ours.
     /// * Where parry panics the pair is refused. Its message still goes to the standard error, and
     ///   where panics abort, the program ends.

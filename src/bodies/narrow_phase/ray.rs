@@ -8,6 +8,8 @@ use nalgebra::Vector3;
 
 use super::PlacedShape;
 use super::convex::{Convex, Core};
+#[cfg(feature = "parry")]
+use super::foreign::as_ours;
 use crate::InputError;
 use crate::bodies::ShapeKind;
 
@@ -40,7 +42,10 @@ pub(in crate::bodies) fn cast(
 ) -> Result<Option<Hit>, InputError> {
     #[cfg(feature = "parry")]
     if placed.shape.kind().is_parry() {
-        return super::foreign::cast(placed, line, most);
+        return match as_ours(placed) {
+            Some((shape, pose)) => cast(PlacedShape::new(&shape, &pose), line, most),
+            None => super::foreign::cast(placed, line, most),
+        };
     }
     let pose = placed.pose;
     let hit = if let Some(convex) = placed.convex() {

@@ -3,7 +3,7 @@
 use saltation::bodies::parry::glamx::DVec3;
 use saltation::bodies::parry::shape::{HeightField, SharedShape};
 use saltation::bodies::parry::utils::Array2;
-use saltation::bodies::{Body, ManifoldPoint, Pose, QueryMemory, Scene, Shape};
+use saltation::bodies::{Body, ManifoldPoint, Pose, QueryMemory, Ray, Scene, Shape};
 use saltation::nalgebra::Vector3;
 
 use super::{box_mesh, corners, deepest, parry, points, pose};
@@ -247,6 +247,60 @@ fn rounded_cylinders_on_one_axis_part_along_their_normal() {
             );
             let between = found.normal.dot(&(found.on_a - found.on_b));
             assert!((between - found.gap).abs() < 1e-9, "{case}: {found:?}");
+        }
+    }
+}
+
+/// A ray from inside of a shape of any size hits it at once, against itself: of balls the normal was that of the
+/// surface, and large cylinders and cones were missed.
+#[test]
+fn rays_from_inside_hit_at_once() {
+    let draw = &mut SplitMix64(13);
+    for case in 0..6000 {
+        let size = 10_f64.powi(case % 8 - 3);
+        let mut length = || size * draw.between(0.2, 1.0);
+        let (along, radius) = (length(), length());
+        let ball = SharedShape::ball(along.min(radius));
+        let at_origin = saltation::bodies::parry::math::Pose::default();
+        let shape = match case % 6 {
+            0 => ball,
+            5 => SharedShape::compound(vec![(at_origin, ball)]),
+            1 => SharedShape::cuboid(radius, along, radius),
+            2 => SharedShape::capsule_y(along, radius),
+            3 => SharedShape::cylinder(along, radius),
+            _ => SharedShape::cone(along, radius),
+        };
+        let mut number = || draw.between(-1.0, 1.0);
+        // Within all of them: at half its height a cone is half as wide.
+        let within = along.min(radius);
+        let [x, y, z] = [0.3 * number(), 0.4 * (number() - 1.0), 0.3 * number()];
+        let start = Vector3::new(x, y, z) * within;
+        let direction = match case % 3 {
+            0 => Vector3::y() * number().signum(),
+            _ => Vector3::new(number(), number(), number()).normalize(),
+        };
+        let frame = pose(draw, size);
+        let mut scene = Scene::new();
+        scene.add(Body::fixed(parry(shape)).placed(&frame)).unwrap();
+        let (q, _) = scene.start();
+        let mut memory = QueryMemory::new();
+        let query = scene.query(&q, &mut memory).unwrap();
+        let mut hits = Vec::new();
+        let towards = frame.rotation() * direction;
+        let ray = Ray::new(frame.to_world(start).into(), towards.into());
+        query.cast(&[ray], &mut hits).unwrap();
+        let hit = hits[0].unwrap_or_else(|| panic!("{case}: missed"));
+        assert!(hit.distance == 0.0, "{case}: {hit:?}");
+        assert!((hit.normal + towards).norm() < 1e-12, "{case}: {hit:?}");
+        // From outside the normal is that of the surface.
+        if case % 6 == 5 {
+            let start = frame.to_world(start) - towards * (3.0 * size);
+            query
+                .cast(&[Ray::new(start.into(), towards.into())], &mut hits)
+                .unwrap();
+            let hit = hits[0].unwrap();
+            let outward = (hit.point - frame.position()).normalize();
+            assert!((hit.normal - outward).norm() < 1e-6, "{case}: {hit:?}");
         }
     }
 }

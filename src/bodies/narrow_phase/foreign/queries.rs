@@ -9,7 +9,7 @@ use parry3d_f64::shape::{HeightField, Shape as ParryShape, TypedShape};
 
 use super::super::{FALSE, Hit, ManifoldPoint, PlacedShape, RayLine};
 use super::hull_faces::{Part, better_normal, corners, separation};
-use super::{InOwnAxes, of_parry, vector};
+use super::{InOwnAxes, is_surface, of_parry, vector};
 use crate::bodies::{Pose, Shape, ShapeKind};
 use crate::{InputError, validate};
 
@@ -195,10 +195,15 @@ pub(in crate::bodies::narrow_phase) fn cast(
     let normal = vector(found.normal);
     validate::finite("distance of parry", &[found.time_of_impact])?;
     validate::finite("normal of parry", normal.as_slice())?;
-    Ok(Some(Hit {
-        distance: found.time_of_impact,
-        normal,
-    }))
+    let distance = found.time_of_impact;
+    // Of a ball in a compound parry's is that of its surface.
+    let starts_inside = distance == 0.0 && !is_surface(placed.shape);
+    let normal = if starts_inside {
+        Vector3::zeros()
+    } else {
+        normal
+    };
+    Ok(Some(Hit { distance, normal }))
 }
 
 /// Where a ray meets a height field: piece by piece of about a cell, at the triangles around each. (Parry's own
