@@ -1,7 +1,8 @@
 //! Cylinders and cones in scenes: rolling, standing, tilting, stacks.
 
-use saltation::bodies::{Body, Scene, Shape};
+use saltation::bodies::{Body, QueryMemory, Scene, Shape};
 use saltation::mechanics::{ContactSet, ContactSource, Contacts, Wanted};
+use saltation::nalgebra::Vector3;
 use saltation::{Compliant, InputError, Start};
 
 const G: f64 = 9.81;
@@ -163,4 +164,106 @@ fn round_bodies_have_no_fixed_contacts_and_are_seen_from_far_enough() {
     let gaps: Vec<f64> = contacts.all_parameters().iter().map(|of| of.gap).collect();
     assert_eq!(gaps.len(), 5, "{gaps:?}");
     assert!((gaps[4] + 1e-4).abs() < 1e-12, "{gaps:?}");
+}
+
+/// Thin cones that are apart by a thousandth of the thickness, and were taken for overlapping along another normal. The
+/// separation along the normal, by support functions, proves that they are apart.
+#[test]
+fn thin_cones_beside_each_other_are_apart() {
+    let half = 0.5_f64.sqrt();
+    // Height, radius and quaternion of both, and the place of the second.
+    let cases = [
+        (
+            [0.002121913155322223, 0.41681138521308786],
+            [
+                0.1788831153966799,
+                0.605779077470731,
+                -0.40135324614268997,
+                -0.6632858449683766,
+            ],
+            [0.07027755634344246, 0.013088932390944497],
+            [
+                0.3031090349988961,
+                -0.7304698560606704,
+                -0.3500863815580834,
+                -0.501974329758315,
+            ],
+            [
+                -0.16016506799754882,
+                -0.42349803700459365,
+                0.11883302576231983,
+            ],
+        ),
+        (
+            [0.44460391420529927, 0.0028995926151722],
+            [half, half, 0.0, 0.0],
+            [1.257084174194464, 0.01619469487671642],
+            [half, 0.0, half, 0.0],
+            [
+                0.31426814405579195,
+                -0.346182517638664,
+                0.010011248947181892,
+            ],
+        ),
+        (
+            [0.026360623651821593, 0.005073100450062517],
+            [
+                -0.5119267764495002,
+                -0.39928009499179196,
+                -0.07679395030410018,
+                0.7567093698997392,
+            ],
+            [0.5179224053162805, 0.17466935638846817],
+            [half, half, 0.0, 0.0],
+            [
+                -0.008132554098017239,
+                -0.1398555328287298,
+                0.18788822208727637,
+            ],
+        ),
+        (
+            [0.02132256827941719, 0.004270254807492816],
+            [
+                -0.3685288324989888,
+                0.7808633027847167,
+                -0.31471790412964823,
+                0.3941974667616697,
+            ],
+            [0.0006094754346089845, 0.20284623639724922],
+            [half, 0.0, half, 0.0],
+            [
+                0.01370641873142027,
+                0.2054547176966915,
+                0.025865548832069252,
+            ],
+        ),
+    ];
+    for (first, turn_first, second, turn_second, at) in cases {
+        let mut scene = Scene::new();
+        for ([height, radius], turn, at) in
+            [(first, turn_first, [0.0; 3]), (second, turn_second, at)]
+        {
+            let body = Body::new(Shape::cone(height, radius).unwrap());
+            scene.add(body.position(at).orientation(turn)).unwrap();
+        }
+        let (q, _) = scene.start();
+        // How far the foot and the apex of a body reach in a direction.
+        let reach = |body: usize, [height, radius]: [f64; 2], n: Vector3<f64>| {
+            let pose = scene.pose(body, &q).unwrap();
+            let local = pose.rotation().tr_mul(&n);
+            let foot = radius * local.x.hypot(local.y) - 0.25 * height * local.z;
+            n.dot(&pose.position()) + foot.max(0.75 * height * local.z)
+        };
+        let mut memory = QueryMemory::new();
+        let query = scene.query(&q, &mut memory).unwrap();
+        for (found, sign) in [(query.distance(0, 1), 1.0), (query.distance(1, 0), -1.0)] {
+            let found = found.unwrap();
+            let normal = found.normal * sign;
+            let apart = -reach(0, first, -normal) - reach(1, second, normal);
+            // No gap along a normal is longer; that of points 1e-8 apart knows their rounding.
+            let short = found.gap - apart;
+            assert!(apart > 0.0, "{apart} {found:?}");
+            assert!(short > -1e-12 && short < 1e-8, "{apart} {found:?}");
+        }
+    }
 }

@@ -80,6 +80,15 @@ pub(super) fn best_normal(a: &Convex<'_>, b: &Convex<'_>, within: f64) -> Option
             try_both(first.cross(second));
         }
     }
+    // Of thin cores that are apart by less than their thickness the search below may stay at another normal,
+    // along which they overlap.
+    if gap <= NEAR * size {
+        let closest = direction_between(a, b, Vector3::zeros(), size);
+        let by = gap_along(a, b, closest.normal);
+        if by > 0.0 {
+            (normal, gap) = (closest.normal, by);
+        }
+    }
     let mut on_a = a.pose.position();
     for _ in 0..MOVES {
         if gap > within {

@@ -179,11 +179,14 @@ impl Query<'_> {
     /// For bodies that are apart these are the closest points, exact for spheres, capsules and
     /// planes; for others the gap is exact to about 1e-9 of the smaller shape, and on curved sides the
     /// points to 1e-5 of it; where the other is more than 10,000 times as long, up to a quarter of it
-    /// beside. Balls, boxes, capsules, cylinders and cones of parry are as ours. Of another of its shapes and
-    /// one that is no plane gaps are parry's, whose tolerances are lengths: off by up to 4e-5 m beside
-    /// capsules, cylinders and cones of centimetres, by less beside others. Of bodies that overlap it is the shortest way out, found near the best of a fixed list
-    /// of directions: between capsules, cylinders and cones up to two fifths longer than the shortest,
-    /// between one of these and a box up to a fifth. A mesh or height field has no inside.
+    /// beside. Of thin bodies (up to a thousand times as long as thick) that come nearer than a thousandth of
+    /// their thickness one gap in 300 is off by more than that, by up to 3e-4 of the thickness. Balls, boxes,
+    /// capsules, cylinders and cones of parry are as ours. Of another of its shapes and one that is no plane
+    /// gaps are parry's, whose tolerances are lengths: off by up to 4e-5 m beside capsules, cylinders and
+    /// cones of centimetres, by less beside others. Of bodies that overlap it is the shortest way out, found
+    /// near the best of a fixed list of directions: between capsules, cylinders and cones up to two fifths
+    /// longer than the shortest, between one of these and a box up to a fifth. A mesh or height field has no
+    /// inside.
     ///
     /// # Errors
     /// [`InputError::NoSuch`]; [`InputError::WrongBody`] for a body that was removed;
