@@ -124,7 +124,8 @@ impl<D> Ensemble<D> {
 
 impl<D, M, F> Ensemble<D, M, F> {
     /// The model and its options in one line, for the tables: parts with other words are parts of
-    /// another ensemble. **What changes rows belongs into it**: the functions have no hash. Default: nothing.
+    /// another ensemble. Breaks and spaces between words count as one space. **What changes rows belongs
+    /// into it**: the functions have no hash. Default: nothing.
     pub fn about(mut self, model: impl fmt::Display) -> Self {
         let words = model.to_string();
         self.settings.provenance.model = words.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -117,14 +117,15 @@ impl<S: MechanicalSystem + UnilateralConstraints> Advance for LiveRun<'_, S> {
             driver.apply(effort)?;
             driver.drive().settle(&mut self.progress, observer);
         }
-        let is_cut = before != Status::ReachedEnd && driver.integrator.parts().1.runs_to(t);
+        let is_cut = before != Status::ReachedEnd && self.progress.end.to_bits() == t.to_bits();
         // No part without a length, of which the first step is chosen: but one that was cut at its end is not over.
-        let is_over = t < t0 || (t <= t0 && !(is_cut && self.progress.is_under_way()));
+        let is_due = self.progress.is_under_way() || matches!(before, Status::Refused(_));
+        let is_over = t < t0 || (t <= t0 && !(is_cut && is_due));
         if is_over || !self.progress.is_settled {
             return Ok(self.progress.summary());
         }
         if !is_cut {
-            self.progress.near = driver.near(t0, t);
+            (self.progress.end, self.progress.near) = (t, driver.near(t0, t));
         }
         let mut drive = driver.drive();
         std::mem::swap(&mut drive.driver.settings.limits.interrupt, &mut self.quiet);

@@ -159,9 +159,10 @@ impl<'a> Live<'a> {
     /// another effort than that of the call before, where that one was not used
     /// ([`InputError::EffortUnused`]): drivers in steps of one length. What the run meets on its way;
     /// it then stands at the last state before. After an interrupt or a limit the next call goes on
-    /// from there, to the bits of a run without it where it has the same `t`; after other reasons, and where the run
-    /// could not begin, it does not. Where an interrupt ended a step of one length, or the search of an impact law,
-    /// that is begun again.
+    /// from there; after other reasons, and where the run could not begin, it does not. Where an
+    /// interrupt ended a step of one length, the search of an impact law or what a policy does, that is begun again.
+    /// If the next call has the same `t`, the run has the bits of one that was never interrupted, but where that ended
+    /// a policy.
     ///
     /// A call to another `t` is another part: what is a share of a part where nobody states it, such as
     /// [`zeno_time`](crate::EventDriven::zeno_time) and time scales, is that of its length.

@@ -151,7 +151,7 @@ fn runs(arm: &Arm, start: &Start<'_>, rtol: f64, absorbs: bool) -> Run {
 /// would be back. Runs went through the wall for 20 ms there, or were refused.
 #[test]
 fn a_tip_that_leaves_a_corner_is_no_accumulation() {
-    let seeds = if cfg!(debug_assertions) { 20 } else { 600 };
+    let seeds = if cfg!(debug_assertions) { 8 } else { 600 };
     let (mut events, mut through, mut refused) = (0, 0, 0);
     for seed in 0..seeds as u64 {
         let mut draw = SplitMix64(seed);

@@ -239,7 +239,9 @@ fn at_the_critical_angle_a_block_stays_or_slides_on() {
     ] {
         let (sine, cosine) = degrees.to_radians().sin_cos();
         let mu = sine / cosine * (1.0 + excess);
-        for feet in feet {
+        // Without optimisation only feet that depend on each other.
+        let first = if cfg!(debug_assertions) { 2 } else { 0 };
+        for feet in &feet[first..] {
             let mut system = block(feet, mu);
             let y = if feet.len() == 1 { 0.0 } else { 1.0 };
             for corner in &mut system.corners {
@@ -270,7 +272,12 @@ fn at_the_critical_angle_a_block_stays_or_slides_on() {
 #[test]
 fn redundant_corners_change_nothing() {
     let starts = [(0.05, 0.0, 0.0), (0.1, -1.0, 0.5), (0.02, 3.0, -1.0)];
-    for friction in [0.0, 0.05, 0.4] {
+    let all: &[f64] = if cfg!(debug_assertions) {
+        &[0.05, 0.4]
+    } else {
+        &[0.0, 0.05, 0.4]
+    };
+    for &friction in all {
         for (theta, rate, along) in starts {
             let (q, mut v) = pivoting(theta, rate);
             v[0] += along;

@@ -215,7 +215,7 @@ fn a_slab_that_a_clock_pushes_slips() {
 #[test]
 fn of_two_slabs_on_a_shaken_floor_the_weaker_interface_slips() {
     let draws = if cfg!(debug_assertions) {
-        0..30
+        0..12
     } else {
         0..600
     };

@@ -467,8 +467,13 @@ fn campaign(seeds: impl IntoIterator<Item = u64>, friction: f64) -> usize {
 #[test]
 fn random_planks_lie_on_the_tables_that_hold_them() {
     // Of the last ones events before a jump were settled by the accelerations before it.
-    let opened = campaign((0..100).chain([151, 189, 296, 452, 545, 1262]), 0.0);
-    assert!(opened > 80, "{opened}");
+    let (first, least) = if cfg!(debug_assertions) {
+        (40, 35)
+    } else {
+        (100, 80)
+    };
+    let opened = campaign((0..first).chain([151, 189, 296, 452, 545, 1262]), 0.0);
+    assert!(opened > least, "{opened}");
 }
 
 /// Friction holds none of them up, and nothing moves along.

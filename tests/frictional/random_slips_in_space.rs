@@ -13,6 +13,16 @@ use crate::coulomb_in_space::{energy_fault, worst_fault};
 use crate::legged::{GRAVITY, Legged};
 use crate::random_bits::SplitMix64;
 
+/// All that were found, or without optimisation the first of them.
+fn few(seeds: &[u64]) -> impl Iterator<Item = u64> + '_ {
+    let most = if cfg!(debug_assertions) {
+        2
+    } else {
+        seeds.len()
+    };
+    seeds.iter().copied().take(most)
+}
+
 fn random(draw: &mut SplitMix64) -> Legged {
     let mass = draw.between(0.5, 2.0);
     let size = draw.between(0.2, 0.6);
@@ -195,7 +205,7 @@ fn many_random_bodies_on_legs_keep_coulombs_law() {
 /// Where a contact of several comes to rest its slip has no direction that the tolerances resolve.
 #[test]
 fn slips_that_stop_beside_others_take_few_steps() {
-    for seed in [57, 138, 178, 285] {
+    for seed in few(&[57, 178, 138, 285]) {
         let run = run(seed);
         assert_eq!(*run.status(), Status::ReachedEnd, "{seed}");
         let steps = run.statistics().steps;
@@ -206,7 +216,7 @@ fn slips_that_stop_beside_others_take_few_steps() {
 /// Loads leave the cones of contacts that depend on each other, so slowly that directions settle slowly.
 #[test]
 fn one_slip_that_begins_slowly_is_not_taken_for_two() {
-    for seed in [64, 135, 170, 211, 227, 282] {
+    for seed in few(&[64, 211, 135, 170, 227, 282]) {
         assert_eq!(*run(seed).status(), Status::ReachedEnd, "{seed}");
     }
 }

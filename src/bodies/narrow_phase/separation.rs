@@ -85,7 +85,7 @@ pub(super) fn best_normal(a: &Convex<'_>, b: &Convex<'_>, within: f64) -> Option
     if gap <= NEAR * size {
         let closest = direction_between(a, b, Vector3::zeros(), size);
         let by = gap_along(a, b, closest.normal);
-        if by > 0.0 {
+        if by > gap.max(0.0) {
             (normal, gap) = (closest.normal, by);
         }
     }

@@ -67,7 +67,7 @@ impl Drive<'_> {
         progress.parts = progress.statistics();
         let ahead = self.ahead(progress.near, tf);
         progress.memory.detector.look(ahead);
-        let (n, first) = (self.model.system().contacts(), progress.acted);
+        let (n, first) = (self.model.system().contacts(), progress.tally.acted);
         progress.status = loop {
             let has_begun = progress.memory.is_told;
             let stop = match self.stretch(progress, tf, observer) {
@@ -86,7 +86,10 @@ impl Drive<'_> {
                     let Place { t, state, mode } = &progress.place;
                     let (t, (q, v)) = (*t, self.model.parts(state));
                     let seen = &mut progress.seen;
-                    if seen.sharing.is_at_end(self.model, State { t, q, v }, mode) {
+                    // A part that is cut goes on.
+                    let is_over = matches!(status, Status::ReachedEnd | Status::Stopped { .. });
+                    let at = State { t, q, v };
+                    if is_over && seen.sharing.is_at_end(self.model, at, mode) {
                         progress.before.doubts += 1;
                         observer.doubt(&Doubt::SharedLoads { t });
                     }
@@ -96,11 +99,11 @@ impl Drive<'_> {
             };
             let t = progress.place.t;
             progress.count_here();
-            let acted = progress.acted - first;
-            if progress.repeats > 2 * n || acted >= self.driver.settings.limits.max_events {
+            let acted = progress.tally.acted - first;
+            if progress.tally.repeats > 2 * n || acted >= self.driver.settings.limits.max_events {
                 break Status::Refused(reason.error(t).into());
             }
-            progress.act();
+            let tally = progress.act();
             let from = progress.place.clone();
             let done = self.policies().deal_with(&reason, progress, tf);
             let mut recorder = ContactRecorder {
@@ -120,6 +123,7 @@ impl Drive<'_> {
                 }
                 Err(error) => {
                     progress.place = from;
+                    progress.take_back(tally);
                     break Status::Refused(error.into());
                 }
             }

@@ -20,24 +20,32 @@ pub(crate) struct Progress {
     pub(super) is_under_way: bool,
     /// Time at which it began in this part of the run (s).
     pub(super) since: f64,
-    /// The time before an accumulation at which it counts as reached in this part (s).
+    /// The end of this part, once it has one, and the time before an accumulation at which it counts as reached in it
+    /// (s).
+    pub(crate) end: f64,
     pub(crate) near: f64,
     /// Counts of the stretches before the one that is under way, and of that one.
     pub(super) before: Statistics,
     pub(super) during: Statistics,
     /// Counts of the parts of a live run before this one.
     pub(super) parts: Statistics,
-    /// Time at which a policy acted last, and the number of times that it acted then.
-    pub(super) last: f64,
-    pub(super) repeats: usize,
-    /// The number of times that a policy acted.
-    pub(super) acted: usize,
+    pub(super) tally: Tally,
     /// The end of the last part.
     pub(crate) status: Status,
     /// It was settled which contacts are closed at the start, or after the efforts changed.
     pub(crate) is_settled: bool,
     /// The effort of the model itself where it was settled which contacts are closed, or the last part ended.
     pub(super) effort: Vec<f64>,
+}
+
+/// The obstacles at which policies acted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tally {
+    /// Time at which one did last (s), and the number of obstacles at that time since.
+    last: f64,
+    pub(super) repeats: usize,
+    /// The number of times that one did.
+    pub(super) acted: usize,
 }
 
 impl Progress {
@@ -53,13 +61,16 @@ impl Progress {
             seen: Seen::default(),
             is_under_way: false,
             since: t,
+            end: f64::NAN,
             near: 0.0,
             before: Statistics::default(),
             during: Statistics::default(),
             parts: Statistics::default(),
-            last: f64::NEG_INFINITY,
-            repeats: 0,
-            acted: 0,
+            tally: Tally {
+                last: f64::NEG_INFINITY,
+                repeats: 0,
+                acted: 0,
+            },
             status: Status::ReachedEnd,
             is_settled: false,
             effort: Vec::new(),
@@ -100,19 +111,29 @@ impl Progress {
 
     /// Counts an obstacle at the place, among those at the same time.
     pub(super) fn count_here(&mut self) {
-        self.repeats = if self.place.t > self.last {
+        self.tally.repeats = if self.place.t > self.tally.last {
             0
         } else {
-            self.repeats + 1
+            self.tally.repeats + 1
         };
     }
 
-    /// A policy acts at the place.
-    pub(super) fn act(&mut self) {
-        self.last = self.place.t;
-        self.acted += 1;
+    /// A policy acts at the place; gives the tally before, for one that is interrupted.
+    pub(super) fn act(&mut self) -> Tally {
+        let before = self.tally;
+        self.tally.last = self.place.t;
+        self.tally.acted += 1;
         self.end_stretch();
         self.seen.forget();
+        before
+    }
+
+    /// The policy did not act, and is asked again where the run goes on.
+    pub(super) fn take_back(&mut self, before: Tally) {
+        self.tally = Tally {
+            repeats: before.repeats.saturating_sub(1),
+            ..before
+        };
     }
 
     /// The stretch of the core that is under way is over: the next one begins at the place.

@@ -56,7 +56,7 @@ impl Policies<'_> {
         progress: &mut Progress,
         tf: f64,
     ) -> Result<Ruling, Breakdown> {
-        let (model, again) = (self.model, progress.repeats > 0);
+        let (model, again) = (self.model, progress.tally.repeats > 0);
         let [used, _] = progress.used();
         let (place, statistics) = (&mut progress.place, &mut progress.before);
         let bounds = Bounds {

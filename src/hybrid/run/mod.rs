@@ -126,6 +126,7 @@ fn run_on<S: System + ?Sized, B: Buffer>(
                 let before = run.search.stop_field.get_mut();
                 is_renewed = run.state.renew_field(context, before)?;
                 if is_renewed {
+                    run.turned.begin();
                     run.guards.forget_system();
                     run.guards.stale.fill(true);
                     run.steps.choose(context, &mut run.state);

@@ -67,44 +67,32 @@ pub(super) fn as_ours(placed: PlacedShape<'_>) -> Option<(Shape, Pose)> {
     };
     let (x, y, z) = (Vector3::x(), Vector3::y(), Vector3::z());
     let along_y = |at: f64| Pose::from_parts(y * at, Matrix3::from_columns(&[x, -z, y]));
-    let (kind, pose) = match foreign.shape.as_typed_shape() {
-        TypedShape::Ball(ball) => {
-            let radius = ball.radius;
-            (ShapeKind::Sphere { radius }, Pose::identity())
-        }
+    let (shape, pose) = match foreign.shape.as_typed_shape() {
+        TypedShape::Ball(ball) => (Shape::sphere(ball.radius), Pose::identity()),
         TypedShape::Cuboid(cuboid) => {
             let half = cuboid.half_extents.to_array();
-            (ShapeKind::Box { half }, Pose::identity())
+            (Shape::cuboid(half), Pose::identity())
         }
         TypedShape::Capsule(capsule) => {
             let [from, to] = [capsule.segment.a, capsule.segment.b].map(vector);
-            let half_length = 0.5 * (to - from).norm();
             let [axis, across, last] = frame((to - from).try_normalize(0.0).unwrap_or(z));
             let axes = Matrix3::from_columns(&[across, last, axis]);
-            let kind = ShapeKind::Capsule {
-                half_length,
-                radius: capsule.radius,
-            };
-            (kind, Pose::from_parts(from.lerp(&to, 0.5), axes))
+            let shape = Shape::capsule(0.5 * (to - from).norm(), capsule.radius);
+            (shape, Pose::from_parts(from.lerp(&to, 0.5), axes))
         }
         TypedShape::Cylinder(cylinder) => {
-            let kind = ShapeKind::Cylinder {
-                half_length: cylinder.half_height,
-                radius: cylinder.radius,
-            };
-            (kind, along_y(0.0))
+            let shape = Shape::cylinder(cylinder.half_height, cylinder.radius);
+            (shape, along_y(0.0))
         }
         TypedShape::Cone(cone) => {
-            let kind = ShapeKind::Cone {
-                height: 2.0 * cone.half_height,
-                radius: cone.radius,
-            };
-            (kind, along_y(-0.5 * cone.half_height))
+            let shape = Shape::cone(2.0 * cone.half_height, cone.radius);
+            (shape, along_y(-0.5 * cone.half_height))
         }
         _ => return None,
     };
     let own_axes = placed.shape.frame().moved_by(placed.pose);
-    Some((Shape::of(kind), pose.moved_by(&own_axes)))
+    // Lengths below zero stay parry's.
+    Some((shape.ok()?, pose.moved_by(&own_axes)))
 }
 
 /// Asks parry, which panics at some shapes and poses of extreme size.
