@@ -35,6 +35,16 @@ pub(crate) fn largest(entries: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
     })
 }
 
+/// Raises each of `most` to the size of its entry, where that is greater; what is not a number is passed over.
+#[cfg(feature = "derivative")]
+#[inline]
+pub(crate) fn raise(most: &mut [f64], entries: &[f64]) {
+    for (most, entry) in most.iter_mut().zip(entries) {
+        let size = entry.abs();
+        *most = if size > *most { size } else { *most };
+    }
+}
+
 /// `a · b`.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -112,7 +112,7 @@ impl Maps {
         let Some(mut copy) = self.free.pop() else {
             return map.clone();
         };
-        copy.copy_from(map);
+        copy.as_mut_slice().copy_from_slice(map.as_slice());
         copy
     }
 

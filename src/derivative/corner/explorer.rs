@@ -216,19 +216,20 @@ impl Explorer {
     /// Collects member `m` of a node in `set`, with all that have its surface: that matters to resets alone.
     fn gather(&mut self, context: Context<'_>, from: usize, m: usize) {
         let (graph, members) = (&self.graph, self.graph.members(from));
-        let has_order = context
-            .settings
-            .is_some_and(|settings| !settings.corner_order.is_empty());
-        let can_matter = context.system.resets() && !self.is_one_by_one && !has_order;
-        let largest = can_matter.then(|| graph.largest_entry(from, m)).flatten();
-        let is_with =
-            |k: &usize| can_matter && graph.share_surface(context, from, [m, *k], largest);
         let crossed = |k: usize| CrossedGuard {
             guard: members[k].guard,
             rate: members[k].rate,
         };
         self.set.clear();
         self.set.push(crossed(m));
+        let has_order = context
+            .settings
+            .is_some_and(|settings| !settings.corner_order.is_empty());
+        if self.is_one_by_one || has_order || !context.system.resets() {
+            return;
+        }
+        let largest = graph.largest_entry(from, m);
+        let is_with = |k: &usize| graph.share_surface(context, from, [m, *k], largest);
         let others = (0..members.len()).filter(|k| *k != m && is_with(k));
         self.set.extend(others.map(crossed));
         // As a run hands them to the reset.
@@ -349,8 +350,8 @@ impl Explorer {
         // (Pace & Burden, eq. 39 and 40). `deltas` is DR δ⁻ here.
         let jump = self.graph.jump(edge);
         for (delta, tau) in deltas.chunks_exact_mut(jump.len()).zip(tau) {
-            for i in 0..jump.len() {
-                delta[i] += tau * jump[i];
+            for (delta, jump) in delta.iter_mut().zip(jump) {
+                *delta += tau * jump;
             }
         }
         if identity {

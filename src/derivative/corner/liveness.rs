@@ -352,9 +352,10 @@ impl CornerGraph {
         row: &mut DVector<f64>,
     ) {
         let member = &self.members(node)[m];
-        let columns = map.as_slice().chunks_exact(self.dim());
+        let (own, rate) = (self.row_of(member), member.rate);
+        let columns = map.as_slice().chunks_exact(own.len());
         for (shift, column) in row.iter_mut().zip(columns) {
-            *shift = self.shift_of(member, column);
+            *shift = -dot(own, column) / rate;
         }
     }
 

@@ -6,6 +6,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use crate::linalg::raise;
+use crate::ode::greater;
+
 /// Part of an entry, and of its scale, by which equal maps may differ.
 const SMALL: f64 = 1e-8;
 /// Maps that differ by so many times what is allowed before rounding is measured are different: by
@@ -42,18 +45,18 @@ impl Sizes {
 
     /// Records the jump of a crossing and the time shifts of its guard.
     pub(crate) fn note(&mut self, jump: &[f64], row: &[f64], rate: f64) {
-        for i in 0..jump.len() {
-            self.jumps[i] = self.jumps[i].max(jump[i].abs());
-            self.shifts[i] = self.shifts[i].max((row[i] / rate).abs());
+        raise(&mut self.jumps, jump);
+        for (most, row) in self.shifts.iter_mut().zip(row) {
+            *most = greater((row / rate).abs(), *most);
         }
     }
 
     /// Records the entries of an intermediate map.
     pub(crate) fn note_entries(&mut self, map: &DMatrix<f64>) {
-        self.entries.resize(map.len(), 0.0);
-        for (most, entry) in self.entries.iter_mut().zip(map.as_slice()) {
-            *most = most.max(entry.abs());
+        if self.entries.is_empty() {
+            self.entries.resize(map.len(), 0.0);
         }
+        raise(&mut self.entries, map.as_slice());
     }
 
     /// By how much equal time shifts of a guard along axis `j` may differ (s per unit of the

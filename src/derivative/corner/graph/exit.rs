@@ -3,7 +3,7 @@
 
 use super::{CornerGraph, CornerPoint, Node};
 use crate::derivative::context::Context;
-use crate::linalg::largest;
+use crate::linalg::{largest, raise};
 
 /// The end of the way of one direction through a corner, or of several together.
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +47,13 @@ impl Extremes {
 
     /// Adds a node.
     pub(crate) fn note(&mut self, x: &[f64], field: &[f64]) {
-        note_most(&mut self.speed, field);
-        note_most(&mut self.largest, x);
+        raise(&mut self.speed, field);
+        raise(&mut self.largest, x);
     }
 
     /// Adds the effect of a crossing on the motion before it.
     pub(crate) fn note_carried(&mut self, field: &[f64]) {
-        note_most(&mut self.carried_speed, field);
+        raise(&mut self.carried_speed, field);
     }
 
     pub(crate) fn speed(&self) -> &[f64] {
@@ -82,12 +82,5 @@ impl Extremes {
                 let slack = 1e-9 * size + cancelled + 4.0 * moved + graph.rounding()[i];
                 (x[i] - corner.x_after[i]).abs() <= slack
             })
-    }
-}
-
-/// Keeps the largest size of each entry.
-fn note_most(most: &mut [f64], entries: &[f64]) {
-    for (most, entry) in most.iter_mut().zip(entries) {
-        *most = most.max(entry.abs());
     }
 }
