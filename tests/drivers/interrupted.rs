@@ -248,3 +248,16 @@ fn a_push_is_looked_for_as_in_the_uninterrupted_part() {
     }
     assert!(missed > 10, "{missed}");
 }
+
+/// Of a model that states no time scale efforts are looked at within each part, however short it is.
+#[test]
+fn a_part_of_hardly_any_length_of_a_model_without_time_scale_ends() {
+    for (q, v) in [(1.0, 0.0), (0.0, -1.0)] {
+        let mut driver = EventDriven::new(ContactModel::new(Pushed { from: 8.0 })).unwrap();
+        for t in [5e-324, 1e-322, 1e-310] {
+            let mut live = driver.live(&Start::at(0.0).q(&[q]).v(&[v])).unwrap();
+            assert_eq!(live.advance(t, &[]), Ok(()), "{t:e}");
+            assert_eq!(live.t(), t);
+        }
+    }
+}
