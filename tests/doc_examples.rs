@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "tests")]
 #![cfg(all(feature = "dual", feature = "parry", feature = "serde"))]
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,37 +54,44 @@ fn examples(path: &Path) -> String {
     out
 }
 
-/// The crates that the tests need, under names that no example knows: with the same features of all crates, what the
-/// tests have built is not built again.
-fn under_other_names(manifest: &str) -> String {
-    let lines = manifest
-        .lines()
-        .skip_while(|line| *line != "[dev-dependencies]");
-    let lines = lines.skip(1).take_while(|line| !line.starts_with('['));
-    let mut out = String::new();
-    for (name, of) in lines.filter_map(|line| line.split_once(" = ")) {
-        let of = match of.strip_prefix("{ ") {
-            Some(of) => of.to_owned(),
-            None => format!("version = {of} }}"),
-        };
-        // examples of documents use the format of the tests
-        let prefix = if name == "serde_json" { "" } else { "tests_" };
-        writeln!(out, "{prefix}{name} = {{ package = {name:?}, {of}").unwrap();
+/// The crates that manifests need for tests and examples, under names that no example knows: with the same features of
+/// all crates, what the tests have built is not built again.
+fn under_other_names(manifests: &[String]) -> String {
+    let mut out = BTreeMap::new();
+    for manifest in manifests {
+        let lines = manifest
+            .lines()
+            .skip_while(|line| *line != "[dev-dependencies]");
+        let lines = lines.skip(1).take_while(|line| !line.starts_with('['));
+        for (name, of) in lines.filter_map(|line| line.split_once(" = ")) {
+            let of = match of.strip_prefix("{ ") {
+                Some(of) => of.to_owned(),
+                None => format!("version = {of} }}"),
+            };
+            // examples of documents use the format of the tests
+            let prefix = if name == "serde_json" { "" } else { "tests_" };
+            if name != "saltation" {
+                let line = format!("{prefix}{name} = {{ package = {name:?}, {of}");
+                out.insert(name.to_owned(), line);
+            }
+        }
     }
-    out
+    out.into_values().collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn examples_need_no_other_crate() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let folder = scratch.join("alone");
     fs::create_dir_all(folder.join("src")).unwrap();
+    let manifests = [".", "examples", "tests"]
+        .map(|of| fs::read_to_string(root.join(of).join("Cargo.toml")).unwrap());
     let manifest = format!(
         "[package]\nname = \"alone\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\nsaltation = {{ path = {root:?}, features = [\"arrow\", \"dual\", \"parallel\", \"parry\", \"quantiles\", \"serde\", \"sobol\"] }}\n\
          {}",
-        under_other_names(&fs::read_to_string(root.join("Cargo.toml")).unwrap())
+        under_other_names(&manifests)
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();

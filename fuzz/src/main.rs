@@ -1,8 +1,8 @@
 //! Seeded random cases for every public entry point of the library.
 //!
 //! ```text
-//! cargo run --release --manifest-path fuzz/Cargo.toml -- --seconds 60
-//! cargo run --release --manifest-path fuzz/Cargo.toml -- --seed 7 --target lcp --case 1234
+//! cargo run --profile fuzz --all-features -p saltation-fuzz -- --seconds 60
+//! cargo run --profile fuzz --all-features -p saltation-fuzz -- --seed 7 --target lcp --case 1234
 //! ```
 //!
 //! A case is a finding when it panics, does more than the documented caps allow, takes longer than
