@@ -40,7 +40,9 @@
 //! normal points from B into A. Vertices on faces, edges on edges and round shapes give exact
 //! distances. Two faces give the corners of their common area, up to eight, each with its distance from
 //! the reference face; a face within 0.05 rad of the shortest way out, or of the best separation,
-//! counts as that if it is as deep. The gap of a corner that is not a vertex changes with the pose
+//! counts as that if it is as deep: of two boxes the face on which a corner of the other one stands, and that of the
+//! larger area where they lie flat. So it does not matter which box was added first, but for boxes of equal faces
+//! that are flat on each other to about 1e-4 rad. The gap of a corner that is not a vertex changes with the pose
 //! also because the corner slides over the tilted face; its row has the rate of the bodies alone.
 //!
 //! Points are found for overlap too, by the shortest way out of it. Bodies that pass each other by

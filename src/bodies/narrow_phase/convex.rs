@@ -173,6 +173,12 @@ impl<'a> Convex<'a> {
         self.pose.axis(face / 2) * sign_of(face)
     }
 
+    /// A quarter of the area of a face of a box.
+    pub(super) fn area_of_face(&self, face: usize) -> f64 {
+        let (i, j) = others(face / 2);
+        self.half[i] * self.half[j]
+    }
+
     /// The face of a box whose outward normal is most opposite to `normal`, the first of several;
     /// 0 for other cores, which have one feature over a face.
     pub(super) fn face_against(&self, normal: Vector3<f64>) -> usize {

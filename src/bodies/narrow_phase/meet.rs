@@ -7,8 +7,9 @@
 //!
 //! 1. The axis of the largest separation among the face normals of both and the products of their
 //!    edges.
-//! 2. A face in nearly this direction is taken instead, that of A first, if a corner of the common
-//!    area is as deep. The corner where two edges cross has the gap of the edge pair over the
+//! 2. A face in nearly this direction is taken instead if a corner of the common area is as deep, and of two faces
+//!    that of the larger separation, on which a corner of the other box stands; of boxes that lie flat that of the
+//!    larger area. The corner where two edges cross has the gap of the edge pair over the
 //!    cosine of the angle between both normals, so that the gap is nearly continuous where the choice
 //!    changes.
 //! 3. Face: the face of the other box that looks most into it is clipped by its borders; edges: the
@@ -30,7 +31,7 @@ const PARALLEL: f64 = 0.05;
 /// one of them is enough.
 const FLAT: f64 = 0.99875;
 /// Part of the shortest half length by which the points of such a face may be less deep than the
-/// best axis says.
+/// best axis says, and by which the separations of two faces that lie on each other differ.
 const SLACK: f64 = 1e-4;
 
 /// An axis that separates, or that is the shortest way out.
@@ -167,8 +168,8 @@ fn add_boxes(two: Two<'_>, margin: f64, out: &mut Manifold) {
     }
 }
 
-/// The axis of the largest separation, and the best face of each box; none if an axis separates
-/// beyond the margin.
+/// The axis of the largest separation, and the best face of each box, that which bears first; none if an axis
+/// separates beyond the margin.
 fn separations(two: Two<'_>, margin: f64) -> Option<(Separation, [Face; 2])> {
     let (a, b) = (two.a, two.b);
     let between = a.pose.position() - b.pose.position();
@@ -232,8 +233,20 @@ fn separations(two: Two<'_>, margin: f64) -> Option<(Separation, [Face; 2])> {
         (two.normal_of(face), Kind::Face(face))
     };
     let by = most;
-    // In a fixed order: both are as deep where both are taken, and the choice does not alternate.
-    Some((Separation { by, normal, kind }, [of_a, of_b]))
+    // The face on which a corner of the other box stands has its normal, and the larger separation. Boxes that lie
+    // flat have both but for rounding: then the choice may not alternate, nor depend on which box comes first.
+    let beyond = best_b.0 - best_a.0;
+    let is_b_first = if beyond.abs() > SLACK * two.least_half() {
+        beyond > 0.0
+    } else {
+        b.area_of_face(of_b.face) > a.area_of_face(of_a.face)
+    };
+    let faces = if is_b_first {
+        [of_b, of_a]
+    } else {
+        [of_a, of_b]
+    };
+    Some((Separation { by, normal, kind }, faces))
 }
 
 /// Adds the closest point of boxes that are apart; `normal` separates them. What lies further behind
